@@ -35,7 +35,7 @@ _LINK = lazy.regex(
 # A lone asterisk between word characters is arithmetic or a file pattern: 2*3*4.
 # An underscore within a word is part of it: snake_case. Addresses, paths of Windows and ¯\_(ツ)_/¯ stay as they are.
 _TOKEN = lazy.regex(
-    r"https?://[^\s*`~<>\[\]]*[^\s*`~<>\[\]_]|(?:(?:\b[A-Za-z]:|%\w+%)\\[\w.]|\\\\\w)[^\s*`]*"
+    r"https?://[^\s*`~<>\[\]\\]*[^\s*`~<>\[\]\\_]|(?:(?:\b[A-Za-z]:|%\w+%)\\[\w.]|\\\\\w)[^\s*`]*"
     r"|\\(?!_\()[!-/:-@\[-`{}~]|`+|\*{2,}|(?<![^\W_])\*|\*(?![^\W_])|(?<![\w\\])_(?=[^\s_])|(?<=[^\s_\\])_(?!\w)|~~+|\["
 )
 _WORD = lazy.regex(r"[^\W_]")

@@ -80,8 +80,9 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
     parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
     is_changed = bool(taken) or bool(ended) or parts != tuple(members)
-    before, after = (next(each.inbound.text for each in form if each.id == target) for form in (members, parts))
-    return EditedTurn(parts, rows, before, after, answer, later is None or bool(ended), is_changed)
+    was, now = next(pair for pair in zip(members, parts, strict=True) if pair[0].id == target)
+    words = was.inbound.text, now.inbound.text
+    return EditedTurn(parts, rows, *words, answer, later is None or bool(ended), is_changed)
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
@@ -160,7 +161,7 @@ def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessa
     lengths = map(len, captions)
     attachments = [replace(each, caption_chars=chars) for each, chars in zip(attachments, lengths, strict=True)]
     text = "\n".join(caption for caption in captions if caption)
-    if (text, tuple(attachments)) == (before.text, before.attachments):
+    if text == before.text and {each.handle for each in attachments} == {each.handle for each in before.attachments}:
         return message
     return replace(message, inbound=replace(before, text=text, attachments=tuple(attachments)))
 

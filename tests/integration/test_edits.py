@@ -162,6 +162,16 @@ async def test_an_edit_of_anothers_words_teaches_nothing(tmp_path: Path) -> None
         assert "The rent is 990" not in await known(scene)
 
 
+async def test_an_earlier_message_gets_another_file(tmp_path: Path) -> None:
+    """Its caption is followed as any words are, and the conversation tells of it."""
+    one, other = (Attachment("document", name="a.txt", handle=handle) for handle in "ab")
+    async with Scene(tmp_path, ["ok <memory>The rent is 950</memory>", "yes"]) as scene:
+        await scene.say("The rent is 950", platform_id="10", attachments=(one,))
+        await scene.say("thanks", platform_id="11")
+        assert "The rent is 990" in await edit(scene, "10", "The rent is 990", attachments=(other,))
+        assert "The rent is 990" in str(await history(scene))
+
+
 async def test_an_edited_group_message_is_told_to_the_group(tmp_path: Path) -> None:
     """The word of what changed is a reply to the message that was edited."""
     async with Scene(tmp_path, ["ok <chat-memory>The match is on Friday</chat-memory>", "yes"]) as scene:

@@ -360,3 +360,16 @@ async def test_an_edited_caption_leaves_those_of_the_other_items(tmp_path: Path)
             "the green ones\nlong\nyellow ones\nthe black ones",
             "the green ones\nlong\nyellow ones",
         ]
+
+
+async def test_an_album_without_lengths_is_edited_all_the_same(tmp_path: Path) -> None:
+    """An older KenoBot stored no lengths of captions: its words count as those of the item that names the album."""
+    scene, _ = media_scene(tmp_path, {"a": b"apples", "b": b"bananas"})
+    async with scene:
+        files = _album("a", "b")
+        await scene.say("the red ones", platform_id="11", attachments=files)
+        asked = len(scene.requests)
+        assert await _edit(scene, "11", "the red ones", files[0]) == ""
+        assert len(scene.requests) == asked
+        await _edit(scene, "11", "the green ones", files[0])
+        assert await scene.rows("SELECT text FROM inbox WHERE kind = 'message'") == [("the green ones",)]

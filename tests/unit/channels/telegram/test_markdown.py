@@ -99,6 +99,7 @@ def test_underscores_around_words_are_italic(markdown: str, expected: str) -> No
         (r"\$5 and \#1", "$5 and #1"),
         (r"snake\_case and \_x\_", "snake_case and _x_"),
         (r"*a\*b*", "<i>a*b</i>"),
+        (r"https://x.example/a\_b_c", "https://x.example/a_b_c"),
         (r"\[a](http://x)", "[a](http://x)"),
         (r"\`a\`", "`a`"),
         (r"\# a", "# a"),
