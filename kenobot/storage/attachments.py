@@ -14,6 +14,8 @@ from kenobot.storage.database import Database
 
 AttachmentState = Literal["waiting", "stored", "done", "failed"]
 
+_RECORDINGS = ("voice", "audio", "video")
+_LATELY = 4  # messages, the one that asks among them
 _MOST_RECORDINGS = 20  # of a message
 _OF_ALBUMS = ("item", "caption_chars")
 _COLUMNS = "number, state, mime, digest, text, problem"
@@ -89,6 +91,16 @@ def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
     )
 
 
+def was_recorded_lately(connection: Connection, session: str, sender: str) -> bool:
+    """Return whether one of the last few messages that somebody wrote in a chat has a recording."""
+    rows = connection.execute(
+        "SELECT json_extract(value, '$.kind') FROM (SELECT attachments FROM inbox WHERE session = ? AND sender = ? "
+        "AND kind = 'message' ORDER BY id DESC LIMIT ?) AS lately, json_each(lately.attachments)",
+        (session, sender, _LATELY),
+    )
+    return any(kind in _RECORDINGS for (kind,) in rows)
+
+
 def load_transcripts(connection: Connection, session: str, sender: str, platform_id: str) -> list[str] | None:
     """Return what was heard in each recording of a chat's last message with one; None where there is no such message.
 
@@ -97,9 +109,9 @@ def load_transcripts(connection: Connection, session: str, sender: str, platform
     rows = connection.execute(
         "SELECT inbox.id, attachment.text FROM inbox JOIN attachment ON attachment.inbox_id = inbox.id "
         "WHERE session = ? AND ? IN ('', sender) AND ? IN ('', platform_id) AND kind IN ('message', 'edit') "
-        "AND json_extract(attachments, '$[' || number || '].kind') IN ('voice', 'audio', 'video') "
+        "AND json_extract(attachments, '$[' || number || '].kind') IN (SELECT value FROM json_each(?)) "
         "ORDER BY inbox.id DESC, number LIMIT ?",
-        (session, sender, platform_id, _MOST_RECORDINGS),
+        (session, sender, platform_id, json.dumps(_RECORDINGS), _MOST_RECORDINGS),
     ).fetchall()
     return [text for message, text in rows if message == rows[0][0]] if rows else None
 

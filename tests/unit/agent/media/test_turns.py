@@ -72,6 +72,27 @@ async def test_a_person_sees_what_was_heard(tmp_path: Path) -> None:
         assert len(scene.requests) == asked
 
 
+@pytest.mark.parametrize(
+    ("words", "is_asked"),
+    [
+        ("what did you hear?", True),
+        ("Show me the transcript, please", True),
+        ("¿Qué has oído?", True),
+        ("muéstrame la transcripción de mi audio", True),
+        ("what did you hear about Ana?", False),
+        ("the transcript of the trial is long", False),
+        ("¿qué has oído de Marta?", False),
+    ],
+)
+async def test_what_was_heard_is_asked_in_plain_words(tmp_path: Path, words: str, is_asked: bool) -> None:
+    """Right behind a voice message a wish for its transcript is a command; elsewhere a model is asked."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener("It is 40 Bank Street."))
+    async with scene:
+        assert await scene.say(words) == "Done."
+        await scene.say("", attachments=(voice(),))
+        assert ("40 Bank Street" in await scene.say(words)) == is_asked
+
+
 async def test_a_recording_without_words_is_told(tmp_path: Path) -> None:
     """No earlier recording stands in for the last one."""
     scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener(""))
