@@ -40,6 +40,7 @@ class EmailSettings(ChatSettings):
     smtp_server: str = Field("", description="host name of the server that takes mail to send")
     smtp_port: int = Field(465, ge=1, le=65535)
     smtp_security: Security = "tls"
+    smtp_login: bool = Field(True, description="whether to log in where mail is sent, too")
     folder: str = Field("INBOX", min_length=1, pattern=r'^[^"\\\r\n]+$', description="folder that is read")
     verified_by: str = Field("", description="first word of Authentication-Results, as the mail server writes it")
     strangers: bool = Field(False, description="whether people on no list get an answer: a pairing code")

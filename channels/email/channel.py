@@ -7,7 +7,10 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from email import policy
+from email.header import Header
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
+from email.policy import Policy
 from email.utils import format_datetime, formataddr
 from typing import Final, TypeVar
 
@@ -38,6 +41,23 @@ logger = logging.getLogger(__name__)
 _LONGEST: Final = 200_000  # UTF-16 units: an answer is one mail
 _KEPT: Final = 20_000  # bytes of a mail that cannot be read
 _LAST_ONES: Final = 500  # conversations
+
+
+class _Folded(BaseHeader):
+    """A header folded between words: the library's own way encodes an id of 78 characters, which nobody finds then."""
+
+    max_count = 1
+    parse = UnstructuredHeader.parse
+
+    def fold(self, *, policy: Policy) -> str:
+        folded = Header(str(self), header_name=self.name).encode(linesep=policy.linesep)
+        return f"{self.name}: {folded}{policy.linesep}"
+
+
+_HEADERS: Final = HeaderRegistry()
+for _name in ("In-Reply-To", "References", "Subject"):
+    _HEADERS.map_to_type(_name, _Folded)
+_POLICY: Final = policy.SMTP.clone(header_factory=_HEADERS)
 
 
 class EmailChannel:
@@ -77,7 +97,7 @@ class EmailChannel:
         text = outbound.part.text.encode("utf-8", "replace").decode()
         local, _, domain = self._settings.address.rpartition("@")
         same = hashlib.sha256(f"{local} {outbound.id} {outbound.chat} {outbound.trace} {text}".encode())
-        message = EmailMessage(policy=policy.SMTP)
+        message = EmailMessage(policy=_POLICY)
         message["From"], message["To"] = self._from, outbound.chat
         message["Subject"] = f"Re: {subject}" if first else " ".join(text.split())[:60]
         message["Date"] = format_datetime(self._clock.now())

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from html import unescape
 from itertools import islice
 from typing import Final
 
+from kenobot.channels.email.lines import join_filled, join_flowed, join_wrapped
 from kenobot.core import lazy
 from kenobot.ports.messages import Attachment, MediaKind
 
@@ -20,9 +21,11 @@ _MOST_QUOTED: Final = 4_000
 _MOST_HEADER: Final = 4_000
 _MOST_REPORTED: Final = 20  # parts of a report
 _KINDS: Final[dict[str, MediaKind]] = {"image": "image", "audio": "audio", "video": "video"}  # bounded: as is; start
+_INVITATION: Final = "text/calendar"
+_FOLD: Final = re.compile(rb"\r?\n[ \t]")  # within a line of a calendar (RFC 5545, 3.1)
 _COMMENT = lazy.regex(r"\([^()]*\)")
 _CONTROLS = lazy.regex(r"[\x00-\x1f\x7f]+")
-_ID = lazy.regex(r"<[!-;=?-~]{1,250}>")
+_ID = lazy.regex(r"<[!-;=?-~]{1,900}>")
 _QUOTED = lazy.regex(r'"(?:[^"\\]|\\.)*"')
 _TAG = lazy.regex(r"<!--|<([^<>]*)>|[^<]+|<")
 _REPLY = lazy.regex(r"(?:(?:re|aw|sv|r|rif|antw|fwd?|rv|wg|tr|enc)\s*(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
@@ -31,7 +34,18 @@ _OTHERS_BEGIN = lazy.regex(
     r"^(?:-{2,}[^\n-]{3,60}-{2,}|_{20,}|(?:From|De|Von|Da|Van): [^\n]+\n(?:[^\W\d_][^\n:]{1,20}: [^\n]*\n){2,})[ \t]*",
     re.MULTILINE,
 )
-_BREAKS: Final = frozenset({"br", "p", "div", "li", "tr", "blockquote", "h1", "h2", "h3", "h4"})
+_BREAKS: Final = frozenset(
+    "br p div li tr blockquote h1 h2 h3 h4 h5 h6 pre hr dt dd section article header footer address option".split()
+)
+_KEEPS_LINES = lazy.regex(r"pre\b|[^<>]*\bwhite-space:\s*(?:pre|break-spaces)", re.IGNORECASE)
+_SPACES = lazy.regex(r"\s+")
+_BLANKS = lazy.regex(r"[^\S\n]+")
+_AUTOMATIC = lazy.regex(
+    r"list-id|list-unsubscribe|x-(?:mail-)?auto-?(?:generated|reply|respond(?:er)?|response)(?:-from)?"
+    r"|x-ms-exchange-generated-message-source",
+    re.IGNORECASE,
+)
+_SUPPRESSED = lazy.regex(r"\b(?:all|oof|autoreply)\b", re.IGNORECASE)
 _TIME = lazy.regex(r"\d\d?[:.]\d\d")
 
 
@@ -78,7 +92,9 @@ def is_automatic(message: EmailMessage) -> bool:
         return True
     if header(message, "Precedence").lower() in ("bulk", "junk", "list", "auto_reply"):
         return True
-    if any(message.get(name) is not None for name in ("List-Id", "List-Unsubscribe", "X-Autoreply", "X-Autorespond")):
+    if any(_AUTOMATIC.fullmatch(name) for name in message.keys()):  # noqa: SIM118 (a mail is no mapping)
+        return True
+    if _SUPPRESSED.search(header(message, "X-Auto-Response-Suppress")):
         return True
     local = sender_of(message)[1].partition("@")[0]
     return message.get_content_type() == "multipart/report" or bool(
@@ -162,7 +178,7 @@ class MailWords:
 
 def read_words(message: EmailMessage) -> MailWords:
     """Split the text of a mail into its own words and those of others. The subject of a first mail is read too."""
-    body = _body(message).replace("\r\n", "\n").replace("\0", "")[: 4 * _MOST_WORDS]
+    body = _body(message)
     subject = header(message, "Subject")
     body, _, _ = body.partition("\n-- \n")
     found = _OTHERS_BEGIN.search(body)
@@ -197,22 +213,63 @@ def _drop_attribution(lines: list[str]) -> None:
 
 
 def _body(message: EmailMessage) -> str:
-    for kind in ("plain", "html"):
-        try:
-            part = message.get_body((kind,))
-            if part is not None and (text := str(part.get_content())).strip():
-                return text if kind == "plain" else read_html(text)
-        except Exception:  # the library raises anything on hostile mails: the other body may do
-            logger.debug("a body of a mail cannot be read", exc_info=True)
-    return ""
+    """Return the text of a mail, with its sentences on one line each where a program has wrapped them."""
+    plain, html = _find_body(message, "plain"), _find_body(message, "html")
+    page = read_html(_read_content(html))[: 4 * _MOST_WORDS]
+    text = _read_plain(plain, page)
+    if not text.strip():
+        return page
+    pieces = list(message.iter_parts()) if message.get_content_type() == "multipart/mixed" else []
+    later = (part for part in pieces if part is not plain and _is_text(part))  # Apple Mail puts pictures between them
+    return "\n".join([text, *(_read_plain(part, "") for part in later)])[: 4 * _MOST_WORDS]
+
+
+def _read_plain(part: MIMEPart | None, page: str) -> str:
+    text = _read_content(part)[: 4 * _MOST_WORDS]
+    form, delsp = (str(part.get_param(name, "")).lower() if part is not None else "" for name in ("format", "delsp"))
+    if form == "flowed":
+        text = join_flowed(text, delsp=delsp == "yes")
+    elif not page:
+        text = join_filled(text)
+    return join_wrapped(text, page) if page else text
+
+
+def _is_text(part: MIMEPart) -> bool:
+    return part.get_content_type() == "text/plain" and not part.is_attachment() and not part.get_filename()
+
+
+def _find_body(message: EmailMessage, kind: str) -> MIMEPart | None:
+    try:
+        return message.get_body((kind,))
+    except Exception:  # the library raises anything on hostile mails: the other body may do
+        logger.debug("a body of a mail cannot be found", exc_info=True)
+        return None
+
+
+def _read_content(part: MIMEPart | None) -> str:
+    try:
+        return str(part.get_content()).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
+    except Exception:  # the library raises anything on hostile mails: the other body may do
+        logger.debug("a body of a mail cannot be read", exc_info=True)
+        return ""
 
 
 def files_of(message: EmailMessage) -> Iterator[EmailMessage]:
-    """Yield the files of a mail, and no picture that only decorates its text."""
-    for part in message.walk():
+    """Yield the files of a mail, and no picture that only decorates its text.
+
+    An invitation is one, which many programs give no name; the same one with a name stands for both. So is a mail that
+    was attached as a whole; the files in it follow.
+    """
+    mails = [part for part in message.walk() if _find_inner_mail(part) is not None]
+    within = {id(part) for mail in mails for part in mail.walk() if part is not mail}
+    whole = {id(mail) for mail in mails}.difference(within)  # what is in one of these has been told by it
+    parts = [part for part in message.walk() if not part.is_multipart() or id(part) in whole]
+    is_attached = any((part.get_filename() or "").lower().endswith(".ics") for part in parts)
+    for part in parts:
         decorates = part.get("Content-ID") is not None and part.get_content_disposition() != "attachment"
         named = part.get_content_disposition() == "attachment" or part.get_filename()
-        if not part.is_multipart() and not decorates and (named or part.get_content_maintype() != "text"):
+        invites = part.get_content_type() == _INVITATION and not is_attached
+        if not decorates and (named or invites or part.get_content_maintype() != "text"):
             yield part
 
 
@@ -222,21 +279,42 @@ def attachments_of(message: EmailMessage, handle: str, size: int | None) -> tupl
     for number, part in enumerate(files_of(message)):
         kind = _KINDS.get(part.get_content_maintype(), "document")
         length = size if size is not None else len(file_bytes(part))
-        name = " ".join((part.get_filename() or "").split())[:200]
+        name = " ".join((part.get_filename() or _choose_name(part)).split())[:200]
         found.append(Attachment(kind, part.get_content_type(), name, length, f"{handle}.{number}"))
     return tuple(found[:50])
 
 
+def _find_inner_mail(part: EmailMessage) -> EmailMessage | None:
+    """Return the mail that a part is as a whole; None for any other part."""
+    inner = part.get_payload() if part.get_content_type() == "message/rfc822" else None
+    return inner[0] if isinstance(inner, list) and inner and isinstance(inner[0], EmailMessage) else None
+
+
+def _choose_name(part: EmailMessage) -> str:
+    """Return a name for a file that has none, where its kind is known."""
+    if (inner := _find_inner_mail(part)) is not None:
+        return f"{header(inner, 'Subject')[:100] or 'mail'}.eml"
+    return "invitation.ics" if part.get_content_type() == _INVITATION else ""
+
+
 def file_bytes(part: EmailMessage) -> bytes:
     """Return the bytes of a file of a mail."""
+    if (inner := _find_inner_mail(part)) is not None:
+        try:
+            return bytes(inner)
+        except Exception:  # the library raises anything on hostile mails
+            return b""
     content = part.get_payload(decode=True)
-    return content if isinstance(content, bytes) else b""
+    if not isinstance(content, bytes):
+        return b""
+    is_calendar = part.get_content_type() == _INVITATION or (part.get_filename() or "").lower().endswith(".ics")
+    return _FOLD.sub(b"", content) if is_calendar else content
 
 
 def read_html(html: str) -> str:
     """Return the text of a page, with quotations marked as in a plain mail, in a time linear in its length."""
     pieces: list[str] = []  # bounded: the body of one mail; turn
-    quoted, unread, at = 0, "", 0
+    quoted, unread, at, keeps_lines = 0, "", 0, False
     while (found := _TAG.match(html, at)) is not None:
         at = found.end()
         tag = found[1]
@@ -244,9 +322,10 @@ def read_html(html: str) -> str:
             end = html.find("-->", at)
             at = end + 3 if end >= 0 else len(html)
         elif tag is None:
-            pieces.append("" if unread else re.sub(r"\s+", " ", unescape(found[0])))
+            pieces.append("" if unread else (_BLANKS if keeps_lines else _SPACES).sub(" ", unescape(found[0])))
         elif name := re.match(r"/?\w+", tag):
             word = name[0].lower()
+            keeps_lines = word != "/pre" and (keeps_lines or _KEEPS_LINES.match(tag) is not None)
             if unread:
                 unread = "" if word == f"/{unread}" else unread
             elif word in ("style", "script", "head", "title"):
@@ -257,4 +336,6 @@ def read_html(html: str) -> str:
             elif word in _BREAKS:
                 quoted += word == "blockquote"
                 pieces.append("\n" + "> " * bool(quoted))
+            elif word in ("td", "th"):
+                pieces.append(" ")
     return "".join(pieces)

@@ -10,10 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from kenobot.channels.email import EmailSettings, Security
 from kenobot.ports.errors import Rejected, Unavailable
+
+_BY_PASSWORD: Final = frozenset({"CRAM-MD5", "PLAIN", "LOGIN"})  # the ways to log in that smtplib knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Mailbox:
             self.close()
             raise ConnectionAbortedError
         if settings.imap_security == "starttls":
+            if "STARTTLS" not in self._imap.capabilities:
+                raise Rejected(_no_tls("imap"))
             self._imap.starttls(ssl.create_default_context())
 
     def unread(self, most: int = 20) -> list[str]:
@@ -118,6 +122,10 @@ def tls_problem(error: ssl.SSLError, server: Literal["imap", "smtp"]) -> str:
         return (
             f"The certificate of the mail server cannot be trusted ({why}): check {server}_server, or its certificate"
         )
+    return _no_tls(server)
+
+
+def _no_tls(server: Literal["imap", "smtp"]) -> str:
     return f"The mail server speaks no TLS there: check {server}_port and {server}_security"
 
 
@@ -127,7 +135,14 @@ def _connect(settings: EmailSettings, security: Security) -> smtplib.SMTP:
         return smtplib.SMTP_SSL(host, port, timeout=seconds, context=ssl.create_default_context())
     smtp = smtplib.SMTP(host, port, timeout=seconds)
     if security == "starttls":
-        smtp.starttls(context=ssl.create_default_context())
+        try:
+            smtp.ehlo_or_helo_if_needed()
+            if not smtp.has_extn("starttls"):
+                raise Unavailable(_no_tls("smtp"), 300)
+            smtp.starttls(context=ssl.create_default_context())
+        except BaseException:
+            smtp.close()
+            raise
     return smtp
 
 
@@ -142,12 +157,10 @@ def post(settings: EmailSettings, message: EmailMessage, to: str) -> None:
 
 
 def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None:
-    password = settings.password.get_secret_value()
     try:
         with _connect(settings, settings.smtp_security) as smtp:
             smtp.ehlo_or_helo_if_needed()
-            if (password and smtp.has_extn("auth")) or settings.smtp_security != "none":
-                smtp.login(settings.username or settings.address, password)
+            _log_in(smtp, settings)
             use(smtp)
     except smtplib.SMTPAuthenticationError:
         raise Unavailable("The mail server does not take the password: check channels.email.password", 300) from None
@@ -160,6 +173,20 @@ def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None
         raise Unavailable(tls_problem(error, "smtp"), 300) from None
     except (smtplib.SMTPException, OSError) as error:
         raise Unavailable(f"The mail could not be handed over ({type(error).__name__}); KenoBot tries again") from None
+
+
+def _log_in(smtp: smtplib.SMTP, settings: EmailSettings) -> None:
+    password = settings.password.get_secret_value()
+    offers = _BY_PASSWORD.intersection(smtp.esmtp_features.get("auth", "").upper().split())
+    if not settings.smtp_login or (settings.smtp_security == "none" and not (password and offers)):
+        return
+    if not offers:
+        raise Unavailable(
+            "The mail server offers no login with a password (AUTH): check smtp_server and smtp_port; "
+            "for a relay that knows the bot by its address set channels.email.smtp_login to false",
+            300,
+        )
+    smtp.login(settings.username or settings.address, password)
 
 
 def _refuse(code: int) -> None:

@@ -132,12 +132,14 @@ class TelegramChannel:
         if outbound.chat.startswith("-"):
             self._unfinished.note(outbound.chat)
         before = self._client.current_id(outbound.chat)
-        sent = await self._ephemeral.send(outbound) if outbound.reader else None
+        is_person = outbound.reader and not outbound.reader.startswith("-")  # no anonymous administrator of a group
+        sent = await self._ephemeral.send(outbound) if is_person else None
         if sent is None and outbound.secret:
             sent = await self._send_in_private(outbound)
         elif sent is None:
             replaces = "" if EphemeralId.parse(outbound.replaces) is not None else outbound.replaces
-            sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, replaces)
+            answered = outbound.reply_to if outbound.reply_to.isdecimal() else ""
+            sent = await self._client.send(outbound.chat, outbound.part, outbound.thread, replaces, answered)
         if (now := self._client.current_id(outbound.chat)) != before and self._sink is not None:
             try:
                 await self._follow(outbound.chat, now, self._sink)
@@ -152,6 +154,8 @@ class TelegramChannel:
         is another's.
         """
         try:
+            if outbound.reader.startswith("-"):
+                raise Rejected("an anonymous administrator has no private chat")
             await self._client.send(outbound.reader, replace(outbound.part, buttons=()))
         except Rejected as error:
             logger.warning("the private chat of an owner took no answer: %s", error)

@@ -150,10 +150,11 @@ class TelegramClient:
             chat = self._moves.get(chat, chat)
         return chat
 
-    async def send(self, chat: str, part: MessagePart, thread: str = "", replaces: str = "") -> str:
+    async def send(self, chat: str, part: MessagePart, thread: str = "", replaces: str = "", reply_to: str = "") -> str:
         """Send `part` and return its message id; in a lesser form where Telegram refuses the fullest.
 
         replaces: a message that `part` takes the place of; where that is gone, or cannot be edited, a new one is sent.
+        reply_to: the message that it answers, if it is still there.
         thread: a forum topic. Where that is closed or gone, the part goes to the group itself and says so.
 
         A group that has become a supergroup has a new id, to which the part goes then. A refused token is Unavailable:
@@ -161,7 +162,7 @@ class TelegramClient:
         """
         try:
             async with self._call():
-                return await self._sender.send(Address(self.current_id(chat), thread, replaces), part)
+                return await self._sender.send(Address(self.current_id(chat), thread, replaces, reply_to), part)
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 
@@ -174,7 +175,9 @@ class TelegramClient:
         """
         try:
             async with self._call():
-                return await self._sender.send(Address(self.current_id(chat), thread, replaces, reader, occasion), part)
+                return await self._sender.send(
+                    Address(self.current_id(chat), thread, replaces, reader=reader, occasion=occasion), part
+                )
         except TokenRefused as error:
             raise Unavailable(str(error)) from None
 

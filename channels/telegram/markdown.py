@@ -1,8 +1,9 @@
 """Parse a reply's Markdown into text and entities.
 
-Understood: fenced code, `code`, **bold**, *italic*, ***both***, ~~struck~~, [links](https://…), # headings, --- rules.
-Everything else stays as it was written. Emphasis and links end with their line. Spans come well nested, the outer one
-first. Time is linear in the text, whatever is in it.
+Understood: fenced code, `code`, **bold**, *italic*, _italic_, ***both***, ~~struck~~, [links](https://…), # headings,
+--- rules, and a backslash before a sign, but that of a bar, which cells of tables need. Everything else stays as it was
+written. Emphasis and links end with their line. Spans come well nested, the outer one first. Time is linear in the
+text, whatever is in it.
 """
 
 import re
@@ -32,8 +33,12 @@ _LINK = lazy.regex(
     re.IGNORECASE,
 )
 # A lone asterisk between word characters is arithmetic or a file pattern: 2*3*4.
-_TOKEN = lazy.regex(r"`+|\*{2,}|(?<!\w)\*|\*(?!\w)|~~+|\[")
-_WORD = lazy.regex(r"\w")
+# An underscore within a word is part of it: snake_case. Addresses, paths of Windows and ¯\_(ツ)_/¯ stay as they are.
+_TOKEN = lazy.regex(
+    r"https?://[^\s*`~<>\[\]\\]*[^\s*`~<>\[\]\\_]|(?:(?:\b[A-Za-z]:|%\w+%)\\[\w.]|\\\\\w)[^\s*`]*"
+    r"|\\(?!_\()[!-/:-@\[-`{}~]|`+|\*{2,}|(?<![^\W_])\*|\*(?![^\W_])|(?<![\w\\])_(?=[^\s_])|(?<=[^\s_\\])_(?!\w)|~~+|\["
+)
+_WORD = lazy.regex(r"[^\W_]")
 
 
 def parse_markdown(markdown: str) -> tuple[str, tuple[TextEntity, ...]]:
@@ -88,11 +93,13 @@ class _Output:
         length = len if text.isascii() else utf16_length
         offsets = list(accumulate(map(length, self.pieces), initial=0))
         self.ranges.sort(key=lambda item: (item[0], -item[1]))
-        spans = (
-            TextEntity(kind, offsets[first], offsets[last] - offsets[first], detail)
-            for first, last, kind, detail in self.ranges
-            if offsets[first] < offsets[last]
-        )
+        spans: list[TextEntity] = []  # bounded: one reply; turn
+        slanted = 0  # up to where a text is italic: *one within _another_* adds nothing
+        for first, last, kind, detail in self.ranges:
+            start, end = offsets[first], offsets[last]
+            if start < end and not (kind == "italic" and start < slanted):
+                slanted = end if kind == "italic" else slanted
+                spans.append(TextEntity(kind, start, end - start, detail))
         return text, tuple(spans)
 
 
@@ -153,10 +160,11 @@ def _block_line(line: str, out: _Output) -> None:
 
 # ── within a line ────────────────────────────────────────────────────────────────────────────────────────────────
 
-_Emphasis = Literal["bold", "italic", "strikethrough"]
-_DELIMITER: Final[dict[_Emphasis, str]] = {"bold": "**", "italic": "*", "strikethrough": "~~"}
+_Emphasis = Literal["bold", "italic", "underscored", "strikethrough"]
+_DELIMITER: Final[dict[_Emphasis, str]] = {"bold": "**", "italic": "*", "underscored": "_", "strikethrough": "~~"}
 _RUNS: Final[dict[str, tuple[_Emphasis, ...]]] = {
     "*": ("italic",),
+    "_": ("underscored",),
     "**": ("bold",),
     "***": ("bold", "italic"),
     "~~": ("strikethrough",),
@@ -187,8 +195,12 @@ class _Line:
                     at = self._code(token)
                 case "[":
                     at = self._link(token)
-                case _:
+                case "*" | "_" | "~":
                     at = self._emphasis(token)
+                case _:
+                    is_escape = len(token[0]) == 2 and token[0][0] == "\\"
+                    self._out.write(token[0][is_escape:])
+                    at = token.end()
         if at < len(line):
             self._out.write(line[at:])
 
@@ -234,7 +246,7 @@ class _Line:
             return end
         before = self._line[start - 1] if start else " "
         after = self._line[end] if end < len(self._line) else " "
-        alone = run == "*"
+        alone = run in ("*", "_")
         if self._open and not before.isspace() and not (alone and _WORD.match(after)):
             kinds = self._close(kinds)
         opens = not after.isspace() and not (alone and _WORD.match(before))
@@ -255,5 +267,5 @@ class _Line:
                 closing = self._out.write("")
                 self._out.pieces[opening] = ""
                 if not (kind == "bold" and self._bold):
-                    self._out.mark(kind, opening, closing)
+                    self._out.mark("italic" if kind == "underscored" else kind, opening, closing)
         return tuple(rest)

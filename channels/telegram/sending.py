@@ -46,13 +46,14 @@ _RawMethod = Literal["sendRichMessage", "sendRichMessageDraft", "editMessageText
 class Address:
     """A chat, the forum topic in it, and the message in whose place the part goes: an edit.
 
-    reader: the one person of a group who is to see the part. occasion: what that person did, which lets a bot without
-    rights answer: fields of the request.
+    reply_to: the message that the part answers. reader: the one person of a group who is to see the part. occasion:
+    what that person did, which lets a bot without rights answer: fields of the request.
     """
 
     chat: str
     thread: str = ""
     replaces: str = ""
+    reply_to: str = ""
     reader: str = ""
     occasion: "Occasion | None" = None
 
@@ -180,7 +181,7 @@ class MessageSender:
                 caption_entities=shown,
                 message_thread_id=topic(to.thread),
                 reply_markup=markup,
-                api_kwargs=_alone(to),
+                api_kwargs=_build_reference(to),
             )
         elif (unseen := EphemeralId.parse(to.replaces)) is not None:
             fields: dict[str, object] = {"text": part.text, "entities": shown, "reply_markup": markup}
@@ -207,7 +208,7 @@ class MessageSender:
                 entities=shown,
                 link_preview_options=self._options(part) if attempt.previewed else None,
                 reply_markup=markup,
-                api_kwargs=_alone(to),
+                api_kwargs=_build_reference(to),
             )
         return _sent_id(to, message.message_id, message.api_kwargs)
 
@@ -223,7 +224,9 @@ class MessageSender:
             place = {"message_id": int(to.replaces)} if unseen is None else _place(to.chat, unseen)
             await self._bot.do_api_request(_method(to), fields | place)
             return to.replaces
-        answer: object = await self._bot.do_api_request(_method(to), fields | _topic_field(to) | (_alone(to) or {}))
+        answer: object = await self._bot.do_api_request(
+            _method(to), fields | _topic_field(to) | (_build_reference(to) or {})
+        )
         number = answer.get("message_id") if isinstance(answer, dict) else None
         if not isinstance(answer, dict) or not isinstance(number, int):
             raise api.EndPointNotFound("sendRichMessage was answered by something else than a message")
@@ -252,7 +255,7 @@ class MessageSender:
         if isinstance(error, api.ChatMigrated) and not attempt.moved:
             chat = str(error.new_chat_id)
             logger.warning("a group is a supergroup now: where its old id stands in the settings, write %s", chat)
-            return replace(attempt, to=replace(to, chat=chat, replaces=""), moved=True)
+            return replace(attempt, to=replace(to, chat=chat, replaces="", reply_to=""), moved=True)
         if attempt.rich is not None and isinstance(error, _NO_METHOD):
             self._note_refusal(_method(to), error)
             return replace(attempt, rich=None)
@@ -262,7 +265,7 @@ class MessageSender:
             return replace(attempt, to=replace(to, replaces=""))
         if to.thread and any(sign in complaint for sign in _TOPIC_SHUT):
             logger.warning("a topic is closed or gone; its answer goes to the group itself")
-            return replace(attempt, to=replace(to, thread=""), part=_out_of_topic(part), rich=None)
+            return replace(attempt, to=replace(to, thread="", reply_to=""), part=_out_of_topic(part), rich=None)
         if attempt.rich is not None:
             self._note_refusal(_method(to), error)
             return replace(attempt, rich=None)
@@ -289,17 +292,18 @@ def _method(to: Address) -> _RawMethod:
     return "editMessageText_" if EphemeralId.parse(to.replaces) is None else "editEphemeralMessageText"
 
 
-def _alone(to: Address) -> dict[str, object] | None:
-    """Return the fields of a request by which the reader of an address alone sees the message; None for everybody."""
+def _build_reference(to: Address) -> dict[str, object] | None:
+    """Return the fields of a request that name the message it answers, or the one person who sees it; None for none."""
     if not to.reader:
-        return None
+        answered = {"message_id": int(to.reply_to), "allow_sending_without_reply": True} if to.reply_to else None
+        return {"reply_parameters": answered} if answered else None
     parameters: dict[str, object] = {"receiver_user_id": int(to.reader)}
     if to.occasion is None:
         return {"ephemeral_message_parameters": parameters}
     if to.occasion.query:
         return {"ephemeral_message_parameters": parameters | {"callback_query_id": to.occasion.query}}
-    answered = {"ephemeral_message_id": to.occasion.message}
-    return {"ephemeral_message_parameters": parameters, "reply_parameters": answered}
+    unseen = {"ephemeral_message_id": to.occasion.message}
+    return {"ephemeral_message_parameters": parameters, "reply_parameters": unseen}
 
 
 def _place(chat: str, unseen: EphemeralId) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from kenobot.channels.telegram.media import ATTACHMENT_FIELDS, read_attachments
+from kenobot.core import lazy
 from kenobot.core.redaction import one_line
 from kenobot.ports.messages import Attachment, Inbound
 
@@ -71,38 +72,43 @@ class _User(BaseModel):
 class _Chat(BaseModel):
     id: StrictInt
     type: StrictStr
+    title: StrictStr = ""
 
 
 class _Entity(BaseModel):
     type: StrictStr
     offset: StrictInt
     length: StrictInt
+    url: StrictStr = ""
 
 
-class _RepliedTo(BaseModel):
-    message_id: object = None
-    sender: _User | None = Field(None, alias="from")
+class _Worded(BaseModel):
     text: StrictStr = ""
     caption: StrictStr = ""
+    entities: tuple[_Entity, ...] = ()
+    caption_entities: tuple[_Entity, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, tuple[_Entity, ...]]:
+        """Return the words of a message, or below its attachment, with their formatting."""
+        return (self.text, self.entities) if self.text else (self.caption, self.caption_entities)
+
+
+class _RepliedTo(_Worded):
+    message_id: object = None
+    sender: _User | None = Field(None, alias="from")
     forum_topic_created: object = None
 
 
-class _Quote(BaseModel):
-    text: StrictStr = ""
-
-
-class _Message(BaseModel):
+class _Message(_Worded):
     date: Annotated[StrictInt, Field(ge=0, le=LAST_SECOND)]
     edit_date: Annotated[StrictInt, Field(ge=0, le=LAST_SECOND)] = 0
     chat: _Chat
     sender: _User | None = Field(None, alias="from")
     sender_chat: _Chat | None = None
-    text: StrictStr = ""
-    caption: StrictStr = ""
-    entities: tuple[_Entity, ...] = ()
-    caption_entities: tuple[_Entity, ...] = ()
+    author_signature: StrictStr = ""
     reply_to_message: _RepliedTo | None = None
-    quote: _Quote | None = None
+    quote: _Worded | None = None
     message_id: object = None
     ephemeral_message_id: StrictInt = 0
     receiver_user: _User | None = None
@@ -116,9 +122,26 @@ class _Message(BaseModel):
             return str(EphemeralId(str(self.sender.id), self.ephemeral_message_id))
         return str(self.message_id or "")
 
+    @property
+    def is_anonymous(self) -> bool:
+        """Return whether an administrator of a group wrote it in the name of the group."""
+        return self.chat.type in _GROUPS and self.sender_chat is not None and self.sender_chat.id == self.chat.id
+
+    @property
+    def author(self) -> tuple[str, str] | None:
+        """Return the account that wrote it, that of the group for an anonymous administrator, and its name."""
+        if self.is_anonymous and self.sender_chat is not None:
+            role = f" ({self.author_signature})" if self.author_signature else ""
+            return str(self.chat.id), _clean(" ".join(f"{self.sender_chat.title}{role}".split()))
+        if self.sender is None or self.sender_chat is not None:
+            return None
+        return str(self.sender.id), _full_name(self.sender)
+
 
 _QUOTED_KEPT: Final = 1000  # characters
 _GROUPS: Final = ("group", "supergroup")
+_LINK: Final = "text_link"
+_SCHEME = lazy.regex(r"\Ahttps?://")
 _QUOTATIONS: Final = ("blockquote", "expandable_blockquote", "pre")
 
 
@@ -128,6 +151,7 @@ def _load(name: str) -> dict[str, Any]:
 
 _FIELDS: Final[Mapping[str, list[str]]] = _load("message_fields.toml")
 _BY_SENDER: Final = ATTACHMENT_FIELDS.union(_FIELDS["by_sender"])
+_BY_ANONYMOUS: Final = _BY_SENDER | {"sender_chat", "author_signature"}
 _IGNORED_UPDATES: Final = frozenset(_FIELDS["ignored_updates"])
 
 
@@ -169,20 +193,17 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         if not _IGNORED_UPDATES.issuperset(kinds):
             raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
         return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
-    try:
-        message = _Message.model_validate(body)
-    except ValidationError as error:
-        fields = {".".join(str(part) for part in problem["loc"]) or "message" for problem in error.errors()}
-        raise MalformedUpdate(f"the message has no valid {', '.join(sorted(fields))}") from None
-    sender = message.sender
-    if sender is None or message.sender_chat is not None:
+    bodies: list[dict[str, Any]] = raw.get(ALBUM) or [body]
+    message, *items = map(_validate, (body, *bodies))
+    author = message.author
+    if author is None:
         return IgnoredUpdate("written in the name of a chat, not of a person")
-    if reason := _why_ignored(kind, sender, message, body):
+    if reason := _why_ignored(kind, message, body):
         return IgnoredUpdate(reason)
-    items: list[dict[str, Any]] = raw.get(ALBUM) or [body]
-    text, attachments = _text(message), tuple(each for item in items for each in _attachments(item))
+    words = [_clean(_add_marks(*each.words)) for each in items]
+    attachments = _attachments(bodies, words)
     private = message.chat.type == "private"
-    if not text and not attachments:
+    if not any(words) and not attachments:
         if private and (unknown := undecided_fields(raw)):
             raise MalformedUpdate(f"a message of nothing but what is not known: {one_line(', '.join(unknown[:3]))}")
         return IgnoredUpdate("a service message")
@@ -191,36 +212,47 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         answered = None  # what opens a topic seems to be answered by everything in it
     if not private:
         replied = answered.sender if answered is not None else None
-        mentioned, text = strip_mention(text, me.username)
+        stripped = [strip_mention(each, me.username) for each in words]
+        words = [text for _, text in stripped]
+        attachments = _attachments(bodies, words)
         addressed = [user.id for user in (replied, message.receiver_user) if user is not None]
-        if not mentioned and me.id not in addressed:
+        if not any(mentioned for mentioned, _ in stripped) and me.id not in addressed:
             return IgnoredUpdate("a group message that is not for the bot")
-    quoted, author = _quoted(message, answered, me)
+    quoted, quoted_author = _quoted(message, answered, me)
+    own_fields = _BY_ANONYMOUS if message.is_anonymous else _BY_SENDER
     return Inbound(
         channel=CHANNEL,
         external_id=str(number),
         chat=str(message.chat.id),
-        user=str(sender.id),
-        text=text,
+        user=author[0],
+        text="\n".join(each for each in words if each),
         sent_at=datetime.fromtimestamp(max(message.date, message.edit_date), UTC),
-        user_name=_full_name(sender),
+        user_name=author[1],
         private=private,
-        forwarded=not body.keys() <= _BY_SENDER,
+        forwarded=any(not each.keys() <= own_fields for each in bodies),
         kind=kind,
         target=message.id if kind == "edit" else "",
         platform_id=message.id,
         attachments=attachments,
         reply_to=str((answered and answered.message_id) or ""),
         quoted=quoted,
-        quoted_author=author,
+        quoted_author=quoted_author,
         # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
         thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )
 
 
-def _why_ignored(kind: str, sender: _User, message: _Message, body: Mapping[str, Any]) -> str:
+def _validate(body: object) -> _Message:
+    try:
+        return _Message.model_validate(body)
+    except ValidationError as error:
+        fields = {".".join(str(part) for part in problem["loc"]) or "message" for problem in error.errors()}
+        raise MalformedUpdate(f"the message has no valid {', '.join(sorted(fields))}") from None
+
+
+def _why_ignored(kind: str, message: _Message, body: Mapping[str, Any]) -> str:
     """Return why a message is not answered, wherever it stands; "" for one that may be."""
-    if sender.is_bot:
+    if message.sender is not None and message.sender.is_bot and not message.is_anonymous:
         return "written by a bot"
     if message.chat.type not in ("private", *_GROUPS):
         return "neither a private chat nor a group"
@@ -247,46 +279,69 @@ def _quoted(message: _Message, answered: _RepliedTo | None, me: BotUser) -> tupl
     quote = message.quote
     sender = answered.sender if answered is not None else None
     own = sender is not None and sender.id == me.id
-    text = quote.text if quote is not None else ""
+    text, entities = quote.words if quote is not None else ("", ())
     if answered is not None and not text and (message.chat.type == "private" or not own):
-        text = answered.text or answered.caption
+        text, entities = answered.words
     name = "" if own else _full_name(sender) or "Somebody"
-    return _clean(text)[:_QUOTED_KEPT], name if text else ""
+    links = [each for each in entities if each.type == _LINK]
+    return _clean(_add_marks(text, links))[:_QUOTED_KEPT], name if text else ""
 
 
 def _full_name(user: _User | None) -> str:
     return "" if user is None else _clean(" ".join(f"{user.first_name} {user.last_name}".split()))
 
 
-def _text(message: _Message) -> str:
-    """The words of a message, or below its attachment; "" where there are none."""
-    words, entities = message.text, message.entities
-    if not words:
-        words, entities = message.caption, message.caption_entities
-    return _clean(_with_quotation_marks(words, entities))
+def _attachments(bodies: Sequence[Mapping[str, Any]], captions: Sequence[str]) -> tuple[Attachment, ...]:
+    """Return the attachments of raw messages, each with its id and the length of its caption in an album."""
+    found: list[Attachment] = []
+    for body, caption in zip(bodies, captions, strict=True):
+        item = str(body.get("message_id") or "") if body.get("media_group_id") else ""
+        found += (
+            replace(
+                each,
+                name=_clean(each.name),
+                mime=_clean(each.mime),
+                text=_clean(each.text),
+                item=item,
+                caption_chars=len(caption) if item else 0,
+            )
+            for each in read_attachments(body)
+        )
+    return tuple(found)
 
 
-def _attachments(body: Mapping[str, Any]) -> tuple[Attachment, ...]:
-    """The attachments of a raw message, with its id where it is an item of an album."""
-    item = str(body.get("message_id") or "") if body.get("media_group_id") else ""
-    return tuple(
-        replace(each, name=_clean(each.name), mime=_clean(each.mime), text=_clean(each.text), item=item)
-        for each in read_attachments(body)
-    )
-
-
-def _with_quotation_marks(text: str, entities: Sequence[_Entity]) -> str:
-    """Put `> ` before the lines of quotations, whose marks Telegram has taken out of the text."""
+def _add_marks(text: str, entities: Sequence[_Entity]) -> str:
+    """Put `> ` before the lines of quotations, whose marks Telegram has taken out, and addresses behind their links."""
     units, at, marked = text.encode("utf-16-le", "surrogatepass"), 0, ""
+    links = sorted((each for each in entities if each.type == _LINK), key=lambda each: each.offset + each.length)
     spans = sorted((each.offset, each.offset + each.length) for each in entities if each.type in _QUOTATIONS)
     for first, last in spans:
         start, end = _letter_start(units, max(at, first)), _letter_start(units, last)
         if start >= end:
             continue
-        quoted = "\n".join(f"> {line}" for line in _decoded(units, start, end).removesuffix("\n").split("\n"))
-        marked = _on_new_line(_on_new_line(marked, _decoded(units, at, start)), quoted)
+        lines = _add_addresses(units, start, end, links).removesuffix("\n").split("\n")
+        quoted = "\n".join(f"> {line}" for line in lines)
+        marked = _on_new_line(_on_new_line(marked, _add_addresses(units, at, start, links)), quoted)
         at = end
-    return _on_new_line(marked, _decoded(units, at, len(units) // 2))
+    return _on_new_line(marked, _add_addresses(units, at, len(units) // 2, links))
+
+
+def _add_addresses(units: bytes, start: int, end: int, links: Sequence[_Entity]) -> str:
+    """Return a piece of a text with the address of each link that ends in it, unless the link is its address."""
+    pieces: list[str] = []
+    at = start
+    for link in links:
+        place, address = _letter_start(units, link.offset + link.length), "".join(link.url.split())
+        if not start < place <= end or not address:
+            continue
+        label = _decoded(units, _letter_start(units, max(link.offset, 0)), place)
+        if label.strip().removesuffix("/") not in (
+            address.removesuffix("/"),
+            _SCHEME.sub("", address).removesuffix("/"),
+        ):
+            pieces += (_decoded(units, at, place), f" ({address})")
+            at = place
+    return "".join([*pieces, _decoded(units, at, end)])
 
 
 def _decoded(units: bytes, start: int, end: int) -> str:

@@ -19,7 +19,7 @@ from functools import partial
 from random import Random
 from typing import Literal, NamedTuple, Protocol
 
-from kenobot.agent.stop_words import ends, stop_word
+from kenobot.agent.stop_words import LONGEST_STOP, ends, stop_word
 from kenobot.agent.turn_gate import TurnGate
 from kenobot.core import texts
 from kenobot.core.bus import Bus
@@ -50,7 +50,6 @@ _log = logging.getLogger(__name__)
 
 _AHEAD = 16  # messages a lane holds in memory; the rest waits in the inbox
 _PARKED = Backoff(5.0, 60.0)
-_STOP_LENGTH = 32  # characters, with room for blanks around the word
 _CUT_SHORT = 2  # attempts that came to no end, after which a message may be the reason
 _REUSED_ID = (
     "A message from {} came under a number that another message has: this home was used with another bot's token. "
@@ -377,7 +376,7 @@ class AgentLoop:
 
     async def start(self) -> None:
         """Take up what an earlier run left behind, and what came in while turns were held; what was stopped is."""
-        for pending in await self._inbox.open_short(_STOP_LENGTH):
+        for pending in await self._inbox.open_short(LONGEST_STOP):
             if _is_stop(pending.inbound):
                 self._stop_before(pending.session, pending)
         self._held = False

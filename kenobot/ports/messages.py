@@ -24,6 +24,7 @@ class Attachment:
     before. text: transcript, recognised text or description; of a text document on its way out, what stands in it. Of
     an attachment without bytes, such as a contact, all that it says. seconds: length of a recording; 0 for not known.
     item: the platform's id of the message that brought it, where several were joined to one, as those of an album.
+    caption_chars: how much of the joined text stood below it; the captions follow one another, one a line.
     """
 
     kind: MediaKind
@@ -35,6 +36,7 @@ class Attachment:
     text: str = ""
     seconds: float = 0.0
     item: str = ""
+    caption_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class Inbound:
     @property
     def session(self) -> str:
         return session_id(self.channel, self.chat, self.thread)
+
+    @property
+    def answer_to(self) -> str:
+        """Return the id of the message that answers name: in a group nobody knows else whom they are for."""
+        return "" if self.private or self.kind not in ("message", "edit") else self.platform_id
 
     @property
     def speaker(self) -> str:

@@ -14,6 +14,10 @@ from kenobot.storage.database import Database
 
 AttachmentState = Literal["waiting", "stored", "done", "failed"]
 
+_RECORDINGS = ("voice", "audio", "video")
+_LATELY = 4  # messages, the one that asks among them
+_MOST_RECORDINGS = 20  # of a message
+_OF_ALBUMS = ("item", "caption_chars")
 _COLUMNS = "number, state, mime, digest, text, problem"
 
 
@@ -38,21 +42,31 @@ class AttachmentRow:
 
 
 def to_fields(attachments: Sequence[Attachment]) -> list[dict[str, object]]:
-    """Return attachments as they are stored: without `item`, on which an older KenoBot would stumble."""
-    return [{name: value for name, value in asdict(each).items() if name != "item"} for each in attachments]
+    """Return attachments as they are stored: without what an older KenoBot would stumble on."""
+    return [{name: value for name, value in asdict(each).items() if name not in _OF_ALBUMS} for each in attachments]
 
 
 def item_names(attachments: Sequence[Attachment]) -> str:
-    """Return the `item` of each, by spaces, as it stands in the column `value` of a message; "" where none has one."""
-    return " ".join(each.item or "-" for each in attachments) if any(each.item for each in attachments) else ""
+    """Return what the column `value` of a message holds: by spaces each `item`, then the lengths of their captions.
+
+    "" where none has one.
+    """
+    if not any(each.item for each in attachments):
+        return ""
+    names = [each.item or "-" for each in attachments]
+    return " ".join([*names, *(f"={each.caption_chars}" for each in attachments)])
 
 
 def read_attachments(stored: str, items: str) -> tuple[Attachment, ...]:
     """Return attachments from what `to_fields` and `item_names` gave."""
     attachments = tuple(Attachment(**each) for each in json.loads(stored))
-    names = (*items.split(), *["-"] * len(attachments))  # an older KenoBot may have stored more of them since
-    named = zip(attachments, names, strict=False)
-    return tuple(replace(each, item=name.removeprefix("-")) for each, name in named) if items else attachments
+    if not items:
+        return attachments
+    names = [name for name in items.split() if not name.startswith("=")]
+    lengths = [int(length[1:]) for length in items.split() if length.startswith("=")]
+    blanks = len(attachments)  # an older KenoBot may have stored more of them since, and no lengths
+    named = zip(attachments, [*names, *["-"] * blanks], [*lengths, *[0] * blanks], strict=False)
+    return tuple(replace(each, item=name.removeprefix("-"), caption_chars=length) for each, name, length in named)
 
 
 def add_rows(connection: Connection, message: int, attachments: Sequence[Attachment]) -> None:
@@ -75,6 +89,31 @@ def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
         "WHERE inbox_id = ? AND number = ?",
         (row.state, row.mime, row.digest, row.text, row.problem, message, row.number),
     )
+
+
+def was_recorded_lately(connection: Connection, session: str, sender: str) -> bool:
+    """Return whether one of the last few messages that somebody wrote in a chat has a recording."""
+    rows = connection.execute(
+        "SELECT json_extract(value, '$.kind') FROM (SELECT attachments FROM inbox WHERE session = ? AND sender = ? "
+        "AND kind = 'message' ORDER BY id DESC LIMIT ?) AS lately, json_each(lately.attachments)",
+        (session, sender, _LATELY),
+    )
+    return any(kind in _RECORDINGS for (kind,) in rows)
+
+
+def load_transcripts(connection: Connection, session: str, sender: str, platform_id: str) -> list[str] | None:
+    """Return what was heard in each recording of a chat's last message with one; None where there is no such message.
+
+    sender: who wrote it; "" for anybody. platform_id: which message; "" for the last.
+    """
+    rows = connection.execute(
+        "SELECT inbox.id, attachment.text FROM inbox JOIN attachment ON attachment.inbox_id = inbox.id "
+        "WHERE session = ? AND ? IN ('', sender) AND ? IN ('', platform_id) AND kind IN ('message', 'edit') "
+        "AND json_extract(attachments, '$[' || number || '].kind') IN (SELECT value FROM json_each(?)) "
+        "ORDER BY inbox.id DESC, number LIMIT ?",
+        (session, sender, platform_id, json.dumps(_RECORDINGS), _MOST_RECORDINGS),
+    ).fetchall()
+    return [text for message, text in rows if message == rows[0][0]] if rows else None
 
 
 def digests_in_use(connection: Connection, since: str) -> set[str]:

@@ -21,12 +21,15 @@ class EditedTurn:
     """The turn of a message that was edited.
 
     parts: the message and its fragments, the edited one in its new form. rows: of these, and of earlier edits of
-    them. answer: the row whose answer stands there; None for none. is_last: nothing was said behind it, or it has
-    still to be answered. is_changed: the edit says or shows something else than what was answered.
+    them. before, after: the words of the edited one. answer: the row whose answer stands there; None for none.
+    is_last: nothing was said behind it, or it has still to be answered. is_changed: the edit says or shows something
+    else than what was answered.
     """
 
     parts: tuple[PendingMessage, ...]
     rows: tuple[int, ...]
+    before: str
+    after: str
     answer: int | None
     is_last: bool
     is_changed: bool
@@ -40,7 +43,7 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         places.append(_HAS_ITEM)
     found = None
     # Of a message that was not known the first edit was one; its later edits are of that.
-    for place, kind, order in ((place, *each) for place in places for each in (("message", "DESC"), ("edit", "ASC"))):
+    for kind, order, place in ((*each, place) for each in (("message", "DESC"), ("edit", "ASC")) for place in places):
         found = (
             found
             or connection.execute(
@@ -77,7 +80,9 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
     parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
     is_changed = bool(taken) or bool(ended) or parts != tuple(members)
-    return EditedTurn(parts, rows, answer, later is None or bool(ended), is_changed)
+    was, now = next(pair for pair in zip(members, parts, strict=True) if pair[0].id == target)
+    words = was.inbound.text, now.inbound.text
+    return EditedTurn(parts, rows, *words, answer, later is None or bool(ended), is_changed)
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
@@ -143,22 +148,31 @@ def _is_item(name: str, album: Inbound) -> bool:
 
 
 def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
-    """Return an album with an item in its new form; the others stay.
-
-    The album is known by the item that has its words. Those of another item stand below.
-    """
+    """Return an album with an item in its new form; the others stay, with their captions."""
     before, now = message.inbound, edit.inbound
     fresh = {each.item: each for each in now.attachments}
-    attachments = tuple(
+    attachments = [
         each if fresh.get(each.item, each).handle == each.handle else fresh[each.item] for each in before.attachments
-    )
-    text, name = before.text, before.platform_id
-    if now.target == name:
-        text = now.text
-    elif not before.text:
-        text, name = now.text, now.target if now.text else name
-    elif now.text not in before.text:
-        text = f"{before.text}\n{now.text}"
-    if (text, attachments) == (before.text, before.attachments):
+    ]
+    captions = _split_captions(before)
+    for number, each in enumerate(before.attachments):
+        if each.item == now.target:
+            captions[number] = now.text
+    lengths = map(len, captions)
+    attachments = [replace(each, caption_chars=chars) for each, chars in zip(attachments, lengths, strict=True)]
+    text = "\n".join(caption for caption in captions if caption)
+    if text == before.text and {each.handle for each in attachments} == {each.handle for each in before.attachments}:
         return message
-    return replace(message, inbound=replace(before, text=text, attachments=attachments, platform_id=name))
+    return replace(message, inbound=replace(before, text=text, attachments=tuple(attachments)))
+
+
+def _split_captions(album: Inbound) -> list[str]:
+    """Return the caption of each item of an album; of one stored without lengths, the text below the item it is of."""
+    captions, at = list[str](), 0
+    for each in album.attachments:
+        captions.append(album.text[at : at + each.caption_chars])
+        at += each.caption_chars + (each.caption_chars > 0)
+    if "\n".join(caption for caption in captions if caption) == album.text:
+        return captions
+    named = [each.item == album.platform_id for each in album.attachments]
+    return [album.text if is_named else "" for is_named in named]

@@ -29,7 +29,7 @@ class Destination:
     first_part: the number of the first part; an answer's parts count from 0, a plea for patience is part -1, the word
     that it takes longer part -2, and a preview part -3. previewed: part 0 replaces a preview, if there is one.
     reply_to, replaces, thread, reader, secret: see `kenobot.ports.messages.Outbound`. The first part alone
-    replaces a message. renews: inbox row whose answer these parts replace one by one.
+    replaces a message, or is a reply to one. renews: inbox row whose answer these parts replace one by one.
     not_before: when they may go out, where that is not at once.
     """
 
@@ -71,8 +71,8 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     for number, part in enumerate(parts, letter.first_part):
         at_place = number - letter.first_part
         preview = places[at_place] if at_place < len(places) and not part.attachments else 0
-        if at_place and letter.replaces:
-            letter = replace(letter, replaces="")
+        if at_place and (letter.replaces or letter.reply_to):
+            letter = replace(letter, replaces="", reply_to="")
         cursor = connection.execute(
             "INSERT INTO outbox (inbox_id, part, channel, chat, text, spans, payload, trace, created_at, not_before) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

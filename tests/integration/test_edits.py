@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Delta, Request
 from kenobot.providers.offline import OfflineProvider
@@ -91,17 +93,95 @@ async def test_what_the_new_words_repeat_is_believed_again(tmp_path: Path) -> No
         assert told == [("Mi gata se llama Luna",)]
 
 
+async def known(scene: Scene) -> list[str]:
+    rows = await scene.rows("SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode')")
+    return [str(text) for (text,) in rows]
+
+
 async def test_an_earlier_message_is_not_answered_again(tmp_path: Path) -> None:
-    """The model is told at the next message, what the old words taught is taken back, and nothing is sent."""
-    replies = ["ok <memory>Ana lives in Rome</memory>", "yes", "I see"]
-    async with Scene(tmp_path, replies) as scene:
+    """The model is told at the next message; what taught nothing is edited without a word."""
+    async with Scene(tmp_path, ["ok", "yes", "I see"]) as scene:
         await scene.say("Ana lives in Rome", platform_id="10")
         await scene.say("is it warm there?", platform_id="11")
         assert await edit(scene, "10", "Ana lives in Paris") == ""
         await scene.say("and now?", platform_id="12")
         assert "[edited an earlier message, which reads now:]\nAna lives in Paris" in scene.requests[-1]
-        assert await scene.rows("SELECT status FROM record WHERE text = 'Ana lives in Rome'") == [("invalidated",)]
         assert await scene.rows("SELECT DISTINCT state FROM inbox") == [("answered",)]
+
+
+@pytest.mark.parametrize(
+    ("said", "noted", "now", "kept"),
+    [
+        ("Ana lives in Rome", ["Ana lives in Rome"], "Ana lives in Paris", ["Ana lives in Paris"]),
+        ("dentist on Monday", ["The dentist is on Monday"], "dentist on Tuesday", ["The dentist is on Tuesday"]),
+        ("gate 1111, ok?", ["The gate code is 1111"], "gate 2222, ok", ["The gate code is 2222"]),
+        ("tía Pura viene el lunes", ["Pura viene el lunes"], "tía Pura viene el 4", ["tía Pura viene el 4"]),
+        ("Bob is ill. Milk is out.", ["Bob is ill", "Milk is out"], "Bob is ill. Milk is in.",
+         ["Bob is ill", "Milk is in"]),
+        ("Bob is ill. Milk is out.", ["Bob is ill", "Milk is out"], "Bob is ill.", ["Bob is ill"]),
+        ("the car is in the garage", ["The car is in the garage"], "the old car is not in the garage today",
+         ["the old car is not in the garage today"]),
+        ("/remember The code is 11", [], "/remember The code is 22", ["The code is 22"]),
+        ("/recuerda La clave es 11", [], "/olvida La clave es 11", []),
+        ("buy bread at Lidl", ["Bread is bought at Lidl"], "forget it", []),
+        ("the party is at 8", ["The party is at 8"], "is the party at 9?", []),
+    ],
+)  # fmt: skip
+async def test_memory_follows_the_edit_of_an_earlier_message(
+    tmp_path: Path, said: str, noted: list[str], now: str, kept: list[str]
+) -> None:
+    """What the old words taught gives way at once to what the new ones say, without extraction too, and is told."""
+    tags = " ".join(f"<memory>{each}</memory>" for each in noted)
+    async with Scene(tmp_path, [f"ok {tags}", "yes", "no"]) as scene:
+        await scene.say(said, platform_id="10")
+        await scene.say("how are you?", platform_id="11")
+        told = await edit(scene, "10", now)
+        assert sorted(await known(scene)) == sorted(kept)
+        assert all(each in told for each in {*kept, *noted} - ({*kept} & {*noted}))
+        assert len(scene.requests) == 1 + bool(noted)
+        assert told and await edit(scene, "10", now) == ""
+
+
+async def test_the_rules_read_the_edit_of_an_earlier_message(tmp_path: Path) -> None:
+    """Without a model the new words are remembered too, what stays is left alone, and the word is in their language."""
+    async with Scene(tmp_path, provider=OfflineProvider(), extraction=True) as scene:
+        await scene.say("Mi gata se llama Luna. Vivo en Lugo", platform_id="10")
+        await scene.say("Tengo dos hermanos", platform_id="11")
+        told = await edit(scene, "10", "Mi gata se llama Luna. Vivo en Vigo")
+        assert "ahora recuerdo: Vivo en Vigo" in told and "Vivo en Lugo" in told and "Luna" not in told
+        assert "Vivo en Lugo" not in await known(scene)
+        assert [each for each in await known(scene) if "Luna" in each] == ["Mi gata se llama Luna"]
+
+
+async def test_an_edit_of_anothers_words_teaches_nothing(tmp_path: Path) -> None:
+    """What a forwarded message taught goes, and what it says now is nobody's own word."""
+    async with Scene(tmp_path, ["ok <memory>The rent is 950</memory>", "yes"]) as scene:
+        await scene.say("The rent is 950", platform_id="10", forwarded=True)
+        await scene.say("thanks", platform_id="11")
+        await scene.say("The rent is 990", kind="edit", target="10", platform_id="10", forwarded=True)
+        assert "The rent is 990" not in await known(scene)
+
+
+async def test_an_earlier_message_gets_another_file(tmp_path: Path) -> None:
+    """Its caption is followed as any words are, and the conversation tells of it."""
+    one, other = (Attachment("document", name="a.txt", handle=handle) for handle in "ab")
+    async with Scene(tmp_path, ["ok <memory>The rent is 950</memory>", "yes"]) as scene:
+        await scene.say("The rent is 950", platform_id="10", attachments=(one,))
+        await scene.say("thanks", platform_id="11")
+        assert "The rent is 990" in await edit(scene, "10", "The rent is 990", attachments=(other,))
+        assert "The rent is 990" in str(await history(scene))
+
+
+async def test_an_edited_group_message_is_told_to_the_group(tmp_path: Path) -> None:
+    """The word of what changed is a reply to the message that was edited."""
+    async with Scene(tmp_path, ["ok <chat-memory>The match is on Friday</chat-memory>", "yes"]) as scene:
+        await scene.say("The match is on Friday", "-5", "9", private=False, platform_id="10")
+        await scene.say("fine", "-5", "8", private=False, platform_id="11")
+        told = await scene.say(
+            "The match is on Sunday", "-5", "9", kind="edit", target="10", platform_id="10", private=False
+        )
+        assert "The match is on Sunday" in told
+        assert (scene.channel.sent[-1].reply_to, scene.channel.sent[-1].reader) == ("10", "")
 
 
 async def test_an_edit_that_changes_nothing_is_nothing(tmp_path: Path) -> None:

@@ -135,12 +135,18 @@ def _forgetting(plain: str, language: Language, asked: bool) -> MemoryRequest | 
 _YES, _NO, _ALL = (frozenset(_TABLES["answers"][kind]) for kind in ("yes", "no", "all"))
 _NUMBERS = lazy.regex(_TABLES["answers"]["numbers"])
 _DIGITS = lazy.regex(r"[0-9]+")
+_HEARD = lazy.regex(_TABLES["answers"]["heard"])
 _SHOW = lazy.regex(_TABLES["answers"]["show"])
 
 
 def asks_to_show(text: str) -> bool:
     """Return whether a short message is nothing but the wish to see what a reply held back."""
     return len(text) <= _LONGEST_ANSWER and _SHOW.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
+
+
+def asks_what_was_heard(text: str) -> bool:
+    """Return whether a message is nothing but the wish to see the transcript of a recording."""
+    return len(text) <= _LONGEST and _HEARD.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
 
 
 def parse_answer(text: str) -> Answer | None:

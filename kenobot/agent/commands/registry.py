@@ -22,7 +22,13 @@ from kenobot.agent.commands.command import (
     CommandCall,
     CommandContext,
 )
-from kenobot.agent.commands.natural_language import asks_to_show, match_command, match_without_model, parse_answer
+from kenobot.agent.commands.natural_language import (
+    asks_to_show,
+    asks_what_was_heard,
+    match_command,
+    match_without_model,
+    parse_answer,
+)
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.cognitive.remember.extract.taking_back import takes_back
@@ -34,7 +40,7 @@ from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, attachments, conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.keyboards import take_keyboard
@@ -67,7 +73,7 @@ COMMANDS = (
     Command(
         ("new", "nueva", "reset", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset(), openly=True
     ),
-    Command(STOP_WORDS, tell_stopped, texts.HELP_STOP, frozenset(), openly=True),
+    Command(tuple(STOP_WORDS), tell_stopped, texts.HELP_STOP, frozenset(), openly=True),
     Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),
     Command(
         ("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True, openly=True
@@ -76,6 +82,9 @@ COMMANDS = (
     Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
     Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
+    Command(
+        ("transcript", "transcripcion"), _later("transcript", "show_transcript"), texts.HELP_TRANSCRIPT, frozenset()
+    ),
     Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
     Command(("settings", "ajustes"), _later("preferences", "show_settings"), texts.HELP_SETTINGS, _SETTINGS),
     Command(("sleep", "dormir"), _later("status", "sleep"), texts.HELP_SLEEP, _SLEEP, owner_only=True),
@@ -96,7 +105,7 @@ COMMANDS = (
 )
 _BY_PLATFORM = frozenset({"start"})  # written by Telegram when a chat begins, so no sign of the person's language
 _NAMED: Mapping[str, Command] = {
-    name: replace(command, language=("en", "es")[at % 2] if name not in _BY_PLATFORM else None)
+    name: replace(command, language=STOP_WORDS.get(name, ("en", "es")[at % 2]) if name not in _BY_PLATFORM else None)
     for command in COMMANDS
     for at, name in enumerate(command.names)
 }
@@ -131,6 +140,7 @@ _PRESSED: Mapping[str, Command] = {
     "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
 }
 """What only buttons give."""
+_TRANSCRIPT = Command((), _later("transcript", "show_transcript"), changes=frozenset())
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
 _UNKNOWN = Command((), guide.decline_unknown, changes=frozenset())
 
@@ -175,6 +185,8 @@ class CommandRegistry:
             return _WORDS, inbound.text
         if (answer := await self._answers(database, inbound, principal, at)) is not None:
             return answer, inbound.text
+        if asks_what_was_heard(inbound.text) and await self._hears(database, inbound):
+            return _TRANSCRIPT, ""
         stop = _NAMED.get(stop_word(inbound.text))  # where a question is open, "cancel" answers that
         return (stop, "") if stop is not None and stop.is_allowed(principal, inbound) else None
 
@@ -247,6 +259,16 @@ class CommandRegistry:
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return None
+
+    async def _hears(self, database: Database, inbound: Inbound) -> bool:
+        """Return whether somebody has just sent a recording in private. Never raises."""
+        if not inbound.private or inbound.forwarded:
+            return False
+        try:
+            return await database.read(lambda c: attachments.was_recorded_lately(c, inbound.session, inbound.user))
+        except StoreError as error:
+            _log.warning("recordings cannot be looked up: %s", error)
+            return False
 
     async def _knows(self, database: Database, topic: str, inbound: Inbound, principal: Principal) -> bool:
         """Return whether memory has all words of a topic, in private. Never raises."""

@@ -132,7 +132,7 @@ class MemoryReporter:
 
     async def report(self, pending: PendingMessage, principal: Principal, preceding: str) -> MemoryReport:
         """Admit what the message tells, and report it together with what is found. preceding: what they said before."""
-        turn = _turn(pending, principal)
+        turn = build_turn(pending, principal)
         here = sentence_core.without_this_chat(turn.text) if turn is not None else ""
         if turn is not None and here:
             turn = replace(turn, text=here, scope=chat_scope(pending.session))
@@ -364,8 +364,8 @@ def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool
     return "meaning" in memory.ways and report.near not in ("none", "low") and memory.relevance >= _NEAR_FROM
 
 
-def _turn(pending: PendingMessage, principal: Principal) -> ConversationTurn | None:
-    """The message as a turn to be extracted; None for words that are not the speaker's own."""
+def build_turn(pending: PendingMessage, principal: Principal) -> ConversationTurn | None:
+    """Return a message as a turn to be extracted; None for words that are not the speaker's own."""
     inbound = pending.inbound
     if inbound.forwarded or principal.trust not in ("owner", "guest"):
         return None

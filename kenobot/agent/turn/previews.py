@@ -80,7 +80,13 @@ class MessagePreview:
             if row := outbox.preview_of(connection, self._pending.id):
                 return row, []
             letter = outbox.Destination(
-                to.channel, to.chat, self._pending.trace, self._pending.id, outbox.PREVIEW_PART, thread=to.thread
+                to.channel,
+                to.chat,
+                self._pending.trace,
+                self._pending.id,
+                outbox.PREVIEW_PART,
+                reply_to=to.answer_to,
+                thread=to.thread,
             )
             begun = outbox.enqueue(connection, letter, first, self._s.clock.now())
             return begun[0].id, begun

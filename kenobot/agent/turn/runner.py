@@ -27,7 +27,7 @@ from kenobot.agent.turn import secret_question
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.drafts import Drafts
-from kenobot.agent.turn.edits import Edits
+from kenobot.agent.turn.edits import Edits, TakenEdit
 from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
 from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.model_stage import ModelStage
@@ -154,16 +154,17 @@ class TurnRunner:
 
     async def _run(self, pending: PendingMessage) -> bool:
         principal = self._s.access.principal(pending.inbound)
-        to_answer, renews = await self._take_in(pending, principal)
-        if to_answer is None:
+        taken = await self._take_in(pending, principal)
+        if taken.pending is None:
             return True
-        pending = to_answer
+        pending, given = taken.pending, taken.command
         token, inbound = current_trace.set(pending.trace), pending.inbound
         language = await self._choose_language(inbound, inbound.text)
         began = self._s.clock.now()
-        command = await self._find_command(inbound, principal, began)
+        command = (given, inbound.text) if given else await self._find_command(inbound, principal, began)
         calls = self._s.model.calls_of(pending.session, pending.id)
-        data = TurnData(pending, principal, language, calls, PhaseTimes(began), command, renews=renews)
+        data = TurnData(pending, principal, language, calls, PhaseTimes(began), command, renews=taken.renews)
+        data.attachments_read = given is not None
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
@@ -197,16 +198,16 @@ class TurnRunner:
         one_reader = channel is not None and capabilities_of(channel).one_reader
         return await self._s.commands.find(self._s.database, inbound, principal, at, one_reader=one_reader)
 
-    async def _take_in(self, pending: PendingMessage, principal: Principal) -> tuple[PendingMessage | None, int | None]:
+    async def _take_in(self, pending: PendingMessage, principal: Principal) -> TakenEdit:
         """Return the message to answer, None for none, and the row whose answer that replaces."""
         kind = pending.inbound.kind
         if kind not in ("edit", "reaction"):
-            return pending, None
+            return TakenEdit(pending)
         if kind == "edit":
             taken = await self._edits.take_in(pending, principal)
             self._s.mirror.mark_dirty()
         else:
-            taken = None, None
+            taken = TakenEdit()
             changed = await take_reaction(self._s.database, self._s.clock, self._s.access, pending)
             self._s.mirror.mark_dirty(changed)
         self._s.embedding.note_news()

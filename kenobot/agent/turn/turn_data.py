@@ -95,6 +95,7 @@ class TurnData:
             pending.trace,
             pending.id,
             first,
+            reply_to=to.answer_to,
             replaces=replaces,
             thread=to.thread,
             renews=self.renews if first == 0 else None,

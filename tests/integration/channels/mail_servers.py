@@ -207,9 +207,15 @@ def _knows(server: SMTP, session: Session, envelope: Envelope, mechanism: str, g
 
 @contextmanager
 def post_office(
-    certificate: Certificate | None = None, security: Literal["tls", "starttls", "none"] = "none"
+    certificate: Certificate | None = None,
+    security: Literal["tls", "starttls", "none"] = "none",
+    *,
+    logs_in: bool = True,
 ) -> Iterator[tuple[int, Post]]:
-    """An SMTP server; yields its port, and what it takes. With TLS it wants a password too."""
+    """An SMTP server; yields its port, and what it takes. With TLS it wants a password too.
+
+    logs_in: False has it know its clients by their address, and offer no AUTH.
+    """
     post, port = Post(), free_port()
     more: dict[str, Any] = {}
     if certificate is not None:
@@ -217,7 +223,8 @@ def post_office(
         starts = security == "starttls"
         more = {
             "authenticator": _knows,
-            "auth_required": starts,
+            "auth_required": starts and logs_in,
+            "auth_exclude_mechanism": [] if logs_in else ["LOGIN", "PLAIN"],
             "auth_require_tls": starts,
             "require_starttls": starts,
         }

@@ -159,6 +159,16 @@ async def test_an_answer_stands_in_the_conversation_of_its_mail(servers: Servers
     assert servers.post.taken[1]["References"].split() == [first["Message-ID"], again["Message-ID"]]
 
 
+async def test_an_answer_names_the_long_id_of_exchange_as_it_is(servers: Servers) -> None:
+    """Exchange Online gives ids of 84 characters, and CPython 3.11.7 encodes what it folds (email.policy.SMTP)."""
+    own = "<VI1PR0402MB2815A1B2C3D4E5F6A7B8C9D0E1F2A@VI1PR0402MB2815.eurprd04.prod.outlook.com>"
+    (asked,), _ = await read(servers, mail("Hello", Subject="Hi", Message_ID=own))
+    await bot(servers).send(Outbound(1, "email", asked.chat, MessagePart("Hi"), "t", thread=asked.thread))
+    (answer,) = servers.post.taken
+    written = {name: " ".join(str(value).split()) for name, value in answer.raw_items()}
+    assert (written["In-Reply-To"], written["References"]) == (own, own)
+
+
 async def test_a_sender_whom_the_server_did_not_verify_is_nobody(servers: Servers) -> None:
     """Anybody can write any address, and a result of their own below; the owner is told."""
     forged = [

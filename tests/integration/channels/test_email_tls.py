@@ -136,3 +136,32 @@ async def test_a_port_without_tls_is_told(servers: Servers) -> None:
         await bot(servers, "tls", imap_port=servers.imap["starttls"]).run(sink)
     assert sink.reports[0][1] == "The mail server speaks no TLS there: check imap_port and imap_security"
     assert known_problem(sink.reports[0][1], "es")
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+async def test_a_relay_without_a_login_is_told_and_can_be_used(
+    servers: Servers, security: Security, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relay over TLS that offers no AUTH says so, and takes mail once the owner has told that it needs none.
+
+    Postfix 3.7 with mynetworks and without smtpd_sasl_auth_enable; aiosmtpd 1.4.6 without mechanisms.
+    """
+    monkeypatch.setenv("SSL_CERT_FILE", str(servers.certificate.file))
+    out = Outbound(3, "email", "ana@example.org", MessagePart("By the relay"), "t")
+    with post_office(servers.certificate, security, logs_in=False) as (port, post):
+        with pytest.raises(Unavailable, match=r"no login with a password \(AUTH\).*smtp_login") as caught:
+            await bot(servers, security, smtp_port=port).send(out)
+        await bot(servers, security, smtp_port=port, smtp_login=False).send(out)
+    assert known_problem(str(caught.value), "es") != str(caught.value)
+    assert len(post.taken) == 1
+
+
+async def test_a_server_without_starttls_is_told(servers: Servers) -> None:
+    """Both servers are named with the settings to check when they do not offer STARTTLS (Dovecot, aiosmtpd 1.4.6)."""
+    with dovecot() as imap, post_office() as (smtp, _):
+        channel, sink = bot(servers, "starttls", imap_port=imap, smtp_port=smtp), RecordingSink()
+        with pytest.raises(RemoteError, match="check smtp_port and smtp_security"):
+            await channel.send(Outbound(4, "email", "ana@example.org", MessagePart("x"), "t"))
+        with pytest.raises(RemoteError):
+            await channel.run(sink)
+    assert sink.reports[0][1] == "The mail server speaks no TLS there: check imap_port and imap_security"

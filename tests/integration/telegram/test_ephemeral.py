@@ -52,6 +52,18 @@ async def _pressed(bot: TelegramChannel, groups: GroupTelegram, number: int = 1)
     await until_idle(bot, groups, Box())
 
 
+async def test_an_anonymous_administrator_is_nobody_to_be_reached_alone(
+    bot: TelegramChannel, groups: GroupTelegram
+) -> None:
+    """What concerns one goes to the group, and a secret of theirs nowhere (Bot API 5.0, Message.sender_chat)."""
+    groups.administered = {GROUP}
+    await bot.send(replace(ASKED, reader=GROUP))
+    await bot.send(replace(SECRET, reader=GROUP))
+    seen = groups.seen_by(GUEST, GROUP)
+    assert seen[0] == "of you"
+    assert len(seen) == 2 and "of the owner" not in seen[1]
+
+
 async def test_an_administrator_shows_it_to_one_person(bot: TelegramChannel, groups: GroupTelegram) -> None:
     """At any time; nobody else sees it, and an answer to it takes its place."""
     groups.administered = {GROUP}

@@ -35,6 +35,32 @@ async def test_an_album_is_one_message_also_when_it_comes_in_pieces(
     assert telegram.offsets() == [None, None, None, "9"]
 
 
+async def test_every_caption_of_an_album_is_read(telegram: FakeTelegram, channel: TelegramChannel) -> None:
+    """In the order of the pictures, with links, and in a group without the bot's name (Telegram 12, one by one)."""
+    link = {"type": "text_link", "offset": 0, "length": 4, "url": "https://x.example/a"}
+    group: dict[str, Any] = {"chat": {"id": -5, "type": "supergroup"}}
+    private = [_item(1), _item(2, caption="the bill"), _item(3, caption="the key"), _item(4)]
+    private[1]["message"]["caption_entities"] = [link | {"offset": 4}]
+    shared = [_item(number, "b", text, **group) for number, text in ((5, "red"), (6, "@KenoBot blue"), (7, "green"))]
+    telegram.answers("getUpdates", *[Answer(private + shared)] * 2)
+    await until_idle(channel, telegram, box := Box())
+    assert sorted(_handles(box)) == [
+        ("red\nblue\ngreen", ["p5", "p6", "p7"]),
+        ("the bill (https://x.example/a)\nthe key", ["p1", "p2", "p3", "p4"]),
+    ]
+    assert not any(each.forwarded for each in box.inbounds)
+
+
+async def test_an_album_of_which_a_part_was_forwarded_is_no_word_of_the_senders(
+    telegram: FakeTelegram, channel: TelegramChannel
+) -> None:
+    """What one of its pictures says of the author holds for the text that all of them share."""
+    batch = [_item(1, caption="mine"), _item(2, caption="theirs", forward_origin={"type": "user"})]
+    telegram.answers("getUpdates", *[Answer(batch)] * 2)
+    await until_idle(channel, telegram, box := Box())
+    assert [(each.text, each.forwarded) for each in box.inbounds] == [("mine\ntheirs", True)]
+
+
 async def test_two_albums_are_two_messages(telegram: FakeTelegram, channel: TelegramChannel) -> None:
     """Of one chat or of two, whatever their names."""
     batch = [_item(1, "a"), _item(2, "b"), _item(3, "a"), _item(4, "a", user=2)]

@@ -11,7 +11,25 @@ from kenobot.channels.telegram.split import split_message
 from kenobot.ports.messages import MessagePart, TextEntity
 from tests.unit.channels.telegram.html import as_html
 
-MARKS = ["*", "**", "***", "~~", "`", "``", "```", "```py\n", "\n```\n", "[", "](http://x)", "# ", "---", "(", ")"]
+MARKS = [
+    "\\",
+    "_",
+    "*",
+    "**",
+    "***",
+    "~~",
+    "`",
+    "``",
+    "```",
+    "```py\n",
+    "\n```\n",
+    "[",
+    "](http://x)",
+    "# ",
+    "---",
+    "(",
+    ")",
+]
 LETTERS = [
     "a",
     "b ",

@@ -150,3 +150,29 @@ async def test_the_person_is_told_once(tmp_path: Path) -> None:
         assert await scene.say("para") == "No hay nada en marcha que parar."
         assert await scene.say("/stop") == "There is nothing under way to stop."
         assert not scene.requests
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        *((word, word) for word in ("stop", "para", "cancel", "cancelar", "basta", "detente", "cancela")),
+        ("¡BASTA!", "basta"),
+        ("basta ya", "basta"),
+        ("¡Para ya!", "para"),
+        ("Detén", "deten"),
+        ("Párate.", "parate"),
+        ("cancelá", ""),
+        ("stop, please", "stop"),
+        ("/cancela", "cancela"),
+        ("para mañana", ""),
+        ("parada", ""),
+        ("basta con dos", ""),
+        ("cancela la cita", ""),
+        ("stop?", ""),
+        ("", ""),
+        ("stop" + " " * 40, ""),
+    ],
+)
+def test_a_word_alone_stops(text: str, word: str) -> None:
+    """A stop word stops in every form that people give it, and no sentence with one does."""
+    assert stop_word(text) == word

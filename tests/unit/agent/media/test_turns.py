@@ -57,6 +57,50 @@ async def test_what_is_said_in_a_voice_message_is_the_persons_own_word(tmp_path:
         assert await scene.rows(calls) == [("transcription", "openai", "whisper-1", 1, 1_200_000_000)]
 
 
+async def test_a_person_sees_what_was_heard(tmp_path: Path) -> None:
+    """On request the transcript of their last voice message, or of the one answered, is shown as it is (Telegram)."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener("The door is at 40 Bank Street."))
+    async with scene:
+        assert "do not have a voice message" in await scene.say("/transcript")
+        await scene.say("hear this", attachments=(voice(),), platform_id="10")
+        await scene.say("and a file", attachments=(document("a.txt", handle="v"),))
+        assert await scene.say("/transcript") == "I heard: “The door is at 40 Bank Street.”"
+        assert await scene.say("/transcripcion", reply_to="10") == "I heard: “The door is at 40 Bank Street.”"
+        assert "voice message" in await scene.say("/transcript", reply_to="11")
+        asked = len(scene.requests)
+        assert "voice message" in await scene.say("/transcript", chat="1", user="9", private=False)
+        assert len(scene.requests) == asked
+
+
+@pytest.mark.parametrize(
+    ("words", "is_asked"),
+    [
+        ("what did you hear?", True),
+        ("Show me the transcript, please", True),
+        ("¿Qué has oído?", True),
+        ("muéstrame la transcripción de mi audio", True),
+        ("what did you hear about Ana?", False),
+        ("the transcript of the trial is long", False),
+        ("¿qué has oído de Marta?", False),
+    ],
+)
+async def test_what_was_heard_is_asked_in_plain_words(tmp_path: Path, words: str, is_asked: bool) -> None:
+    """Right behind a voice message a wish for its transcript is a command; elsewhere a model is asked."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener("It is 40 Bank Street."))
+    async with scene:
+        assert await scene.say(words) == "Done."
+        await scene.say("", attachments=(voice(),))
+        assert ("40 Bank Street" in await scene.say(words)) == is_asked
+
+
+async def test_a_recording_without_words_is_told(tmp_path: Path) -> None:
+    """No earlier recording stands in for the last one."""
+    scene, _ = media_scene(tmp_path, {"v": OGG}, "Done.", transcriber=Listener(""))
+    async with scene:
+        await scene.say("", attachments=(voice(),))
+        assert "any words" in await scene.say("/transcript")
+
+
 async def test_a_spoken_command_is_a_command(tmp_path: Path) -> None:
     """Whoever says "what do you know about me?" need not type it."""
     scene, _ = media_scene(tmp_path, {"v": OGG}, transcriber=Listener("¿Qué sabes de mí?"))
@@ -310,3 +354,43 @@ async def test_a_file_of_an_album_takes_the_place_of_another(tmp_path: Path) -> 
         prompt = scene.requests[-1]
         assert "which?" in prompt and "apples" in prompt and "cherries" in prompt and "bananas" not in prompt
         assert channel.fetched.count("a") == 1
+
+
+async def test_an_edited_caption_leaves_those_of_the_other_items(tmp_path: Path) -> None:
+    """The words of one item are replaced, whichever it is, also after another edit."""
+    scene, _ = media_scene(tmp_path, {"a": b"apples", "b": b"bananas", "c": b"cherries"})
+    async with scene:
+        captions = ("the red ones", "", "the dark ones")
+        files = [
+            replace(file, caption_chars=len(text)) for file, text in zip(_album("a", "b", "c"), captions, strict=True)
+        ]
+        await scene.say("the red ones\nthe dark ones", platform_id="11", attachments=tuple(files))
+        texts = []
+        for item, words in (
+            ("13", "the black ones"),
+            ("11", "the green ones"),
+            ("12", "long\nyellow ones"),
+            ("13", ""),
+        ):
+            await _edit(scene, item, words, files[int(item) - 11])
+            ((text,),) = await scene.rows("SELECT text FROM inbox WHERE kind = 'message'")
+            texts.append(text)
+        assert texts == [
+            "the red ones\nthe black ones",
+            "the green ones\nthe black ones",
+            "the green ones\nlong\nyellow ones\nthe black ones",
+            "the green ones\nlong\nyellow ones",
+        ]
+
+
+async def test_an_album_without_lengths_is_edited_all_the_same(tmp_path: Path) -> None:
+    """An older KenoBot stored no lengths of captions: its words count as those of the item that names the album."""
+    scene, _ = media_scene(tmp_path, {"a": b"apples", "b": b"bananas"})
+    async with scene:
+        files = _album("a", "b")
+        await scene.say("the red ones", platform_id="11", attachments=files)
+        asked = len(scene.requests)
+        assert await _edit(scene, "11", "the red ones", files[0]) == ""
+        assert len(scene.requests) == asked
+        await _edit(scene, "11", "the green ones", files[0])
+        assert await scene.rows("SELECT text FROM inbox WHERE kind = 'message'") == [("the green ones",)]

@@ -97,7 +97,7 @@ def test_what_no_version_knows_is_kept_aside(raw: dict[str, Any]) -> None:
     ],
 )
 def test_what_wants_no_answer_is_ignored_with_a_reason(raw: dict[str, Any], reason: str) -> None:
-    """Channel posts, bots, anonymous admins, service messages and other people's talk are left alone."""
+    """Channel posts, bots, channels that write in groups, service messages and other people's talk are left alone."""
     assert reason in ignored(raw)
 
 
@@ -205,6 +205,66 @@ def test_a_passage_set_apart_as_a_quotation_stays_one(kind: str, words: str) -> 
     assert message.text == "look 😀 \n> I moved\n> to Oslo\n\nok"
     assert quoted_passages(message.text) == ["> I moved", "> to Oslo"]
     assert not message.forwarded
+
+
+LINK = {"type": "text_link", "offset": 5, "length": 4, "url": "https://secret.example/x?a=1&b=2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "entities", "read"),
+    [
+        ("mira aquí", [LINK], "mira aquí (https://secret.example/x?a=1&b=2)"),
+        ("mira aquí, y ven", [LINK], "mira aquí (https://secret.example/x?a=1&b=2), y ven"),
+        ("mira 😀😀 😀", [LINK], "mira 😀😀 (https://secret.example/x?a=1&b=2) 😀"),
+        ("a b", [LINK | {"offset": 0, "length": 1, "url": "http://x.example/1"}, LINK | {"offset": 2, "length": 1}],
+         "a (http://x.example/1) b (https://secret.example/x?a=1&b=2)"),
+        ("see x.example/a", [LINK | {"offset": 4, "length": 11, "url": "https://x.example/a/"}], "see x.example/a"),
+        ("see bank.example", [LINK | {"offset": 4, "length": 12}],
+         "see bank.example (https://secret.example/x?a=1&b=2)"),
+        ("mira aquí\nfin", [LINK, {"type": "blockquote", "offset": 0, "length": 9}],
+         "> mira aquí (https://secret.example/x?a=1&b=2)\nfin"),
+        ("mira aquí", [LINK, {"type": "bold", "offset": 5, "length": 4}], "mira aquí (https://secret.example/x?a=1&b=2)"),
+        ("mira aquí", [LINK | {"url": "https://a.example/\n\n> b"}], "mira aquí (https://a.example/>b)"),
+        ("mira aquí", [{"type": "url", "offset": 5, "length": 4}], "mira aquí"),
+        ("mira aquí", [LINK | {"url": ""}], "mira aquí"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["text", "caption", "quote", "answered", "forward"])
+def test_a_hidden_link_is_read_with_its_address(
+    text: str, entities: list[dict[str, Any]], read: str, place: str
+) -> None:
+    """The address of a text_link stands behind its words, wherever they stand (PTB 22.8, MessageEntity.url)."""
+    worded = {"text": text, "entities": entities}
+    match place:
+        case "text":
+            assert inbound(**worded).text == read
+        case "caption":
+            assert inbound(photo=[{}], caption=text, caption_entities=entities).text == read
+        case "forward":
+            assert inbound(**worded, forward_origin={"type": "channel"}).text == read
+        case "quote":
+            assert inbound(text="?", quote=worded).quoted == read.removeprefix("> ")
+        case _:
+            assert inbound(text="?", reply_to_message=worded).quoted == read.removeprefix("> ")
+
+
+ANONYMOUS = {
+    "from": {"id": 1087968824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"},
+    "sender_chat": {"id": -200, "title": "Our\nhouse", "type": "supergroup"},
+}
+
+
+def test_an_anonymous_administrator_speaks_as_the_group() -> None:
+    """Its words are its own, and no person's: they come from GroupAnonymousBot (Bot API 5.0, Message.sender_chat)."""
+    said = inbound(text="@kenobot hi", author_signature="treasurer", **GROUP, **ANONYMOUS)
+    assert (said.user, said.user_name, said.text) == ("-200", "Our house (treasurer)", "hi")
+    assert not said.forwarded
+    assert inbound(text="@kenobot hi", forward_origin={}, **GROUP, **ANONYMOUS).forwarded
+    channel = {"id": -300, "title": "News", "type": "channel"}
+    assert "name of a chat" in ignored(update(text="@kenobot hi", **GROUP, **(ANONYMOUS | {"sender_chat": channel})))
+    raw = {"update_id": 1, "edited_message": update(text="@kenobot ho", **GROUP, **ANONYMOUS)["message"]}
+    assert isinstance(edit := parse_update(raw, ME), Inbound)
+    assert (edit.kind, edit.user) == ("edit", "-200")
 
 
 @given(st.text(max_size=60), st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=5))
