@@ -126,7 +126,7 @@ async def test_a_long_mask_of_the_bot_leaves_its_lines_whole(tmp_path_factory: p
             async with connected(channel := bot(port, nick=nick, allowed_chats=[room])):
                 joined = await ana.until(f"{nick}!")
                 await sent(channel, room, text)
-                heard = []
+                heard: list[str] = []
                 while sum(len(line.split()) for line in heard) < 160:
                     heard += await heard_by(ana, 1)
     assert len(joined.split("@")[1].split()[0]) > 60, "the host is no long one"
@@ -135,12 +135,15 @@ async def test_a_long_mask_of_the_bot_leaves_its_lines_whole(tmp_path_factory: p
 
 async def test_letters_that_a_server_takes_for_the_same_name_the_same_room(server: int) -> None:
     """InspIRCd 3.15 with CASEMAPPING=rfc1459: #Home[1] is #HOME{1}."""
-    async with talking(server, allowed_chats=["#home", "#Home[1]"]) as (channel, sink, ana):
-        ana.write("PRIVMSG #HOME{1} :not there")
-        ana.write("JOIN #HOME{1}", "PRIVMSG #HOME{1} :KENOBOT: what is new?", "PRIVMSG KENOBOT :and here?")
-        first, second = await sink.until_accepted(2)
-        await sent(channel, first.chat, "All well")
-        assert await heard_by(ana, 1) == ["All well"]
+    async with person(server) as ana:
+        ana.write("JOIN #HOME{1}")
+        channel = bot(server, allowed_chats=["#home", "#Home[1]"])
+        async with connected(channel) as sink:
+            await ana.until("kenobot@127.0.0.1 JOIN :#HOME{1}")
+            ana.write("PRIVMSG #HOME{1} :KENOBOT: what is new?", "PRIVMSG KENOBOT :and here?")
+            first, second = await sink.until_accepted(2)
+            await sent(channel, first.chat, "All well")
+            assert await heard_by(ana, 1) == ["All well"]
     assert (first.text, first.chat, second.text, second.private) == ("what is new?", "#home[1]", "and here?", True)
 
 
