@@ -84,7 +84,7 @@ async def test_the_same_message_twice_is_one_message(inbox: Inbox) -> None:
 async def test_a_message_that_may_repeat_is_known_by_its_words_and_time(inbox: Inbox) -> None:
     """Also under another id; at another time it is another message, and so is whatever comes at once.
 
-    RFC 6120, 8.1.3: ids of XMPP may begin anew with each session. Prosody 0.12.3 dates by the second what it brings late.
+    RFC 6120, 8.1.3: ids of XMPP may begin anew with each session. Prosody 0.12.3 dates by the second what comes late.
     """
     live = dataclasses.replace(inbound("the door?"), external_id="live 1", platform_id="1")
     late = dataclasses.replace(live, external_id="late 1", may_repeat=True)
