@@ -1,5 +1,6 @@
 """The IRC channel on servers that are set up as networks set them up: an inspircd, and a ZNC before an ngircd."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -145,6 +146,24 @@ async def test_letters_that_a_server_takes_for_the_same_name_the_same_room(serve
             await sent(channel, first.chat, "All well")
             assert await heard_by(ana, 1) == ["All well"]
     assert (first.text, first.chat, second.text, second.private) == ("what is new?", "#home[1]", "and here?", True)
+
+
+@pytest.mark.slow
+async def test_an_answer_of_many_lines_arrives_where_a_server_makes_its_writer_wait(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Within the deadline of a message. ngircd 26.1, with MaxPenaltyTime as it comes."""
+    lines = [f"line {number} {'word ' * 60}".strip() for number in range(25)]
+    with ngircd(tmp_path_factory.mktemp("ngircd"), penalty=-1) as port:
+        async with person(port) as ana:
+            ana.write("JOIN #home")
+            async with connected(channel := bot(port)) as sink:
+                await ana.until("kenobot@127.0.0.1 JOIN")
+                ana.write("PRIVMSG #home :kenobot: go on")
+                await sink.until_accepted(1)
+                sending = asyncio.create_task(sent(channel, "#home", "\n".join(lines)))
+                assert await heard_by(ana, 25) == lines
+                await sending
 
 
 @pytest.mark.slow  # ZNC waits half a minute before it connects
