@@ -86,6 +86,7 @@ class IrcChannel:
         ] = {}  # bounded: _MET people; test_a_nick_is_asked_after_again_when_some_time_has_passed
         self._whois = ("", "")
         self._offered: set[str] = set()  # bounded: what one server says of itself; start
+        self._bounced = False
         self._casemapping = ""
         self._address = ""
         self._joined: dict[str, str] = {}  # bounded: the rooms of the settings; start
@@ -145,7 +146,8 @@ class IrcChannel:
         self._pong, self._complaint = (token, pong), None
         try:
             async with asyncio.timeout(self._settings.request_seconds):
-                await self._write(*lines, f"PING :{token}")
+                # ZNC answers pings itself, and hands on what the server says later.
+                await self._write(*lines, f"ISON {self._nick}" if self._bounced else f"PING :{token}")
                 await pong
         except TimeoutError:
             raise Unavailable("The IRC server did not answer in time; KenoBot tries again") from None
@@ -204,6 +206,7 @@ class IrcChannel:
         for known in (self._offered, self._joined, self._plain):
             known.clear()
         self._casemapping = self._address = ""
+        self._bounced = False
         password = settings.password.get_secret_value()
         await self._write(
             "CAP LS 302",
@@ -269,6 +272,8 @@ class IrcChannel:
                     await self._intake.put(inbound)
             case "PONG":
                 self._answer_ping(line[-1])
+            case "303" if self._bounced and self._pong is not None:
+                self._answer_ping(self._pong[0])
             case "001":
                 await self._begin(line)
             case "433" | "436" | "437" if not self._welcomed:
@@ -341,6 +346,7 @@ class IrcChannel:
         account, password = self._settings.account, self._settings.account_password.get_secret_value()
         login = bool(account and password)
         if line.command == "CAP" and line[1] == "LS":
+            self._bounced |= "znc.in/" in line[-1]
             self._offered |= {name.partition("=")[0] for name in line[-1].split()} & (_WANTED | {"sasl"})
             if line[2] == "*":
                 return  # there is another line

@@ -173,7 +173,7 @@ async def test_a_bouncer_is_no_person_and_what_it_repeats_is_known_again(
     """What was said while the bot was away comes then.
 
     ZNC 1.8.2 answers what it does not know as `*status!znc@znc.in`, with PRIVMSG; with AutoClearQueryBuffer = false it
-    repeats private messages each time, without ids, by the millisecond.
+    repeats private messages each time, without ids, by the millisecond. It answers PING for the server.
     """
     taken: list[set[str]] = []
     with ngircd(tmp_path_factory.mktemp("ngircd")) as irc, znc(tmp_path_factory.mktemp("znc"), irc) as port:
@@ -185,6 +185,8 @@ async def test_a_bouncer_is_no_person_and_what_it_repeats_is_known_again(
                 async with connected(channel := bot(port, password=f"{USER}:{PASSWORD}")) as sink:
                     await sink.until_accepted(1 + number)
                     await channel.send(Outbound(1, "irc", "*status", MessagePart("hello"), "trace"))
+                    with pytest.raises(Unavailable, match="nobody is not on IRC now"):
+                        await channel.send(Outbound(2, "irc", "nobody", MessagePart("hello"), "trace"))
                     ana.write(f"PRIVMSG kenobot :number {number}")
                     while sink.accepted[-1].text != f"number {number}":
                         await sink.until_accepted(len(sink.accepted) + 1)
