@@ -33,6 +33,7 @@ async def hosted(port: int, mode: str) -> AsyncIterator[tuple[IrcChannel, Person
     """A channel that runs, and Ana, who had the room first, and gives it a mode."""
     async with person(port) as ana:
         ana.write("JOIN #home", f"MODE #home {mode}")
+        await ana.until(" 366 ")
         async with connected(channel := bot(port)):
             await ana.until("kenobot@127.0.0.1 JOIN")
             yield channel, ana
@@ -103,6 +104,7 @@ async def test_the_history_of_a_room_is_not_answered_again(
     with inspircd(tmp_path_factory.mktemp("inspircd"), *modules) as port:
         async with person(port) as ana:
             ana.write("JOIN #home")
+            await ana.until(" 366 ")
             for question in ("what is the wifi?", "and the door?"):
                 async with connected(bot(port)) as sink:
                     await ana.until("kenobot@127.0.0.1 JOIN")
@@ -124,6 +126,7 @@ async def test_a_long_mask_of_the_bot_leaves_its_lines_whole(tmp_path_factory: p
     with inspircd(tmp_path_factory.mktemp("inspircd"), modes="+x", suffix="x" * 49) as port:
         async with person(port) as ana:
             ana.write(f"JOIN {room}")
+            await ana.until(" 366 ")
             async with connected(channel := bot(port, nick=nick, allowed_chats=[room])):
                 joined = await ana.until(f"{nick}!")
                 await sent(channel, room, text)
@@ -138,6 +141,7 @@ async def test_letters_that_a_server_takes_for_the_same_name_the_same_room(serve
     """InspIRCd 3.15 with CASEMAPPING=rfc1459: #Home[1] is #HOME{1}."""
     async with person(server) as ana:
         ana.write("JOIN #HOME{1}")
+        await ana.until(" 366 ")
         channel = bot(server, allowed_chats=["#home", "#Home[1]"])
         async with connected(channel) as sink:
             await ana.until("kenobot@127.0.0.1 JOIN :#HOME{1}")
@@ -157,6 +161,7 @@ async def test_an_answer_of_many_lines_arrives_where_a_server_makes_its_writer_w
     with ngircd(tmp_path_factory.mktemp("ngircd"), penalty=-1) as port:
         async with person(port) as ana:
             ana.write("JOIN #home")
+            await ana.until(" 366 ")
             async with connected(channel := bot(port)) as sink:
                 await ana.until("kenobot@127.0.0.1 JOIN")
                 ana.write("PRIVMSG #home :kenobot: go on")
