@@ -214,14 +214,14 @@ async def test_each_part_of_a_long_answer_fits_an_edit(world: World) -> None:
 
     Synapse 1.163.2, and client-server API 1.11, "Size limits": 65,536 bytes of canonical JSON, else M_TOO_LARGE.
     """
-    channel = world.channel()
-    await channel._client.log_in()
-    answer = Outbound(1, "matrix", world.chat, MessagePart("…"), "trace")
-    place = await channel.send(answer)
-    texts = ("ж" * 12_000, "año niño " * 1700, "**word** " * 1300, "<&>\n" * 3000, '\\"' * 7000)
-    for number, part in enumerate((part for text in texts for part in channel.render(text)), 2):
-        await channel.send(replace(answer, id=number, part=part, replaces=place))
-    await channel._client.close()
+    async with running(channel := world.channel()) as sink:
+        world.ana.say(world.room, "hello")
+        await sink.until_accepted(1)
+        answer = Outbound(1, "matrix", world.chat, MessagePart("…"), "trace")
+        place = await channel.send(answer)
+        texts = ("ж" * 12_000, "año niño " * 1700, "**word** " * 1300, "<&>\n" * 3000, '\\"' * 7000)
+        for number, part in enumerate((part for text in texts for part in channel.render(text)), 2):
+            await channel.send(replace(answer, id=number, part=part, replaces=place))
 
 
 async def test_an_edit_in_a_thread_is_answered_in_that_thread(world: World) -> None:
