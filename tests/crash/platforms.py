@@ -55,6 +55,9 @@ class Platform(Protocol):
     async def meet(self) -> None:
         """Wait until the bot can be talked to. Raises TimeoutError."""
 
+    async def part(self) -> None:
+        """Wait until the server knows that the bot is gone: before, it takes messages for it. Raises TimeoutError."""
+
     async def say(self, person: str, text: str) -> bool:
         """Have a person write to the bot; whether the server took it for the bot."""
 
@@ -116,11 +119,18 @@ class Irc:
     repeats = 1
 
     async def meet(self) -> None:
+        await self._until(there=True)
+
+    async def part(self) -> None:
+        await self._until(there=False)
+
+    async def _until(self, *, there: bool) -> None:
+        ana = self.people["ana"]
         async with asyncio.timeout(_MEETING_SECONDS):
-            while not (ana := self.people["ana"]).bot_is_there:
-                await ana.ask("ISON kenobot")
+            await ana.ask("ISON kenobot")
+            while ana.bot_is_there != there:
                 await asyncio.sleep(0.01)
-            ana.bot_is_there = False
+                await ana.ask("ISON kenobot")
 
     async def say(self, person: str, text: str) -> bool:
         someone = self.people[person]
@@ -169,6 +179,9 @@ class Xmpp:
     repeats = 1
 
     async def meet(self) -> None:
+        """There is nothing to wait for: what is said before waits."""
+
+    async def part(self) -> None:
         """There is nothing to wait for: what is said before waits."""
 
     async def say(self, person: str, text: str) -> bool:
@@ -231,6 +244,9 @@ class Matrix:
     name = "matrix"
     keeps_messages = True
     repeats = 0
+
+    async def part(self) -> None:
+        """There is nothing to wait for: what is said before waits."""
 
     async def meet(self) -> None:
         for name, someone in self.people.items():
@@ -303,6 +319,9 @@ class Mail:
     repeats = 1
 
     async def meet(self) -> None:
+        """There is nothing to wait for: what is sent before waits."""
+
+    async def part(self) -> None:
         """There is nothing to wait for: what is sent before waits."""
 
     async def say(self, person: str, text: str) -> bool:
