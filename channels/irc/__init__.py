@@ -1,12 +1,15 @@
 """The IRC plugin and its settings: private messages, and channels that say the bot's nick."""
 
-from typing import Annotated, ClassVar
+import string
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from kenobot.channels.people import ChatSettings, Names, check_people, check_set
 from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import Plugin, PluginContext
+
+_SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def _masks(values: list[str]) -> list[str]:
@@ -25,7 +28,7 @@ def _masks(values: list[str]) -> list[str]:
 
 
 def _lower(values: list[str]) -> list[str]:
-    return [value.lower() for value in values]
+    return [value.translate(_SMALL) for value in values]  # of other letters many servers tell large from small
 
 
 Masks = Annotated[Names, AfterValidator(_masks)]

@@ -19,6 +19,7 @@ from kenobot.channels.matrix.events import (
     events_of,
     is_membership_of,
     read_attachment,
+    read_body,
     since_invited,
     strip_fallback,
     table,
@@ -33,7 +34,7 @@ from kenobot.storage import disk
 logger = logging.getLogger(__name__)
 
 _LONGEST: Final = 16_000  # UTF-16 units
-_MOST_BYTES: Final = 48_000  # of one event there may be 65,536, with all that servers add
+_MOST_BYTES: Final = 56_000  # of one event there may be 65,536, with all that servers add
 _AT_ONCE: Final = 100  # messages of a room in one answer; older ones are asked for
 _AGAIN_SECONDS: Final = 1.0
 _NOT_LET_IN: Final = "The Matrix server does not let the bot in: check user and password"
@@ -83,21 +84,9 @@ class MatrixChannel:
             address = await self._client.upload(content, file.mime or "text/plain", file.name or "file.txt")
             event = {"msgtype": "m.file", "body": file.name or "file.txt", "url": address}
             await self._put(room, event, outbound, f"file{number}")
-        part = outbound.part
-        body = mark_up(part, plain_marks({})).encode("utf-8", "replace").decode()
-        html = as_html(part).encode("utf-8", "replace").decode()
-        content_: dict[str, Any] = {
-            "msgtype": "m.notice",  # other bots answer no notices
-            "body": body,
-            "format": "org.matrix.custom.html",
-            "formatted_body": html,
-        }
-        if not part.has_previews:
-            content_["com.beeper.linkpreviews"] = []  # MSC4095; other clients ask the server for previews all the same
+        content_ = _write(outbound.part)
         if outbound.replaces:
-            relation = {"rel_type": "m.replace", "event_id": outbound.replaces}
-            edit = {**content_, "body": f"* {body}", "m.new_content": content_, "m.relates_to": relation}
-            await self._put(room, edit, outbound, "edit")
+            await self._put(room, _edit(content_, outbound.replaces), outbound, "edit")
             return outbound.replaces
         if outbound.thread:
             content_["m.relates_to"] = {"rel_type": "m.thread", "event_id": outbound.thread}
@@ -302,7 +291,7 @@ class MatrixChannel:
             text=text if inbound.private else stripped,
             attachments=(read_attachment(content),) if is_file else (),
             reply_to=str(replied.get("event_id", "")),
-            quoted=strip_fallback(str(table(replied, "content").get("body", "")))[:_MOST_QUOTED],
+            quoted=strip_fallback(read_body(replied))[:_MOST_QUOTED],
             quoted_author="" if to_bot else people.get(str(replied.get("sender")), ""),
         )
 
@@ -314,5 +303,23 @@ class MatrixChannel:
             return {}
 
 
+def _write(part: MessagePart) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "msgtype": "m.notice",  # other bots answer no notices
+        "body": mark_up(part, plain_marks({})).encode("utf-8", "replace").decode(),
+        "format": "org.matrix.custom.html",
+        "formatted_body": as_html(part).encode("utf-8", "replace").decode(),
+    }
+    if not part.has_previews:
+        content["com.beeper.linkpreviews"] = []  # MSC4095; other clients ask the server for previews all the same
+    return content
+
+
+def _edit(content: Mapping[str, Any], replaces: str) -> dict[str, Any]:
+    relation = {"rel_type": "m.replace", "event_id": replaces}
+    return {**content, "body": f"* {content['body']}", "m.new_content": content, "m.relates_to": relation}
+
+
 def _fits(part: MessagePart) -> bool:
-    return len(part.text.encode("utf-8", "replace")) + len(as_html(part).encode("utf-8", "replace")) < _MOST_BYTES
+    """Return whether a part fits an event, also as an edit, which holds it twice."""
+    return len(json.dumps(_edit(_write(part), ""), ensure_ascii=False).encode()) < _MOST_BYTES

@@ -47,6 +47,15 @@ def strip_fallback(body: str) -> str:
     return "\n".join(lines[quoted:]).lstrip("\n") if quoted and lines[0].startswith("> <@") else body
 
 
+def read_body(event: Mapping[str, Any]) -> str:
+    """Return the words of a message as they read now: those of its latest edit, which the server puts beside it."""
+    edit = table(table(table(event, "unsigned"), "m.relations"), "m.replace")
+    content = table(event, "content")
+    if edit.get("sender") == event.get("sender"):
+        content = table(table(edit, "content"), "m.new_content") or content
+    return str(content.get("body", ""))
+
+
 def read_attachment(content: Mapping[str, Any]) -> Attachment:
     """Describe the file of a message."""
     kind: MediaKind = FILES[content["msgtype"]]

@@ -32,6 +32,8 @@ _EMOJI: Final = {
 _ALSO: Final = {"thumbsup": "+1", "thumbsdown": "-1"}
 _MENTION = lazy.regex(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 _LINK = lazy.regex(r"<([^>|@#!][^>|]*)(?:\|([^>]*))?>")
+_IN_WORDS: Final = frozenset({"bold", "italic", "strikethrough", "code"})
+_EDGE: Final = "\u200b"  # an edge of a word that nobody sees
 _SIGNS: Final = {"bold": "*", "italic": "_", "strikethrough": "~", "code": "`", "pre": "```"}
 
 
@@ -132,8 +134,21 @@ def _attachment(file: Mapping[str, Any]) -> Attachment:
 
 
 def write(part: MessagePart) -> str:
-    """Write a part in Slack's formatting."""
-    return mark_up(part, _marks, lambda text: html.escape(text, quote=False)).encode("utf-8", "replace").decode()
+    """Write a part in Slack's formatting, whose marks count only at the edges of words."""
+    units = part.text.encode("utf-16-le", "surrogatepass")
+
+    def is_word(at: int) -> bool:
+        char = units[2 * at : 2 * at + 2].decode("utf-16-le", "replace") if at >= 0 else ""
+        return char.isalnum() or char == "_" or not (char.isascii() or char.isspace())
+
+    def marks(entity: TextEntity, text: str) -> tuple[str, str]:
+        before, after = _marks(entity, text)
+        if entity.kind not in _IN_WORDS:
+            return before, after
+        first, behind = entity.offset - 1, entity.offset + entity.length
+        return _EDGE * is_word(first) + before, after + _EDGE * is_word(behind)
+
+    return mark_up(part, marks, lambda text: html.escape(text, quote=False)).encode("utf-8", "replace").decode()
 
 
 def write_blocks(part: MessagePart) -> list[dict[str, Any]]:

@@ -16,9 +16,9 @@ from kenobot.channels.markup import mark_up, plain_marks, render_parts
 from kenobot.channels.mention import strip_name
 from kenobot.channels.xmpp import XmppSettings
 from kenobot.core import lazy
-from kenobot.ports.channel import Capabilities, Sink
+from kenobot.ports.channel import Capabilities, Sink, TakesBack
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import Rejected, RemoteError, Unavailable
+from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 
 logger = logging.getLogger(__name__)
@@ -28,6 +28,11 @@ _LONGEST: Final = 8000  # UTF-16 units
 _CLOSE_SECONDS: Final = 1.0
 _MARKS: Final = plain_marks({"bold": "*", "italic": "_", "strikethrough": "~", "code": "`", "pre": "\n```\n"})
 _NOT_XML = lazy.regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LONGEST_ID: Final = 200
+_LONGEST_EXTERNAL_ID: Final = 600
+_COMPLAINTS: Final = 100
+_RECORDED_WITHIN: Final = (0.0, 1.0, 5.0)  # seconds, each after the one before
+_OURS: Final = "kenobot-"  # begins the ids of the bot's messages
 _PASSES: Final = frozenset({"wait"})  # types of errors that a later try may mend
 
 
@@ -35,11 +40,12 @@ class XmppChannel:
     """A bot on XMPP.
 
     What came in is acknowledged to the server once it is stored (XEP-0198): what is not, comes again. A message counts
-    as sent once the server has answered a ping behind it without a complaint.
+    as sent once the server has answered a ping behind it without a complaint. That of another server, or that there is
+    no such server, comes later: then it is taken back.
     """
 
     name = "xmpp"
-    capabilities = Capabilities(longest=_LONGEST, edits=True)
+    capabilities = Capabilities(longest=_LONGEST, edits=True, fails_later=True)
 
     def __init__(self, settings: XmppSettings, clock: Clock) -> None:
         self._settings = settings
@@ -51,6 +57,8 @@ class XmppChannel:
         self._ready = False
         self._sending = asyncio.Lock()
         self._sent: tuple[str, RemoteError | None] = ("", None)
+        # bounded: _COMPLAINTS of them; test_what_fails_behind_the_own_server_is_taken_back
+        self._complaints: asyncio.Queue[tuple[str, RemoteError]] = asyncio.Queue(_COMPLAINTS)
         self._rooms = frozenset((*settings.join, *settings.allowed_chats))
         self.last_answer_at: float | None = None
         self.stall_seconds = 2 * settings.ping_seconds + settings.request_seconds
@@ -67,7 +75,7 @@ class XmppChannel:
             raise Rejected("XMPP knows no such address: check the id of the chat") from None
         text = _NOT_XML.sub("\ufffd", mark_up(outbound.part, _MARKS)).strip("\n")
         same = f"{outbound.id} {outbound.chat} {outbound.trace} {text}".encode("utf-8", "replace")
-        number = f"kenobot-{hashlib.sha256(same).hexdigest()[:24]}"
+        number = f"{_OURS}{hashlib.sha256(same).hexdigest()[:24]}"
         kind: Literal["groupchat", "chat"] = "groupchat" if to.bare in self._rooms else "chat"
         async with self._sending:
             client = self._connected()
@@ -77,8 +85,11 @@ class XmppChannel:
                 message["replace"]["id"] = outbound.replaces
             self._sent = (number, None)
             message.send()
-            await self._ping(client)
-            if (error := self._sent[1]) is not None:
+            try:
+                await self._ping(client)
+            finally:
+                (_, error), self._sent = self._sent, ("", None)
+            if error is not None:
                 raise error
         return outbound.replaces or number
 
@@ -116,7 +127,7 @@ class XmppChannel:
             async with asyncio.timeout(settings.request_seconds):
                 await run_together(begun.wait(), _await(over))
             await self._begin(client, sink)
-            await run_together(self._intake.run(sink), self._keep_alive(client), _await(over))
+            await run_together(self._intake.run(sink), self._keep_alive(client), self._take_back(sink), _await(over))
         except TimeoutError:
             raise Unavailable("The XMPP server cannot be reached; KenoBot tries again") from None
         except Rejected as error:
@@ -148,7 +159,7 @@ class XmppChannel:
         client.enable_starttls = settings.security == "starttls"
         client.enable_direct_tls = settings.security == "tls"
         client.auto_authorize = None
-        for plugin in ("xep_0045", "xep_0085", "xep_0199", "xep_0203", "xep_0308"):
+        for plugin in ("xep_0045", "xep_0085", "xep_0199", "xep_0308"):
             client.register_plugin(plugin)
         client.register_plugin("xep_0198", {"allow_resume": False})  # then what is not acknowledged comes again at once
         acknowledging: Any = client.plugin["xep_0198"]
@@ -205,15 +216,29 @@ class XmppChannel:
             client.send_presence_subscription(presence["from"].bare, ptype="subscribed")
 
     def _note_complaint(self, message: slixmpp.Message) -> None:
-        """Note that the message just sent was not taken."""
-        if message["id"] == self._sent[0]:
-            problem = f"XMPP does not take the message ({message['error']['condition']})"
-            error = Unavailable if message["error"]["type"] in _PASSES else Rejected
-            self._sent = (self._sent[0], error(problem))
+        """Note that a message was not taken: the one being sent, or an earlier one."""
+        number, problem = message["id"], f"XMPP does not take the message ({message['error']['condition']})"
+        error = (Unavailable if message["error"]["type"] in _PASSES else Rejected)(problem)
+        if number == self._sent[0]:
+            self._sent = (number, error)
+        elif number.startswith(_OURS) and not self._complaints.full():
+            self._complaints.put_nowait((number, error))
+
+    async def _take_back(self, sink: Sink) -> None:
+        """Take back what counted as sent until a complaint came. It may not be on disk yet that it was sent."""
+        while isinstance(sink, TakesBack):
+            number, error = await self._complaints.get()
+            for pause in _RECORDED_WITHIN:
+                await self._clock.sleep(pause)
+                with suppress(StoreError):
+                    if await sink.take_back(self.name, number, error):
+                        break
+        await asyncio.Event().wait()
 
     def _parse(self, client: slixmpp.ClientXMPP, message: slixmpp.Message) -> Inbound | None:
         """Parse a message for the bot; None for one that is not."""
         sender, text, room = message["from"], str(message["body"]), message["type"] == "groupchat"
+        stamp = _find_stamp(message)
         if not text or message["type"] not in ("chat", "normal", "groupchat") or sender.bare == client.boundjid.bare:
             return None
         user, name = sender.bare, sender.user
@@ -221,17 +246,20 @@ class XmppChannel:
             return None
         if room:
             named, text = strip_name(text, (self._settings.nick,))
-            if not named or message["delay"]["stamp"] or sender.resource == self._settings.nick:
+            if not named or stamp or sender.resource == self._settings.nick:
                 return None
             rooms: Any = client.plugin["xep_0045"]
             known = rooms.get_jid_property(slixmpp.JID(sender.bare), sender.resource, "jid")
             user, name = (slixmpp.JID(known).bare if known else sender.full), sender.resource
         elif sender.bare in self._rooms:
             return None  # whispered in a room: there nobody is certainly who they seem
-        stamp, edited = message["delay"]["stamp"], str(message["replace"]["id"])
+        edited = str(message["replace"]["id"])
+        archived = _find_archive_id(message, sender.bare if room else client.boundjid.bare)
+        words = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        mark = archived or (f"{stamp} {words}" if stamp else f"{self._run_id}-{next(self._count)}")
         return Inbound(
             channel=self.name,
-            external_id=f"{sender} {message['id'] or f'{self._run_id}-{next(self._count)}'}"[:500],
+            external_id=f"{mark} {message['id'][:_LONGEST_ID]} {sender}"[:_LONGEST_EXTERNAL_ID],
             chat=sender.bare,
             user=str(user),
             text=text,
@@ -241,7 +269,25 @@ class XmppChannel:
             kind="edit" if edited else "message",
             target=edited,
             platform_id=edited or str(message["id"]),
+            may_repeat=bool(stamp) and not archived,
         )
+
+
+def _find_stamp(message: slixmpp.Message) -> str:
+    """Return since when a server has kept a message; "" for one that it brings at once.
+
+    Prosody puts another delay (XEP-0203) behind the first each time that it could not bring it.
+    """
+    return min((each.get("stamp", "") for each in message.xml.iterfind("{urn:xmpp:delay}delay")), default="")
+
+
+def _find_archive_id(message: slixmpp.Message, archive: str) -> str:
+    """Return the id under which a server keeps a message (XEP-0359); "" where it gives none.
+
+    That of the message itself is the sender's, whose program may begin anew with each session (RFC 6120, 8.1.3).
+    """
+    ids = message.xml.iterfind("{urn:xmpp:sid:0}stanza-id")
+    return next((each.get("id", "")[:_LONGEST_ID] for each in ids if each.get("by") == archive), "")
 
 
 async def _await(future: asyncio.Future[None]) -> None:

@@ -50,7 +50,9 @@ class Inbound:
     forwarded: the sender did not certainly write the words, so they are read as another's. quoted, quoted_author:
     beginning of the text that the message answers or quotes, read as another's too, and the name of its author; ""
     for the bot. trace: name of its turn in the log, its signals and its answer; "" has the core choose one. A channel
-    that chooses it gives the external ids too: any other message under one is refused as a repeat.
+    that chooses it gives the external ids too: any other message under one is refused as a repeat. may_repeat: the
+    platform brings it late, and may have brought it before, under another id: one of the same sender, platform id and
+    words at about the same time is the same.
     """
 
     channel: str
@@ -72,6 +74,7 @@ class Inbound:
     quoted: str = ""
     quoted_author: str = ""
     trace: str = ""
+    may_repeat: bool = False
 
     @property
     def session(self) -> str:

@@ -35,6 +35,8 @@ _RAW_KEPT = 20_000
 _NAME_KEPT = 128
 _QUOTED_KEPT = 1000
 _MOST_FRAGMENTS = 20
+_LATELY = 1000  # messages among which one is looked for that is brought again
+_SAME_TIME = timedelta(minutes=2)  # by two clocks
 # "+": else SQLite reads all that was ever kept, to have it in order
 OPEN_SHORT = "state IN ('pending', 'claimed') AND length(text) <= ? ORDER BY +id"
 _STOPPED = "stopped by its sender"
@@ -93,9 +95,10 @@ class Inbox:
         """Store a message: what there is once it is on disk, None when it had been stored before.
 
         digest: of the message as its channel brought it. When another message has its id already, it is stored under an
-        id of its own. drop_reason: why it is not to be answered; it is then stored as done and without its words, so
-        that a repeat of it is recognised. claimed: its turn begins at once, so that storing it and claiming it are one
-        write. Its ids must have a UTF-8: see `has_bad_ids`.
+        id of its own; one that may repeat is not stored when there is one like it. drop_reason: why it is not to be
+        answered; it is then stored as done and without its words, so that a repeat of it is recognised. claimed: its
+        turn begins at once, so that storing it and claiming it are one write. Its ids must have a UTF-8: see
+        `has_bad_ids`.
         """
         text, name = replace_surrogates(inbound.text), _name(inbound.user_name)
         if (text, name) != (inbound.text, inbound.user_name):
@@ -109,6 +112,8 @@ class Inbox:
         }
 
         def work(connection: Connection) -> PendingMessage | None:
+            if inbound.may_repeat and digest and _has_come(connection, inbound, digest):
+                return None
             stored = _with_quotation(connection, inbound)
             row = _columns(stored, now, drop_reason) | more
             number = _insert(connection, row)
@@ -373,6 +378,17 @@ def message_digest(inbound: Inbound) -> str:
     parts = (inbound.chat, inbound.thread, inbound.user, inbound.platform_id, inbound.kind, inbound.target)
     content = json.dumps([*parts, inbound.value, inbound.text])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def _has_come(connection: Connection, inbound: Inbound, digest: str) -> bool:
+    """Return whether a message came lately that differs by its id alone, at about the same time."""
+    first, last = inbound.sent_at - _SAME_TIME, inbound.sent_at + _SAME_TIME
+    row = connection.execute(
+        "SELECT 1 FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? AND channel = ? AND session = ? AND digest = ? "
+        "AND sent_at BETWEEN ? AND ?",
+        (_LATELY, inbound.channel, inbound.session, digest, first.isoformat(), last.isoformat()),
+    ).fetchone()
+    return row is not None
 
 
 def _digest_of(connection: Connection, channel: str, external_id: str) -> str | None:

@@ -94,9 +94,11 @@ async def _play(lab: Lab, platform: Platform, line: Line, kills: int, burst: int
         await world.bot.terminate()
         talk = _Talk(world, platform)
         for life in range(kills):
+            await platform.part()
             talk.begin_life()
             await _live_and_die(talk, life, burst)
             lab.progress(f"{life + 1} of {kills} kills with {platform.name}")
+        await platform.part()
         talk.begin_life()
         await world.bot.start()
         await platform.meet()

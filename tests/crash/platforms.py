@@ -8,19 +8,21 @@ import contextlib
 import itertools
 import json
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
-from email.utils import make_msgid
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
 from kenobot.ports.identity import session_id
 from tests.crash.world import until
 from tests.integration.channels import mail_servers, ngircd, synapse
+
+if TYPE_CHECKING:
+    from tests.integration.channels import prosody
 
 PEOPLE = ("ana", "bob")
 _MEETING_SECONDS = 60.0
@@ -52,6 +54,9 @@ class Platform(Protocol):
 
     async def meet(self) -> None:
         """Wait until the bot can be talked to. Raises TimeoutError."""
+
+    async def part(self) -> None:
+        """Wait until the server knows that the bot is gone: before, it takes messages for it. Raises TimeoutError."""
 
     async def say(self, person: str, text: str) -> bool:
         """Have a person write to the bot; whether the server took it for the bot."""
@@ -114,11 +119,18 @@ class Irc:
     repeats = 1
 
     async def meet(self) -> None:
+        await self._until(there=True)
+
+    async def part(self) -> None:
+        await self._until(there=False)
+
+    async def _until(self, *, there: bool) -> None:
+        ana = self.people["ana"]
         async with asyncio.timeout(_MEETING_SECONDS):
-            while not (ana := self.people["ana"]).bot_is_there:
-                await ana.ask("ISON kenobot")
+            await ana.ask("ISON kenobot")
+            while ana.bot_is_there != there:
                 await asyncio.sleep(0.01)
-            ana.bot_is_there = False
+                await ana.ask("ISON kenobot")
 
     async def say(self, person: str, text: str) -> bool:
         someone = self.people[person]
@@ -154,13 +166,14 @@ async def irc() -> AsyncIterator[Platform]:
 
 @dataclass
 class Xmpp:
-    """A prosody, which keeps messages for those who are away."""
+    """A prosody, which keeps messages for those who are away, and people whose ids begin anew after a few messages."""
 
     table: Mapping[str, object]
     environ: Mapping[str, str]
     sessions: Mapping[str, str]
-    _say: Mapping[str, Callable[[str, str], None]]
+    _people: Mapping[str, "prosody.Person"]
     _heard: list[Heard]
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.cycle(range(3)))
     name = "xmpp"
     keeps_messages = True
     repeats = 1
@@ -168,8 +181,11 @@ class Xmpp:
     async def meet(self) -> None:
         """There is nothing to wait for: what is said before waits."""
 
+    async def part(self) -> None:
+        """There is nothing to wait for: what is said before waits."""
+
     async def say(self, person: str, text: str) -> bool:
-        self._say[person]("keno@localhost", text)
+        self._people[person].say("keno@localhost", text, number=str(next(self._numbers)))
         return True
 
     def heard(self) -> Sequence[Heard]:
@@ -193,10 +209,10 @@ async def xmpp() -> AsyncIterator[Platform]:
     async with contextlib.AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kenobot-xmpp-")))
         port = stack.enter_context(prosody.prosody(folder, *PEOPLE, "keno"))
-        say, listeners = dict[str, Callable[[str, str], None]](), list[asyncio.Task[None]]()
+        people, listeners = dict[str, prosody.Person](), list[asyncio.Task[None]]()
         for name in PEOPLE:
             someone = await stack.enter_async_context(prosody.person(port, name))
-            say[name] = someone.say
+            people[name] = someone
             listeners.append(asyncio.create_task(listen(name, someone)))
         table = {
             "account": "keno@localhost",
@@ -206,7 +222,7 @@ async def xmpp() -> AsyncIterator[Platform]:
             "owners": [f"{name}@localhost" for name in PEOPLE],
         }
         try:
-            yield Xmpp(table, {"KENOBOT_CHANNELS__XMPP__PASSWORD": prosody.PASSWORD}, sessions, say, heard)
+            yield Xmpp(table, {"KENOBOT_CHANNELS__XMPP__PASSWORD": prosody.PASSWORD}, sessions, people, heard)
         finally:
             await _cancelled(*listeners)
 
@@ -228,6 +244,9 @@ class Matrix:
     name = "matrix"
     keeps_messages = True
     repeats = 0
+
+    async def part(self) -> None:
+        """There is nothing to wait for: what is said before waits."""
 
     async def meet(self) -> None:
         for name, someone in self.people.items():
@@ -302,12 +321,15 @@ class Mail:
     async def meet(self) -> None:
         """There is nothing to wait for: what is sent before waits."""
 
+    async def part(self) -> None:
+        """There is nothing to wait for: what is sent before waits."""
+
     async def say(self, person: str, text: str) -> bool:
         message = EmailMessage()
         message["From"], message["To"] = f"{person}@example.org", mail_servers.BOT
-        message["Subject"], message["Message-ID"] = f"Re: {_SUBJECT}", make_msgid()
+        message["Subject"], message["Message-ID"] = f"Re: {_SUBJECT}", mail_servers.long_id()
         message["References"] = f"<first@{person}.example.org>"
-        message.set_content(text)
+        mail_servers.wrap(message, text, width=8)
         await asyncio.to_thread(self.mailbox.deliver, bytes(message))
         return True
 

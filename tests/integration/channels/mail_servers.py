@@ -3,10 +3,12 @@
 import getpass
 import imaplib
 import os
+import secrets
 import shutil
 import ssl
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,6 +65,17 @@ service stats {{
   chroot =
 }}
 """
+
+
+def long_id() -> str:
+    """Make an id of 85 characters, as those of Exchange Online are."""
+    return f"<VI1PR0402MB2815{secrets.token_hex(13).upper()}@VI1PR0402MB2815.eurprd04.prod.outlook.com>"
+
+
+def wrap(message: EmailMessage, text: str, width: int = 72) -> None:
+    """Set what a mail says, in lines as Thunderbird wraps them (RFC 3676)."""
+    lines = (" \n".join(textwrap.wrap(line, width)) for line in text.split("\n"))
+    message.set_content("\n".join(lines), params={"format": "flowed"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ MotdPhrase = hello
 MaxConnections = 0
 MaxConnectionsIP = 0
 MaxNickLength = 20
-MaxPenaltyTime = 0
+MaxPenaltyTime = {penalty}
 PingTimeout = 120
 [Options]
 DNS = no
@@ -29,11 +29,11 @@ PAM = no
 
 
 @contextmanager
-def ngircd(folder: Path, password: str = "", port: int = 0) -> Iterator[int]:
-    """A server; yields its port."""
+def ngircd(folder: Path, password: str = "", port: int = 0, penalty: int = 0) -> Iterator[int]:
+    """A server; yields its port. penalty: seconds that it may let a client wait each time; -1 for any, as it comes."""
     port = port or free_port()
     config = folder / "ngircd.conf"
-    config.write_text(_CONFIG.format(port=port, password=f"Password = {password}" if password else ""))
+    config.write_text(_CONFIG.format(port=port, penalty=penalty, password=f"Password = {password}" if password else ""))
     with running([program("ngircd"), "-n", "-f", str(config)], folder, lambda: answers(port)):
         yield port
 

@@ -19,8 +19,10 @@ plugin_paths = {{}}
 interfaces = {{ "127.0.0.1" }}
 c2s_ports = {{ {port} }}
 s2s_ports = {{ }}
-modules_enabled = {{ "roster", "saslauth", "disco", "ping", "smacks", "offline", "presence", "message", "iq", "c2s" }}
-modules_disabled = {{ "s2s" }}
+s2s_require_encryption = false
+modules_enabled = {{
+  "roster", "saslauth", "disco", "ping", "smacks", "offline", "presence", "message", "iq", "c2s", "s2s"{more}
+}}
 c2s_require_encryption = false
 allow_unencrypted_plain_auth = true
 authentication = "internal_plain"
@@ -34,14 +36,14 @@ Component "rooms.localhost" "muc"
 
 
 @contextmanager
-def prosody(folder: Path, *names: str) -> Iterator[int]:
-    """A server with accounts of these names; yields its port."""
+def prosody(folder: Path, *names: str, archives: bool = False) -> Iterator[int]:
+    """A server with accounts of these names; yields its port. archives: it keeps messages, under ids of its own."""
     port, accounts = free_port(), folder / "data" / "localhost" / "accounts"
     accounts.mkdir(parents=True)
     for name in names:
         (accounts / f"{name}.dat").write_text(f'return {{ ["password"] = "{PASSWORD}" }};\n')
     config = folder / "prosody.cfg.lua"
-    config.write_text(_CONFIG.format(folder=folder, port=port))
+    config.write_text(_CONFIG.format(folder=folder, port=port, more=', "mam"' if archives else ""))
     with running([program("prosody"), "-F", "--config", str(config)], folder, lambda: answers(port)):
         yield port
 
@@ -58,15 +60,19 @@ class Person:
         if message["body"]:
             self.heard.put_nowait(message)
 
-    def say(self, to: str, text: str, kind: str = "chat") -> None:
-        self.client.send_message(mto=to, mbody=text, mtype=kind)
+    def say(self, to: str, text: str, kind: str = "chat", number: str = "") -> None:
+        """Send a message. number: its id, in place of one that no other message has."""
+        message = self.client.make_message(mto=to, mbody=text, mtype=kind)
+        message["id"] = number or message["id"]
+        message.send()
 
 
 @asynccontextmanager
-async def person(port: int, name: str = "ana", room: str = "") -> AsyncIterator[Person]:
-    """A person who is there."""
+async def person(port: int, name: str = "ana", room: str = "", resource: str = "") -> AsyncIterator[Person]:
+    """A person who is there. resource: the name of their program, in place of one that the server gives."""
     login = {"feature_mechanisms": {"unencrypted_plain": True, "unencrypted_scram": True}}
-    client = slixmpp.ClientXMPP(f"{name}@localhost", PASSWORD, plugin_config=login)
+    address = f"{name}@localhost" + (f"/{resource}" if resource else "")
+    client = slixmpp.ClientXMPP(address, PASSWORD, plugin_config=login)
     client.enable_plaintext, client.enable_starttls, client.enable_direct_tls = True, False, False
     client.register_plugin("xep_0045")
     client.register_plugin("xep_0199")

@@ -21,7 +21,7 @@ from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot.testing.clock import START
-from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, post_office
+from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, long_id, post_office, wrap
 from tests.integration.channels.processes import free_port
 
 VERIFIED = "mx.example.net; dmarc=pass (policy=none) header.from=example.org"
@@ -127,7 +127,9 @@ class TestEmail(ChannelContract):
         return EmailChannel(settings(free_port(), free_port()), SystemClock(), "Keno")
 
     async def say(self, channel: Channel, text: str) -> None:
-        self._servers.mailbox.deliver(bytes(mail(text)))
+        message = mail("", Message_ID=long_id())
+        wrap(message, text)
+        self._servers.mailbox.deliver(bytes(message))
 
 
 async def test_an_answer_stands_in_the_conversation_of_its_mail(servers: Servers) -> None:

@@ -317,6 +317,23 @@ async def test_programs_are_left_alone_and_a_nick_that_is_held_is_another() -> N
     assert inbound.text == "two"
 
 
+@pytest.mark.parametrize(
+    ("shown", "address"),
+    [("cloak.example.org", "~k@cloak.example.org"), ("other@b.example.org", "other@b.example.org")],
+)
+async def test_what_others_see_of_the_bot_is_known_when_it_changes(shown: str, address: str) -> None:
+    """It counts in the length of each line. RPL_VISIBLEHOST (396) of modern.ircdocs.horse: `[<user>@]<host>`."""
+    told = [
+        ":kenobot!~k@127.0.0.1 JOIN :#home",
+        f":s 396 kenobot {shown} :is now your visible host",
+        ":ana!a@127.0.0.1 PRIVMSG kenobot :hello",
+    ]
+    answers = (("USER", ":s 001 kenobot :hi"), ("JOIN", "\r\n".join(told)))
+    async with scripted(*answers) as (port, _), connected(channel := bot(port)) as sink:
+        await sink.until_accepted(1)
+        assert channel._address == address
+
+
 async def test_a_server_that_lets_nobody_in_is_left() -> None:
     """It answers, and says no welcome."""
     clock = ManualClock()

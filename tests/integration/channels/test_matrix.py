@@ -187,6 +187,43 @@ async def test_edits_and_reactions_name_the_message_that_they_are_about(world: W
     assert (reacted.kind, reacted.value, reacted.target, reacted.chat) == ("reaction", "👎", answer, first.chat)
 
 
+async def test_a_reply_to_a_corrected_message_quotes_what_it_says_now(world: World) -> None:
+    """Also where the bot corrected itself.
+
+    Synapse 1.163.2 leaves the first words in `content`; client-server API 1.11, "Event replacements": the latest edit
+    is in unsigned.m.relations.m.replace.
+    """
+    async with running(channel := world.channel()) as sink:
+        said = world.ana.say(world.room, "My flight is on Monday")
+        for day in ("Tuesday", "Wednesday"):
+            edit = {"m.new_content": {"msgtype": "m.text", "body": f"My flight is on {day}"}}
+            edit["m.relates_to"] = {"rel_type": "m.replace", "event_id": said}
+            world.ana.say(world.room, f"* My flight is on {day}", **edit)
+        world.ana.say(world.room, "Remember this", **{"m.relates_to": {"m.in_reply_to": {"event_id": said}}})
+        *_, remember = await sink.until_accepted(4)
+        answer = Outbound(1, "matrix", world.chat, MessagePart("At five"), "trace")
+        place = await channel.send(answer)
+        await channel.send(replace(answer, id=2, part=MessagePart("At six"), replaces=place))
+        world.ana.say(world.room, "Sure?", **{"m.relates_to": {"m.in_reply_to": {"event_id": place}}})
+        *_, sure = await sink.until_accepted(5)
+    assert (remember.quoted, sure.quoted, sure.quoted_author) == ("My flight is on Wednesday", "At six", "")
+
+
+async def test_each_part_of_a_long_answer_fits_an_edit(world: World) -> None:
+    """Which holds it twice, with its HTML each time: a preview is replaced by the first part.
+
+    Synapse 1.163.2, and client-server API 1.11, "Size limits": 65,536 bytes of canonical JSON, else M_TOO_LARGE.
+    """
+    async with running(channel := world.channel()) as sink:
+        world.ana.say(world.room, "hello")
+        await sink.until_accepted(1)
+        answer = Outbound(1, "matrix", world.chat, MessagePart("…"), "trace")
+        place = await channel.send(answer)
+        texts = ("ж" * 12_000, "año niño " * 1700, "**word** " * 1300, "<&>\n" * 3000, '\\"' * 7000)
+        for number, part in enumerate((part for text in texts for part in channel.render(text)), 2):
+            await channel.send(replace(answer, id=number, part=part, replaces=place))
+
+
 async def test_an_edit_in_a_thread_is_answered_in_that_thread(world: World) -> None:
     """In the session of the message; in a group also where only what it answers calls the bot."""
     cy = Person(world.address, f"cy{next(_numbers)}")

@@ -13,8 +13,10 @@ from kenobot.channels.xmpp.channel import XmppChannel  # noqa: E402
 from kenobot.core.i18n import known_problem  # noqa: E402
 from kenobot.ports.channel import Channel  # noqa: E402
 from kenobot.ports.clock import SystemClock  # noqa: E402
-from kenobot.ports.errors import Rejected, StoreError, Unavailable  # noqa: E402
+from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable  # noqa: E402
 from kenobot.ports.messages import MessagePart, Outbound  # noqa: E402
+from kenobot.storage.database import Database  # noqa: E402
+from kenobot.storage.inbox import Inbox, message_digest  # noqa: E402
 from kenobot.testing.channel import ChannelContract, RecordingSink  # noqa: E402
 from tests.integration.channels.processes import free_port  # noqa: E402
 from tests.integration.channels.prosody import PASSWORD, person, prosody  # noqa: E402
@@ -45,9 +47,9 @@ def bot(port: int, **more: object) -> XmppChannel:
 
 
 @asynccontextmanager
-async def running(channel: XmppChannel, *failures: Exception) -> AsyncIterator[RecordingSink]:
+async def running(channel: XmppChannel, sink: RecordingSink | None = None) -> AsyncIterator[RecordingSink]:
     """What a channel hands over while it runs, once it is connected."""
-    sink = RecordingSink(*failures)
+    sink = sink or RecordingSink()
     task = asyncio.create_task(channel.run(sink))
     try:
         async with asyncio.timeout(60):
@@ -126,8 +128,11 @@ async def test_in_a_room_the_nick_calls_the_bot(server: int) -> None:
     assert [taken.text for taken in sink.accepted] == ["what is new?", "bye"]
 
 
-async def test_what_was_not_stored_comes_again_to_another_process(server: int) -> None:
-    """The server was not told that it arrived; the id is the same."""
+async def test_what_was_not_stored_comes_again_to_another_process(server: int, database: Database) -> None:
+    """The server was not told that it arrived, and says when it was said: by that it is known again.
+
+    Prosody 0.12.3, mod_smacks.lua and mod_offline.lua: with a delay (XEP-0203), of which the first time had none.
+    """
     async with person(server) as ana:
         full = RecordingSink(*[StoreError("the disk is full")] * 100)
         channel = bot(server)
@@ -142,7 +147,10 @@ async def test_what_was_not_stored_comes_again_to_another_process(server: int) -
         await asyncio.gather(task, return_exceptions=True)
         async with running(bot(server, account=channel._settings.account)) as sink:
             (kept,) = await sink.until_accepted(1)
-    assert (kept.text, kept.external_id) == ("precious", full.refused[0].external_id)
+    inbox, first = Inbox(database, SystemClock()), full.refused[0]
+    assert await inbox.store(first, "trace", digest=message_digest(first)) is not None
+    assert await inbox.store(kept, "trace", digest=message_digest(kept)) is None
+    assert (kept.text, kept.may_repeat, first.may_repeat) == ("precious", True, False)
 
 
 async def test_whoever_does_not_exist_is_refused(server: int) -> None:
@@ -167,6 +175,66 @@ async def test_a_server_that_is_away_is_unavailable() -> None:
     """The supervisor tries again."""
     with pytest.raises(Unavailable):
         await bot(free_port(), request_seconds=2).run(RecordingSink())
+
+
+class TakingBack(RecordingSink):
+    """Keeps what is taken back; the first time it is not yet known as sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.taken_back: asyncio.Queue[RemoteError] = asyncio.Queue()
+
+    async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
+        """See `kenobot.ports.channel.TakesBack`."""
+        self.asked.append(message)
+        if len(self.asked) > 1:
+            self.taken_back.put_nowait(error)
+        return len(self.asked) > 1
+
+
+async def test_what_fails_behind_the_own_server_is_taken_back(server: int) -> None:
+    """Also when it is told before it is on disk that the part was sent; of typing nothing is.
+
+    Prosody 0.12.3, mod_s2s.lua, bounce_sendq: remote-server-not-found, of the type cancel, when no stream has come.
+    """
+    refused = asyncio.Event()
+
+    async def end(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await refused.wait()
+        writer.close()
+
+    other = "127.0.36.14"
+    async with (
+        await asyncio.start_server(end, other, 5269),
+        running(channel := bot(server), sink := TakingBack()),
+    ):
+        await channel.typing(f"zoe@{other}")
+        sent = await channel.send(Outbound(1, "xmpp", f"zoe@{other}", MessagePart("Reminder"), "trace"))
+        refused.set()
+        async with asyncio.timeout(60):
+            error = await sink.taken_back.get()
+    assert sink.asked == [sent, sent]
+    assert isinstance(error, Rejected) and "remote-server-not-found" in str(error)
+
+
+@pytest.mark.parametrize("archives", [False, True])
+async def test_a_program_whose_ids_begin_anew_with_each_session_is_heard_each_time(
+    tmp_path_factory: pytest.TempPathFactory, archives: bool
+) -> None:
+    """Also where the words are the same as before.
+
+    RFC 6120, 8.1.3: an id is unique within a stream, or globally. xmpppy 0.7.4 counts from 1, in each session anew.
+    """
+    said = ["the code of the door is 11", "the door?", "the code of the bike is 4711", "the door?"]
+    with prosody(tmp_path_factory.mktemp("prosody"), "ana", "keno", archives=archives) as port:
+        async with running(bot(port, account="keno@localhost")) as sink:
+            for count, text in enumerate(said, 1):
+                async with person(port, resource="notes") as ana:
+                    ana.say("keno@localhost", text, number="1")
+                    taken = await sink.until_accepted(count)
+    assert [inbound.text for inbound in taken] == said
+    assert len({inbound.external_id for inbound in taken}) == len(said)
 
 
 async def test_people_on_the_lists_see_the_bot(server: int) -> None:

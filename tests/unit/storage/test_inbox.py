@@ -81,6 +81,28 @@ async def test_the_same_message_twice_is_one_message(inbox: Inbox) -> None:
     assert await inbox.store(inbound("elsewhere", 7, channel="other"), "d") is not None
 
 
+async def test_a_message_that_may_repeat_is_known_by_its_words_and_time(inbox: Inbox) -> None:
+    """Also under another id; at another time it is another message, and so is whatever comes at once.
+
+    RFC 6120, 8.1.3: ids of XMPP may begin anew with each session. Prosody 0.12.3 dates by the second what comes late.
+    """
+    live = dataclasses.replace(inbound("the door?"), external_id="live 1", platform_id="1")
+    late = dataclasses.replace(live, external_id="late 1", may_repeat=True)
+    skewed = dataclasses.replace(late, sent_at=live.sent_at - timedelta(seconds=20))
+    others = [
+        dataclasses.replace(live, external_id="live 2"),
+        dataclasses.replace(late, external_id="late 3", sent_at=live.sent_at + timedelta(hours=1)),
+        dataclasses.replace(late, external_id="late 4", text="the bike?"),
+        dataclasses.replace(late, external_id="late 5", platform_id="2"),
+        dataclasses.replace(late, external_id="late 6", user="2"),
+    ]
+    assert await inbox.store(live, "trace", digest=mail.message_digest(live)) is not None
+    for again in (late, skewed):
+        assert await inbox.store(again, "trace", digest=mail.message_digest(again)) is None
+    for other in others:
+        assert await inbox.store(other, "trace", digest=mail.message_digest(other)) is not None
+
+
 async def test_a_message_stays_known_when_it_is_done(inbox: Inbox, database: Database) -> None:
     """A platform that repeats itself later gets no second answer."""
     number = await _accepted(inbox, inbound())
