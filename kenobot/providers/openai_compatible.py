@@ -31,6 +31,7 @@ from kenobot.providers.service import (
     read_stream,
     retry_after,
     well_formed,
+    without_cached,
 )
 from kenobot.providers.thinking import ThinkingFilter
 from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
@@ -227,8 +228,11 @@ class _End:
     def _count(self, usage: "CompletionUsage") -> None:
         details = getattr(usage, "prompt_tokens_details", None)
         read = _figure(usage, self.cached) if self.cached else _figure(details, "cached_tokens")
-        whole, written = _figure(usage, "prompt_tokens"), _figure(usage, "completion_tokens")
-        self.usage = Usage(max(0, whole - read), written, read, _figure(details, "cache_write_tokens"))
+        kept = _figure(details, "cache_write_tokens") or _figure(details, "cache_creation_tokens")
+        whole, told = _figure(usage, "prompt_tokens"), _figure(usage, "completion_tokens")
+        # Some leave the tokens of thinking out of those they wrote, and tell them by the total alone.
+        thought = _figure(usage, "total_tokens") - whole - told if read + kept <= whole else 0
+        self.usage = Usage(without_cached(whole, read, kept), told + max(0, thought), read, kept)
 
 
 def _figure(told: object, name: str) -> int:

@@ -197,6 +197,16 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
     return max(0.0, (moment - clock.now()).total_seconds())
 
 
+def without_cached(whole: int, *cached: int) -> int:
+    """Return the tokens of a prompt that were read in full. cached: those read from a cache and written to it.
+
+    They are parts of the prompt, but for a service that counts them beside it.
+    """
+    for part in cached:
+        whole -= part if part <= whole else 0
+    return whole
+
+
 def check_stream(headers: Mapping[str, str]) -> None:
     """Raise StrangeAnswer for an answer that says itself that it is no stream of events."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -8,6 +8,7 @@ from typing import Final
 
 from kenobot.core import lazy
 from kenobot.ports.provider import Json, Usage
+from kenobot.providers.service import without_cached
 
 Event = Mapping[str, Json]
 
@@ -103,7 +104,9 @@ def _gemini(event: Event) -> Step:
         return Step(failed=True, status=_status_in(said), said=said)
     counted = _table(event, "stats")
     read, cached = _number(counted, "input_tokens"), _number(counted, "cached")
-    return Step(ended=True, usage=Usage(max(0, read - cached), _number(counted, "output_tokens"), cached))
+    # What it thought is in the total alone.
+    written = max(_number(counted, "output_tokens"), _number(counted, "total_tokens") - read)
+    return Step(ended=True, usage=Usage(without_cached(read, cached), written, cached))
 
 
 _CODEX_CLOSED: Final = (
@@ -136,8 +139,9 @@ def _codex(event: Event) -> Step:
     if kind == "turn.completed":
         counted = _table(event, "usage")
         read, cached = _number(counted, "input_tokens"), _number(counted, "cached_input_tokens")
-        written = _number(counted, "cache_write_input_tokens")
-        return Step(ended=True, usage=Usage(max(0, read - cached), _number(counted, "output_tokens"), cached, written))
+        kept = _number(counted, "cache_write_input_tokens")
+        whole = without_cached(read, cached, kept)
+        return Step(ended=True, usage=Usage(whole, _number(counted, "output_tokens"), cached, kept))
     if kind == "turn.failed":
         said = _text(_table(event, "error"), "message")
         return Step(failed=True, status=_status_in(said), said=said)

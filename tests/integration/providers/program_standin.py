@@ -134,7 +134,7 @@ def _gemini(entry: Entry) -> list[Entry]:
     lines += [{"type": "thought", "content": entry["thinking"]}] if entry.get("thinking") else []
     lines += [{"type": "message", "role": "assistant", "content": piece} for piece in in_pieces(entry["reply"])]
     if entry.get("stop_reason", "end_turn"):
-        counted = {"total_tokens": 18, "input_tokens": 11, "output_tokens": 7, "cached": 5, "input": 6}
+        counted = {"total_tokens": 27, "input_tokens": 11, "output_tokens": 7, "cached": 5, "input": 6}
         lines.append({"type": "result", "status": "success", "stats": counted})
     return lines
 

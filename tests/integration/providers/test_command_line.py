@@ -24,7 +24,7 @@ from tests.integration.providers.answer_contract import CANARY, AnswerContract, 
 from tests.integration.providers.anthropic_standin import Entry
 from tests.integration.providers.program_standin import ProgramStandIn
 
-_TOLD = {"claude": Usage(11, 7, 5, 3), "gemini": Usage(6, 7, 5), "codex": Usage(6, 7, 5, 3)}
+_TOLD = {"claude": Usage(11, 7, 5, 3), "gemini": Usage(6, 16, 5), "codex": Usage(3, 7, 5, 3)}
 
 
 def _build(url: str, key: str = CANARY, **settings: Any) -> CommandLineProvider:
@@ -48,7 +48,9 @@ class CommandLineContract(AnswerContract):
         return _build(url, **settings)
 
     async def test_a_reply_has_its_end_and_its_cost(self, make: Maker) -> None:
-        """In any script, with the tokens that the program counts."""
+        """In any script, with the tokens that the program counts, each once: those of Gemini CLI's thinking, which are in
+        its total alone (0.61.0, stream-json), and those that Codex writes to its cache, a part of its input (0.169.0).
+        """
         async with self._program([{"reply": "Hola, ¿qué tal? 👋 'quoted' $HOME"}]) as program:
             deltas = await collect_deltas(make(program.url), make_request("hello"))
         assert text_of(deltas) == "Hola, ¿qué tal? 👋 'quoted' $HOME"

@@ -40,9 +40,9 @@ class TestOpenAI(ServiceContract):
         return provider
 
     async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(self, make: Maker) -> None:
-        """Text comes in pieces; tokens read from the cache are not counted as read in full."""
+        """Text comes in pieces; tokens read from the cache or written to it are not counted as read in full."""
         details = {"cached_tokens": 100, "cache_write_tokens": 20}
-        usage = {"prompt_tokens": 111, "completion_tokens": 7, "total_tokens": 118, "prompt_tokens_details": details}
+        usage = {"prompt_tokens": 131, "completion_tokens": 7, "total_tokens": 138, "prompt_tokens_details": details}
         async with OpenAIStandIn([{"reply": "Hola, ¿qué tal? 👋", "usage": usage}]) as server:
             deltas = await collect_deltas(make(server.url), make_request("hello"))
         assert text_of(deltas) == "Hola, ¿qué tal? 👋"
@@ -71,6 +71,32 @@ class TestOpenAI(ServiceContract):
         async with OpenAIStandIn([{"reply": "hello", "usage": usage}]) as server:
             deltas = await collect_deltas(make(server.url, service="deepseek"), make_request("hello"))
         assert deltas[-1].usage == (Usage(2, 2, 3, 0) if usage else Usage())
+
+    @pytest.mark.parametrize(
+        ("usage", "counted"),
+        [
+            # litellm before Anthropic: 1250 tokens of a prompt, 1000 read from its cache and 200 written to it
+            ({"prompt": 1250, "completion": 7, "total": 1257, "cached": 1000, "cache_write": 200}, (50, 7, 1000, 200)),
+            ({"prompt": 1250, "completion": 7, "total": 1257, "cached": 0, "cache_creation": 200}, (1050, 7, 0, 200)),
+            ({"prompt": 50, "completion": 7, "total": 1257, "cached": 1000, "cache_write": 200}, (50, 7, 1000, 200)),
+            ({"prompt": 21, "completion": 0, "total": 81}, (21, 60, 0, 0)),  # Gemini's thinking, and nothing said
+            ({"prompt": 279, "completion": 6, "total": 374}, (279, 95, 0, 0)),  # xAI's grok-4-fast-reasoning
+            ({"prompt": 279, "completion": 6, "total": 0}, (279, 6, 0, 0)),
+        ],
+    )
+    async def test_each_token_is_counted_once(
+        self, make: Maker, usage: dict[str, int], counted: tuple[int, int, int, int]
+    ) -> None:
+        """Those of a cache are parts of the prompt, or beside it; those of thinking may be in the total alone.
+
+        litellm 1.110.2, PromptTokensDetailsWrapper; router-for-me/CLIProxyAPI issue 5733; sonami-tech/omni-llm-provider
+        issue 49.
+        """
+        whole = {f"{name}_tokens": usage[name] for name in ("prompt", "completion", "total")}
+        details = {f"{name}_tokens": usage[name] for name in usage.keys() - {"prompt", "completion", "total"}}
+        async with OpenAIStandIn([{"reply": "", "usage": {**whole, "prompt_tokens_details": details}}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert deltas[-1].usage == Usage(*counted)
 
     async def test_the_request_is_what_the_api_expects(self, make: Maker) -> None:
         """One system message, neighbours merged, blank text left out, and no tuning but what is configured."""
