@@ -132,6 +132,9 @@ class ModelRouter:
             stream = provider.stream(request)
             try:
                 async for delta in stream:
+                    if delta.replaces:
+                        room += sum(map(len, texts))
+                        texts, on_text = [], None  # what was shown of it stays until the answer is there
                     if delta.text:
                         texts.append(text := delta.text[:room])
                         room -= len(delta.text)

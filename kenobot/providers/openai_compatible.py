@@ -33,8 +33,9 @@ from kenobot.providers.service import (
     well_formed,
     without_cached,
 )
-from kenobot.providers.thinking import ThinkingFilter
+from kenobot.providers.thinking import Passed, ThinkingFilter
 from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
+from kenobot.providers.written_calls import CallReader
 
 if TYPE_CHECKING:
     import httpx2
@@ -43,8 +44,9 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
     from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
+_THOUGHTS = ("reasoning_content", "reasoning")
 _UNPAID = "insufficient_quota"
-_WHOLE = ("stop", "function_call", "tool_calls")
+_WHOLE = ("stop", "function_call", "tool_calls", "eos", "eos_token", "end_turn", "complete", "completed", "end", "done")
 
 
 class Preset(BaseModel, extra="forbid", frozen=True):
@@ -98,6 +100,7 @@ class OpenAIProvider:
         self.sees_pictures = settings.pictures
         self._clock = clock
         self._errors = ServiceErrors(preset.title, settings.model)
+        self._thinks_unopened = not preset.key  # a server of one's own may; after a reply, as that did
 
     @property
     def model(self) -> str:
@@ -107,11 +110,12 @@ class OpenAIProvider:
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text as it arrives, then tool calls, then one delta with the stop reason, the usage and the model.
 
-        Thinking is left out, also where it stands in the text between tags. Raises RateLimited, Unavailable, Rejected,
-        and TruncatedReply when the stream ends without a stop reason; their texts hold neither the key nor the
-        server's words.
+        Thinking is left out, also where the text has it. Raises RateLimited, Unavailable, Rejected, and TruncatedReply
+        when the stream ends with neither a stop reason nor its own mark of an end; their texts hold neither the key nor
+        the server's words.
         """
-        end = _End(self._preset.cached, CallCollector(request))
+        thinking = ThinkingFilter(holds=self._thinks_unopened)
+        end = _End(self._preset.cached, CallCollector(request), CallReader(request), thinking)
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 chunks = await self._open(request)
@@ -123,10 +127,11 @@ class OpenAIProvider:
                     yield delta
         finally:
             await chunks.close()
-        if end.stop_reason is None:
+        if end.stop_reason is None and not (end.has_begun and _has_ended(chunks)):
             raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
         for delta in end.rest():
             yield delta
+        self._thinks_unopened = thinking.has_orphan
 
     async def models(self) -> tuple[str, ...]:
         """List the models that the service offers, in its order. Raises RemoteError."""
@@ -179,43 +184,66 @@ class OpenAIProvider:
         return self._errors.of_status(402 if unpaid else status, error.code or error.type, wait, error.body)
 
 
+def _has_ended(chunks: "AsyncStream[ChatCompletionChunk]") -> bool:
+    from kenobot.providers.bounded import has_ended
+
+    return has_ended(chunks.response)
+
+
 @dataclass(slots=True)
 class _End:
     """The calls, stop reason, usage and model of a stream so far."""
 
     cached: str
     calls: CallCollector
+    _written: CallReader
+    _thinking: ThinkingFilter
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    _thinking: ThinkingFilter = field(default_factory=ThinkingFilter)
+    has_begun: bool = False
     _refused: bool = False
-    _latest: int = 0
 
     def take(self, event: "ChatCompletionChunk") -> Delta | None:
         """Add the figures and calls of a chunk and return its text, if it has any."""
         self.model = event.model or self.model
         if event.usage:
             self._count(event.usage)
-        text = ""
+        passed = Passed("")
         for choice in (event.choices or [])[:1]:
             if choice.delta:  # a server may leave it out of the last chunk
                 self._refused |= bool(choice.delta.refusal)
-                text = self._thinking.take(_text(choice.delta.content))
+                text = _text(choice.delta.content)
+                thought = any(getattr(choice.delta, name, None) for name in _THOUGHTS)
+                self.has_begun |= bool(text or choice.delta.tool_calls or thought)
+                passed = self._thinking.take(text)
                 for piece in choice.delta.tool_calls or ():
                     self._call(piece)
             self.stop_reason = choice.finish_reason or self.stop_reason
-        return Delta(text=text) if text else None
+        text = self._without_calls(passed)
+        return Delta(text=text, replaces=passed.replaces) if text or passed.replaces else None
 
     def rest(self) -> Iterator[Delta]:
         """Yield the calls, then the last delta with the text that was still held back."""
+        passed = self._thinking.rest()
+        text = self._without_calls(passed)
+        held, written = self._written.rest()
         calls = self.calls.finish_all()
+        if not calls:  # what is in the text too is one of them
+            for number, (name, arguments) in enumerate(written):
+                self.calls.take(number, "", name, arguments)
+            calls = self.calls.finish_all()
         for call in calls:
             yield Delta(call=call)
-        reason = self.stop_reason
+        reason = (self.stop_reason or "stop").lower()
         if reason in _WHOLE:  # not every server tells by its stop reason that there are calls, or a refusal
-            reason = "tool_calls" if calls else "refusal" if self._refused else reason
-        yield Delta(text=self._thinking.rest(), stop_reason=reason, usage=self.usage, model=self.model)
+            reason = "tool_calls" if calls else "refusal" if self._refused else "stop"
+        yield Delta(text + held, reason, self.usage, self.model, replaces=passed.replaces)
+
+    def _without_calls(self, passed: Passed) -> str:
+        if passed.replaces:
+            self._written.clear()
+        return self._written.take(passed.text)
 
     def _call(self, piece: "ChoiceDeltaToolCall") -> None:
         given = piece.function

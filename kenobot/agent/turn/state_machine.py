@@ -12,8 +12,9 @@
       │ too many attempts               └▶ ProbeModel: is it the model, or this message?
       └▶ MoveToDeadLetters
 An answer comes in pieces: one that was cut is saved and continued, a few times; what is missing then is said. One that
-the model refused to give, or in which there is nothing, is reported. A reply that calls tools is saved, the tools are
-run, and the model is asked again with what came of it: a round. When the rounds are used up, it is told so once.
+the model refused to give, or in which there is nothing at a second try either, is reported. A reply that calls tools is
+saved, the tools are run, and the model is asked again with what came of it: a round. When the rounds are used up, it is
+told so once.
 Every turn ends in exactly one of: committed, the person told of a failure, moved to the dead letters with a reason and
 the person told; or deferred, and then it goes on from the beginning.
 """
@@ -229,6 +230,7 @@ class TurnState(NamedTuple):
     dead_letter_failures: failures of this ending for another reason than the disk.
     pieces: of the answer so far.
     fresh: the last of them is not checkpointed.
+    was_silent: the model ended without a word, and was asked once more.
     rounds: of tools, before those pieces.
     """
 
@@ -244,6 +246,7 @@ class TurnState(NamedTuple):
     dead_letter_failures: int = 0
     pieces: tuple[Reply, ...] = ()
     fresh: bool = True
+    was_silent: bool = False
     rounds: tuple[ToolRound, ...] = ()
     ending: Ending | None = None
 
@@ -339,8 +342,11 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
         turn = turn._replace(provider_calls=0)
         return _shorten(turn) if last.end == "crowded" else _ask(turn)
     said = (*turn.pieces, *(piece for each in turn.rounds for piece in each.pieces))
-    if not last.whole and not any(piece.text.strip() for piece in said):
-        return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
+    if not any(piece.text.strip() for piece in said):
+        if last.whole and not turn.was_silent:  # it may have spent all on thinking
+            return _ask(turn._replace(was_silent=True, pieces=(), provider_calls=0))
+        if not last.whole or not turn.rounds:
+            return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
     return _process(turn)
 
 

@@ -48,7 +48,7 @@ class CommandLineContract(AnswerContract):
         return _build(url, **settings)
 
     async def test_a_reply_has_its_end_and_its_cost(self, make: Maker) -> None:
-        """In any script, with the tokens that the program counts, each once: those of Gemini CLI's thinking, which are in
+        """In any script, with the tokens that the program counts, each once: those of Gemini CLI's thinking are in
         its total alone (0.61.0, stream-json), and those that Codex writes to its cache, a part of its input (0.169.0).
         """
         async with self._program([{"reply": "Hola, ¿qué tal? 👋 'quoted' $HOME"}]) as program:

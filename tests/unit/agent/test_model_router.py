@@ -140,3 +140,20 @@ async def test_a_listener_is_given_the_text_as_it_comes() -> None:
     with pytest.raises(Unavailable):
         await longer.ask(REQUEST, on_text=heard.append)
     assert heard == ["one ", "two ", "three"]
+
+
+async def test_text_that_was_none_of_the_answer_is_taken_back() -> None:
+    """The reply has what came after, in the whole room of an answer; a listener is given nothing more."""
+
+    class ThinksAloud:
+        name = "thinks"
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta]:
+            yield Delta("I wonder ")
+            yield Delta("five", replaces=True)
+            yield Delta(" of them", "stop")
+
+    clock, heard = ManualClock(), list[str]()
+    model = ModelRouter([ProviderRoute(ThinksAloud(), CircuitBreaker(clock, 5, 30))], 10, clock, answer_chars=12)
+    reply = await model.ask(REQUEST, on_text=heard.append)
+    assert (heard, reply.text, reply.end) == (["I wonder "], "five of them", "whole")
