@@ -13,9 +13,17 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.errors import (
+    ConfigError,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    TruncatedReply,
+    Unavailable,
+)
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.provider import Block, Image, Message, Provider, Request, Usage
+from kenobot.ports.provider import Block, Image, Message, Provider, Reply, Request, Usage
 from kenobot.providers import command_line
 from kenobot.providers.command_line import CommandLineProvider, CommandLineSettings, prompt_of
 from kenobot.providers.command_line.process import empty_folder, running
@@ -175,6 +183,33 @@ class CommandLineContract(AnswerContract):
 
 class TestClaude(CommandLineContract):
     name = "claude"
+
+    @pytest.mark.parametrize(
+        ("reason", "end"),
+        [("max_tokens", "cut"), ("refusal", "refused"), ("model_context_window_exceeded", "crowded")],
+    )
+    async def test_an_answer_ends_where_the_model_ends_it(self, make: Maker, reason: str, end: str) -> None:
+        """Not with what the program does then: it asks the model up to three times more, and calls it an error.
+
+        Claude Code 2.1.332 (and 2.1.197) before a server that answers with these stop reasons: exit code 1, `subtype`
+        success, `is_error` true, and of a cut answer the `stop_reason` of the program's own words.
+        """
+        async with self._program([{"reply": "half of it", "stop_reason": reason, "code": 1}]) as program:
+            deltas = await collect_deltas(make(program.url), make_request("hello"))
+        assert text_of(deltas) == "half of it"
+        assert Reply("", deltas[-1].stop_reason or "").end == end
+        assert deltas[-1].usage == _TOLD["claude"]
+
+    async def test_an_answer_that_broke_off_is_gone_on_with_once(self, make: Maker) -> None:
+        """Claude Code 2.1.332 has its model go on from where the stream broke off, again and again."""
+        async with self._program([{"reply": "half of it", "breaks": [" and the rest"]}]) as program:
+            deltas = await collect_deltas(make(program.url), make_request("hello"))
+        assert (text_of(deltas), deltas[-1].stop_reason) == ("half of it and the rest", "end_turn")
+
+    async def test_an_answer_that_breaks_off_again_is_cut(self, make: Maker) -> None:
+        """Each try is paid for; the bot has its own."""
+        async with self._program([{"reply": "half of it", "breaks": ["", ""]}]) as program:
+            assert type(await failure_of(make(program.url))) is TruncatedReply
 
 
 class TestGemini(CommandLineContract):
