@@ -148,7 +148,7 @@ class AnthropicProvider:
         if error.type == "overloaded_error":
             status = 529
         wait = retry_after(error.response.headers, self._clock) if error.status_code >= 400 else None
-        return self._errors.of_status(status, error.type, wait, error.body)
+        return self._errors.of_status(status, error.type, wait, error.body, error.response.headers)
 
 
 @dataclass(slots=True)

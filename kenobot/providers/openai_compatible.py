@@ -180,8 +180,11 @@ class OpenAIProvider:
         return self._errors.of_connection(error, self._settings.total_seconds)
 
     def _of_status(self, error: "APIError", status: int, wait: float | None) -> RemoteError:
+        from openai import APIStatusError
+
         unpaid = status == 429 and _UNPAID in (error.code, error.type)
-        return self._errors.of_status(402 if unpaid else status, error.code or error.type, wait, error.body)
+        headers = error.response.headers if isinstance(error, APIStatusError) else None
+        return self._errors.of_status(402 if unpaid else status, error.code or error.type, wait, error.body, headers)
 
 
 def _has_ended(chunks: "AsyncStream[ChatCompletionChunk]") -> bool:

@@ -27,7 +27,7 @@ from kenobot.agent.turn.pieces import ToolRound
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
-from kenobot.ports.errors import Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
+from kenobot.ports.errors import AccountRefused, Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
 from kenobot.ports.provider import Reply, ToolResult
 
 _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
@@ -223,7 +223,7 @@ class TurnState(NamedTuple):
     deferrals: how often this message was deferred before.
     level: the number of the provider that is asked.
     provider_calls: calls of that provider for this piece so far.
-    may_recover: a provider failed in a way that may pass.
+    may_recover: a provider failed in a way that may pass, or that a person can mend.
     message_suspected: the model answers other questions, so this message may be the reason.
     reduced: the prompt had to be cut.
     stage_failures: failures in a row of this stage.
@@ -432,7 +432,8 @@ def _unanswered(
     """Retry a model that did not answer, shorten the prompt, ask the next provider, or end."""
     if isinstance(error, PromptTooLong) and not turn.reduced:
         return _shorten(turn)
-    turn = turn._replace(may_recover=turn.may_recover or not isinstance(error, Rejected))
+    passes = isinstance(error, AccountRefused) or not isinstance(error, Rejected)
+    turn = turn._replace(may_recover=turn.may_recover or passes)
     pause = retry_delay(turn.provider_calls, error, policy.retry, jitter, elapsed)
     if pause is not None:
         return turn, Wait(pause)

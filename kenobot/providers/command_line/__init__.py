@@ -19,10 +19,10 @@ from pydantic import BaseModel, Field, SecretStr, create_model
 
 from kenobot.core import lazy
 from kenobot.ports.errors import (
+    AccountRefused,
     ConfigError,
     PromptTooLong,
     RateLimited,
-    Rejected,
     RemoteError,
     TruncatedReply,
     Unavailable,
@@ -175,7 +175,7 @@ class CommandLineProvider:
         if not status and any(word in words for word in _LIMITED):
             return RateLimited(f"{title} has reached its limit of use for now: try again later.")
         if own and (status in (401, 403) or (not status and any(word in words for word in _SIGNED_OUT))):
-            return Rejected(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
+            return AccountRefused(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
         refused = self._errors.of_status(status or 400, said=words)
         if status or isinstance(refused, PromptTooLong):
             return refused

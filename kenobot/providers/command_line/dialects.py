@@ -195,7 +195,11 @@ CLAUDE: Final = Dialect(
     homes=("CLAUDE_CONFIG_DIR",),
     arguments=_claude_arguments,
     read=_claude,
-    environment=lambda folder: {"DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
+    environment=lambda folder: {
+        "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",  # else it asks for three minutes, also where its key is refused
+    },
 )
 GEMINI: Final = Dialect(
     title="Gemini CLI",

@@ -14,6 +14,7 @@ from pydantic import SecretStr, ValidationError
 
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import (
+    AccountRefused,
     ConfigError,
     PromptTooLong,
     RateLimited,
@@ -110,7 +111,15 @@ class CommandLineContract(AnswerContract):
 
     @pytest.mark.parametrize(
         ("status", "kind"),
-        [(400, Rejected), (401, Rejected), (404, Rejected), (429, RateLimited), (500, Unavailable), (529, Unavailable)],
+        [
+            (400, Rejected),
+            (401, AccountRefused),
+            (403, AccountRefused),
+            (404, Rejected),
+            (429, RateLimited),
+            (500, Unavailable),
+            (529, Unavailable),
+        ],
     )
     async def test_what_its_service_refuses_is_the_right_error(
         self, make: Maker, status: int, kind: type[RemoteError]
@@ -122,7 +131,7 @@ class CommandLineContract(AnswerContract):
     @pytest.mark.parametrize(
         ("says", "kind", "words"),
         [
-            ("Please log in first: the stand-in was told to fail", Rejected, "not signed in"),
+            ("Please log in first: the stand-in was told to fail", AccountRefused, "not signed in"),
             ("You have hit your usage limit. the stand-in was told to fail", RateLimited, "limit of use"),
             ("Loaded cached credentials.\nYour quota will reset after 5h", RateLimited, "limit of use"),
             ("You've hit your limit, it resets at 5pm", RateLimited, "limit of use"),
@@ -199,6 +208,13 @@ class TestClaude(CommandLineContract):
         assert text_of(deltas) == "half of it"
         assert Reply("", deltas[-1].stop_reason or "").end == end
         assert deltas[-1].usage == _TOLD["claude"]
+
+    async def test_it_gives_up_soon(self, make: Maker) -> None:
+        """Left to itself, Claude Code 2.1.332 asks eleven times in three minutes, also where its key is refused."""
+        async with self._program([{"reply": "ok"}]) as program:
+            await collect_deltas(make(program.url), make_request("hello"))
+            [environment] = program.recorded("environment")
+        assert "CLAUDE_CODE_MAX_RETRIES=2\n" in environment
 
     async def test_an_answer_that_broke_off_is_gone_on_with_once(self, make: Maker) -> None:
         """Claude Code 2.1.332 has its model go on from where the stream broke off, again and again."""

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import PromptTooLong, Rejected, TruncatedReply
+from kenobot.ports.errors import AccountRefused, PromptTooLong, TruncatedReply
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.openai_compatible import OpenAIProvider, services
@@ -250,7 +250,7 @@ class TestOpenAI(ServiceContract):
         """OpenAI says it under the status of a rate limit, and asking again would not help."""
         async with OpenAIStandIn([{"status": 429, "error": "insufficient_quota"}]) as server:
             error = await failure_of(make(server.url))
-        assert type(error) is Rejected
+        assert type(error) is AccountRefused
         assert "add credit" in str(error)
 
     @pytest.mark.parametrize(
