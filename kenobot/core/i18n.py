@@ -91,5 +91,8 @@ def known_problem(text: str, language: Language) -> str | None:
     text = _MARK.sub("", text).rstrip(".")
     for problem in _PROBLEMS:
         if match := re.fullmatch(re.escape(problem.en.rstrip(".")).replace(r"\{\}", "(.+)"), text):
-            return (problem.es if language == "es" else problem.en).format(*match.groups())
+            if language == "en":
+                return problem.en.format(*match.groups())
+            values = ("el servidor" if value == "The server" else value for value in match.groups())
+            return problem.es.format(*values).replace(" de el servidor", " del servidor")
     return None

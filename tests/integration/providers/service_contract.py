@@ -274,6 +274,20 @@ class ServiceContract(AnswerContract):
         assert told.count("image/png") == 1
         assert told.count("[A picture stands here") == 1
 
+    @pytest.mark.parametrize(
+        "thought",
+        ["<think>secret plans</think>", "<thinking>\nsecret\n</thinking>\n\n", "secret plans.\n</think>\n\n"],
+    )
+    async def test_a_thought_in_the_text_is_no_answer(self, make: Maker, thought: str) -> None:
+        """Of a model that has no place of its own for it, or whose server does not know that place.
+
+        Claude 3 Opus writes <thinking> before it calls a tool; tests/unit/providers/test_thinking.py has the others.
+        """
+        async with self.standin([{"reply": f"{thought}Good morning."}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        at = max((number for number, delta in enumerate(deltas) if delta.replaces), default=0)
+        assert "".join(delta.text for delta in deltas[at:]) == "Good morning."
+
     async def test_a_closed_port_is_unavailable(self, make: Maker) -> None:
         """Nobody at home is a failure that may pass."""
         async with self.standin() as server:
