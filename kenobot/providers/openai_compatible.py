@@ -30,8 +30,8 @@ from kenobot.providers.service import (
     only_to,
     read_stream,
     retry_after,
+    subtract_cached,
     well_formed,
-    without_cached,
 )
 from kenobot.providers.thinking import Passed, ThinkingFilter
 from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
@@ -263,7 +263,7 @@ class _End:
         whole, told = _figure(usage, "prompt_tokens"), _figure(usage, "completion_tokens")
         # Some leave the tokens of thinking out of those they wrote, and tell them by the total alone.
         thought = _figure(usage, "total_tokens") - whole - told if read + kept <= whole else 0
-        self.usage = Usage(without_cached(whole, read, kept), told + max(0, thought), read, kept)
+        self.usage = Usage(subtract_cached(whole, read, kept), told + max(0, thought), read, kept)
 
 
 def _figure(told: object, name: str) -> int:

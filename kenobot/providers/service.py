@@ -133,7 +133,7 @@ class ServiceErrors:
         headers: of the answer, which tell where something else than the service has given it, such as a hotel's portal.
         """
         if 400 <= status < 500 and status not in _OWN and "html" in (headers or {}).get("content-type", "").lower():
-            return self._strange("a web page")
+            return self._of_strange("a web page")
         status = _meant(status, said)
         named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
         mark = f" ({status} {named})" if named else f" ({status})"
@@ -152,11 +152,11 @@ class ServiceErrors:
             if isinstance(each, RedirectedAway):
                 return Unavailable(self._worded(_REDIRECTED))
             if isinstance(each, StrangeAnswer):
-                return self._strange(each.kind)
+                return self._of_strange(each.kind)
             if isinstance(each, EndlessAnswer):
                 return Unavailable(self._worded(_FLOOD))
         if isinstance(error, TypeError | AttributeError):  # an event without the form of one
-            return self._strange("something else")
+            return self._of_strange("something else")
         if isinstance(error, TimeoutError):
             return AnswerLost(f"{self.service} took longer than {seconds:g} seconds to answer.")
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
@@ -164,7 +164,7 @@ class ServiceErrors:
         lost = AnswerLost if kind == "ReadTimeout" else Unavailable
         return lost(f"The connection to {self.service} failed ({kind}): check the network, then try again.")
 
-    def _strange(self, kind: str) -> Unavailable:
+    def _of_strange(self, kind: str) -> Unavailable:
         return Unavailable(_STRANGE.format(service=self.service, kind=kind))
 
     def _worded(self, text: str) -> str:
@@ -225,7 +225,7 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
     return max(0.0, (moment - clock.now()).total_seconds())
 
 
-def without_cached(whole: int, *cached: int) -> int:
+def subtract_cached(whole: int, *cached: int) -> int:
     """Return the tokens of a prompt that were read in full. cached: those read from a cache and written to it.
 
     They are parts of the prompt, but for a service that counts them beside it.

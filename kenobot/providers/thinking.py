@@ -12,6 +12,7 @@ from kenobot.core import lazy
 
 _NAMES: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "antthinking")
 _FINAL: Final = "<|channel|>final<|message|>"
+_HARMONY_CALL: Final = r"|(?=<\|channel\|>commentary to=)"
 _PAIRS: Final[Mapping[str, str]] = {
     **{f"<{name}>": f"</{name}>" for name in _NAMES},
     "[THINK]": "[/THINK]",
@@ -92,7 +93,7 @@ class ThinkingFilter:
     def _start(self, at_end: bool) -> bool:
         """Look for a thought; False where more of the text has to come first."""
         begun = self._held.lstrip()
-        low = _small(begun[:_LONGEST])
+        low = _lower_tag(begun[:_LONGEST])
         opening = next((opening for opening in _PAIRS if low.startswith(opening)), "")
         if opening:
             self._begin(_PAIRS[opening], begun[len(opening) :])
@@ -112,24 +113,25 @@ class ThinkingFilter:
         self._marked |= closing in _MARKED
 
     def _skip_thought(self) -> bool:
-        if found := re.search(re.escape(self._closing), self._held, re.IGNORECASE):
+        calls = _HARMONY_CALL if self._closing == _FINAL else ""  # which comes after a thought, too
+        if found := re.search(re.escape(self._closing) + calls, self._held, re.IGNORECASE):
             self._held, self._place = self._held[found.end() :], "start"
             return True
         # A thought may be long: of one that does not come back only a tag that is cut in two is needed.
         if self._returns:
-            self._thought.append(self._held[: -len(self._closing)])
-        self._held = self._held[-len(self._closing) :]
+            self._thought.append(self._held[:-_LONGEST])
+        self._held = self._held[-_LONGEST:]
         return False
 
     def _answer(self, out: list[str], at_end: bool) -> bool:
         """Pass text on up to a tag, and see what that is; False where more of the text has to come first."""
         found = _TAG.search(self._held)
         if found is None or (not at_end and len(self._held) - found.end() < 2):  # what follows a tag tells what it is
-            cut = found.start() if found else len(self._held) - (0 if at_end else _begun_tag(self._held))
+            cut = found.start() if found else len(self._held) - (0 if at_end else _measure_begun_tag(self._held))
             self._pass(out, self._held[:cut])
             self._held = self._held[cut:]
             return False
-        tag, low, behind = found[0], _small(found[0]), self._held[found.end() :]
+        tag, low, behind = found[0], _lower_tag(found[0]), self._held[found.end() :]
         self._pass(out, self._held[: found.start()])
         self._held = behind
         if low in _PAIRS and not self._line.strip() and not self._fenced:
@@ -174,12 +176,12 @@ class ThinkingFilter:
         out.append(text)
 
 
-def _small(tag: str) -> str:
+def _lower_tag(tag: str) -> str:
     """Return a tag in small letters; one in brackets as it is, for a word in brackets is none."""
     return tag if tag.startswith("[") else tag.lower()
 
 
-def _begun_tag(text: str) -> int:
+def _measure_begun_tag(text: str) -> int:
     """Return how many letters at the end of a text may begin a tag."""
     tail = text[-_LONGEST:].lower()
     sizes = range(len(tail), 0, -1)

@@ -40,7 +40,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     well = not (causes or problems or mail.undelivered or mail.waiting)
     lines = [texts.STATUS_WELL(language) if well else texts.STATUS_BUSY(language)]
     lines += [cause.text(language) for cause in causes]
-    lines += _used_up(connection, call, context) if owner else []
+    lines += _list_used_up(connection, call, context) if owner else []
     if mail.waiting:
         lines.append(texts.STATUS_WAITING(language, count=mail.waiting))
     if mail.undelivered:
@@ -62,7 +62,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     return "\n".join(f"- {line}" if number else line for number, line in enumerate(lines))
 
 
-def _used_up(connection: Connection, call: CommandCall, context: CommandContext) -> list[str]:
+def _list_used_up(connection: Connection, call: CommandCall, context: CommandContext) -> list[str]:
     """Say of which budgets nothing is left."""
     day, lines = local_day(call.at, context.zone), []
     for limit, spent in find_used_up(connection, context.budgets, day):

@@ -60,7 +60,7 @@ class Notices:
     async def defer(self, data: TurnData, reason: str) -> None:
         """Put the message back; the first time, ask the person for patience."""
         pending = data.pending
-        why = _known_reason(reason, data)
+        why = _find_reason(reason, data)
         told = texts.PATIENCE(data.language) if why is None else texts.PATIENCE_OWNER(data.language, why=why)
         plea = self._render(data, told)[:1]
 
@@ -119,11 +119,11 @@ class Notices:
 
 def _failure_text(sentence: Text, reason: str, data: TurnData) -> str:
     """Word a failure; to the owner in private also its cause, where that is one to be mended."""
-    why = _known_reason(reason, data) if sentence is texts.REJECTED else None
+    why = _find_reason(reason, data) if sentence is texts.REJECTED else None
     return sentence(data.language) if why is None else texts.REJECTED_OWNER(data.language, why=why)
 
 
-def _known_reason(reason: str, data: TurnData) -> str | None:
+def _find_reason(reason: str, data: TurnData) -> str | None:
     """Return the cause of a failure for the owner, in private, where it is one to be mended."""
     if data.principal.role != "owner" or not data.pending.inbound.private:
         return None

@@ -8,7 +8,7 @@ from typing import Final
 
 from kenobot.core import lazy
 from kenobot.ports.provider import Json, Usage
-from kenobot.providers.service import without_cached
+from kenobot.providers.service import subtract_cached
 
 Event = Mapping[str, Json]
 
@@ -121,7 +121,7 @@ def _gemini(event: Event) -> Step:
     read, cached = _number(counted, "input_tokens"), _number(counted, "cached")
     # What it thought is in the total alone.
     written = max(_number(counted, "output_tokens"), _number(counted, "total_tokens") - read)
-    usage = Usage(without_cached(read, cached), written, cached)
+    usage = Usage(subtract_cached(read, cached), written, cached)
     return Step(ended=True, stop_reason="end_turn", usage=usage)
 
 
@@ -156,7 +156,7 @@ def _codex(event: Event) -> Step:
         counted = _table(event, "usage")
         read, cached = _number(counted, "input_tokens"), _number(counted, "cached_input_tokens")
         kept = _number(counted, "cache_write_input_tokens")
-        usage = Usage(without_cached(read, cached, kept), _number(counted, "output_tokens"), cached, kept)
+        usage = Usage(subtract_cached(read, cached, kept), _number(counted, "output_tokens"), cached, kept)
         return Step(ended=True, stop_reason="end_turn", usage=usage)
     if kind == "turn.failed":
         said = _text(_table(event, "error"), "message")

@@ -91,6 +91,13 @@ def test_a_thought_further_on_is_left_out_where_it_is_closed() -> None:
     assert _read("", *"Sure.\n<think>\nhm\n</think>\nIt is five.") == ("Sure.\nIt is five.", False)
 
 
+def test_a_call_after_a_thought_stays() -> None:
+    """gpt-oss goes on with it in a channel of its own (github.com/openai/harmony, docs/format.md)."""
+    call = '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at": 1}<|call|>'
+    thought = "<|channel|>analysis<|message|>I look.<|end|><|start|>assistant"
+    assert _read("", *f"{thought}{call}")[0] == call
+
+
 def test_a_thought_without_an_end_is_no_answer() -> None:
     """The model stopped while it thought."""
     assert _read("<think>I wonder") == ("", False)

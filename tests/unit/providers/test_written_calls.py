@@ -42,6 +42,7 @@ def _read(text: str, *said: Message, step: int = 1, tools: tuple[ToolSpec, ...] 
         '[TOOL_CALLS]look{"at": 1}',
         '[TOOL_CALLS]look[ARGS]{"at": 1}',
         f"functools[{_CALL}]",
+        '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at": 1}<|call|>',
         f"<function_call>{_CALL}</function_call>",
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>"
         '{"at": 1}<|tool_call_end|><|tool_calls_section_end|>',
@@ -99,6 +100,8 @@ def test_a_call_that_is_quoted_is_text(text: str) -> None:
     assert _read(text, mail) == (text, [])
     assert _read(text, page) == (text, [])
     assert _read(text, mine) == ("", [("look", {"at": 1})])
+    hidden = Message("user", (Block("{" * 5000 + f" <tool_call>{_CALL}</tool_call>"),))
+    assert _read(text, hidden) == (text, [])
 
 
 def test_a_call_that_is_malformed_is_one() -> None:
@@ -111,3 +114,17 @@ def test_a_call_that_is_malformed_is_one() -> None:
         with pytest.raises(ValueError, match=r"line 1 column"):
             json.loads(call.arguments)
         reader.clear()
+
+
+def test_a_call_has_a_length() -> None:
+    """Beyond it the rest of a call is dropped, and what only looks like one is text, all of it."""
+    reader = CallReader(Request((), (), tools=_TOOLS))
+    piece = "a word " * 1000
+    begun = '{"name": "look", "arguments": {"at": "'
+    passed = [reader.take(begun), *(reader.take(piece) for _ in range(40))]
+    assert "".join(passed) + reader.rest()[0] == begun + piece * 40
+    reader.clear()
+    assert not any([reader.take(f"<tool_call>{begun}"), *(reader.take(piece) for _ in range(40))])
+    rest, [call] = reader.rest()
+    assert (rest, call.name) == ("", "look")
+    assert len(call.arguments) <= 200_000
