@@ -91,7 +91,8 @@ class CallReader:
         if self._size <= _MOST_LETTERS:
             self._call.append(text)
         elif not self._is_marked:
-            text, self._call, self._tools = "".join((*self._call, text)), [], set()
+            text, self._call = "".join((*self._call, text)), []
+            self._tools.clear()
             return text
         return ""
 
