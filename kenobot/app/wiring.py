@@ -30,6 +30,8 @@ from kenobot.storage.media_files import MediaFolder
 if TYPE_CHECKING:
     from kenobot.agent.turn.toolbox import Toolbox
 
+_FIRST_PROBE = 2.0  # seconds
+
 
 def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> tuple[ModelRouter, ModelRouter | None]:
     """Build the models of conversations and of the background work, each provider behind a breaker of its own.
@@ -39,7 +41,9 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
     failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
 
     def route(*providers: Provider) -> ModelRouter:
-        routes = [ProviderRoute(provider, CircuitBreaker(clock, failures, seconds)) for provider in providers]
+        routes = [
+            ProviderRoute(provider, CircuitBreaker(clock, failures, seconds, _FIRST_PROBE)) for provider in providers
+        ]
         return ModelRouter(routes, settings.loop.turn_seconds, clock, settings.provider.answer_chars)
 
     model, own = route(*plugins.providers), plugins.cheap_provider

@@ -15,6 +15,7 @@ from kenobot.cli.stop import lock_holder
 from kenobot.cli.table import flat, print_table
 from kenobot.core.frames import AskStatus, Refused, Status
 from kenobot.core.health import Cause
+from kenobot.core.model_purposes import purpose_words
 from kenobot.core.stacks import ask_process
 from kenobot.core.status_report import ChatRow, StatusReport
 from kenobot.storage.turn_stats import PHASES
@@ -159,6 +160,16 @@ def _print_parts(context: CommandContext, report: StatusReport, now: datetime) -
     for provider in report.providers:
         failures = say(", {count} calls without an answer", count=provider.unanswered) if provider.unanswered else ""
         print(say("model {name}: {state}", name=flat(provider.name), state=say(provider.state)) + failures)
+    for budget in report.used_up:
+        of = f" ({purpose_words(budget.purpose, language())})" if budget.purpose else ""
+        told = say(
+            "the budget for models of {when}{purpose} is used up: {spent} of {budget}",
+            when=budget.when,
+            purpose=of,
+            spent=budget.spent,
+            budget=budget.budget,
+        )
+        print(told)
 
 
 def _print_chats(context: CommandContext, report: StatusReport, now: datetime) -> None:

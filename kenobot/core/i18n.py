@@ -76,6 +76,8 @@ class Text(NamedTuple):
         return text.format(**values) if values else text
 
 
+_MARK = lazy.regex(r" \(\d{3}(?: [a-z_]+)?\)$")
+"""What a service called its refusal."""
 _PROBLEMS = tuple(Text(**problem) for problem in _TABLES["problem"])
 
 
@@ -85,8 +87,12 @@ def translate_problem(text: str, language: Language) -> str:
 
 
 def known_problem(text: str, language: Language) -> str | None:
-    """Translate the text of a problem that the catalogue has; None for any other."""
-    for english, spanish in _PROBLEMS:
-        if match := re.fullmatch(re.escape(english).replace(r"\{\}", "(.+)"), text):
-            return spanish.format(*match.groups()) if language == "es" else text
+    """Translate the text of a problem that the catalogue has, without its mark; None for any other."""
+    text = _MARK.sub("", text).rstrip(".")
+    for problem in _PROBLEMS:
+        if match := re.fullmatch(re.escape(problem.en.rstrip(".")).replace(r"\{\}", "(.+)"), text):
+            if language == "en":
+                return problem.en.format(*match.groups())
+            values = ("el servidor" if value == "The server" else value for value in match.groups())
+            return problem.es.format(*values).replace(" de el servidor", " del servidor")
     return None

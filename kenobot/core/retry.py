@@ -75,14 +75,17 @@ CircuitState = Literal["CLOSED", "OPEN", "HALF_OPEN"]
 class CircuitBreaker:
     """Open after `threshold` failures in a row; after `cooldown` seconds let exactly one probe through.
 
+    first: the seconds before the first probe, for a fault that is soon over; they double with each probe that fails,
+    up to `cooldown`. None: `cooldown` from the first.
     Every call that `allows_request` let through must end in `record_success`, `record_failure` or `release_probe`. A
     refusal of one request (a bad key, a prompt too long) says nothing about the server's health: `release_probe`.
     """
 
-    def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 30.0) -> None:
+    def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 30.0, first: float | None = None) -> None:
         self._clock = clock
         self._threshold = threshold
-        self._cooldown = cooldown
+        self._pauses = Backoff(cooldown if first is None else first, cooldown)
+        self._openings = 0  # in a row
         self.state: CircuitState = "CLOSED"
         self.failures = 0  # in a row so far
         self.refusals = 0  # in a row, of single requests
@@ -94,7 +97,8 @@ class CircuitBreaker:
         """Seconds until a probe may go through; 0 when calls go through already or a probe is under way."""
         if self.state != "OPEN":
             return 0.0
-        return max(0.0, self._opened_at + self._cooldown - self._clock.monotonic())
+        pause = self._pauses.pause(max(0, self._openings - 1))
+        return max(0.0, self._opened_at + pause - self._clock.monotonic())
 
     @property
     def retry_after(self) -> float:
@@ -113,7 +117,7 @@ class CircuitBreaker:
     def record_success(self) -> None:
         """Close after a call that got through."""
         self.state = "CLOSED"
-        self.failures = self.refusals = 0
+        self.failures = self.refusals = self._openings = 0
         self._silent_until = 0.0
 
     def record_failure(self, retry_after: float | None = None) -> None:
@@ -125,6 +129,7 @@ class CircuitBreaker:
         self.failures += 1
         if self.state == "HALF_OPEN" or self.failures >= self._threshold:
             self.state = "OPEN"
+            self._openings += 1
             self._opened_at = self._clock.monotonic()
 
     @property

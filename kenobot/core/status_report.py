@@ -49,6 +49,15 @@ class ProviderStatus(_Row):
     unanswered: int = 0
 
 
+class BudgetStatus(_Row):
+    """A budget for models of which nothing is left. when: its day or month. purpose: "" for all. Amounts are texts."""
+
+    when: str
+    purpose: str
+    spent: str
+    budget: str
+
+
 class QueueStatus(_Row):
     """What waits: messages for an answer, parts for their platform; dead: what was given up. Ages in seconds."""
 
@@ -94,5 +103,6 @@ class StatusReport(_Row):
     background: BackgroundStatus
     channels: tuple[ChannelStatus, ...]
     providers: tuple[ProviderStatus, ...]
+    used_up: tuple[BudgetStatus, ...] = ()
     last_turn: LastTurn | None
     memory_mb: float | None

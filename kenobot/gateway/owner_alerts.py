@@ -214,7 +214,7 @@ class OwnerAlerts:
     def _words(self, notice: _Notice, language: Language) -> str:
         values, language = dict(notice.values), self._language or language
         if "problem" in values:
-            values["problem"] = translate_problem(values["problem"], language)
+            values["problem"] = translate_problem(values["problem"], language).rstrip(".")
         if values.get("purpose"):
             values["purpose"] = f" ({purpose_words(values['purpose'], language)})"
         return self._redact(notice.sentence(language, **values))

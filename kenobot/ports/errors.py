@@ -11,6 +11,7 @@ KenobotError
 │   │   └── CircuitOpen  …so often that it is left alone for a while
 │   ├── Rejected         …for good: bad key, bad request, blocked by the user
 │   │   ├── PromptTooLong   …because the prompt is longer than it can read
+│   │   ├── AccountRefused  …until a person mends the account: its key, its sign-in, its credit
 │   │   └── OverBudget      …because the owner's budget is used up; no call was made
 │   └── TruncatedReply   the stream ended without a stop reason
 ├── StoreError           the disk or the database failed
@@ -71,6 +72,10 @@ class Rejected(RemoteError):
 
 class PromptTooLong(Rejected):
     """The prompt is longer than the model can read: a shorter one may do."""
+
+
+class AccountRefused(Rejected):
+    """The key, the sign-in or the credit of an account is refused: nothing is answered until a person mends that."""
 
 
 class OverBudget(Rejected):

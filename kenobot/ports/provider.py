@@ -116,7 +116,7 @@ class Usage:
 class Delta:
     """A step of a streamed reply: more text, and on the last one why it stopped and what it cost.
 
-    call: a whole call of a tool, once it is complete.
+    call: a whole call of a tool, once it is complete. replaces: the text that came before was none of the answer.
     """
 
     text: str = ""
@@ -124,6 +124,7 @@ class Delta:
     usage: Usage | None = None
     model: str = ""
     call: ToolCall | None = None
+    replaces: bool = False
 
 
 OVERLONG = "answer_chars"  # the stop reason of a reply that the core stopped reading

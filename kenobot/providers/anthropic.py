@@ -28,6 +28,7 @@ from kenobot.providers.service import (
     retry_after,
     well_formed,
 )
+from kenobot.providers.thinking import ThinkingFilter
 from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ class AnthropicProvider:
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text and tool calls as they arrive, then one delta with the stop reason, the usage and the model.
 
-        Thinking is left out. Raises RateLimited, Unavailable, Rejected, and TruncatedReply when the stream ends without
-        a stop reason; their texts hold neither the key nor the server's words.
+        Thinking is left out, also where the text has it. Raises RateLimited, Unavailable, Rejected, and TruncatedReply
+        when the stream ends without a stop reason; their texts hold neither the key nor the server's words.
         """
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
@@ -98,7 +99,8 @@ class AnthropicProvider:
             raise TruncatedReply("The answer from Anthropic broke off before its end.")
         for call in end.calls.finish_all():
             yield Delta(call=call)
-        yield Delta(stop_reason=end.stop_reason, usage=end.usage, model=end.model)
+        text, replaces = end.thinking.rest()
+        yield Delta(text, end.stop_reason, end.usage, end.model, replaces=replaces)
 
     async def models(self) -> tuple[str, ...]:
         """List the models that the key may use, the newest first. Raises RemoteError."""
@@ -148,7 +150,7 @@ class AnthropicProvider:
         if error.type == "overloaded_error":
             status = 529
         wait = retry_after(error.response.headers, self._clock) if error.status_code >= 400 else None
-        return self._errors.of_status(status, error.type, wait, error.body)
+        return self._errors.of_status(status, error.type, wait, error.body, error.response.headers)
 
 
 @dataclass(slots=True)
@@ -159,13 +161,15 @@ class _End:
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    thinking: ThinkingFilter = field(default_factory=ThinkingFilter)  # in the text, as of some models behind this API
 
     def take(self, event: "RawMessageStreamEvent") -> Delta | None:
         """Add the figures of `event` and return its text or the call that it completes, if it has any."""
         if event.type == "content_block_delta":
             if event.delta.type == "text_delta":
                 text: object = event.delta.text
-                return Delta(text=text) if isinstance(text, str) and text else None
+                passed = self.thinking.take(text if isinstance(text, str) else "")
+                return Delta(text=passed.text, replaces=passed.replaces) if any(passed) else None
             if event.delta.type == "input_json_delta":
                 self.calls.add(event.index, event.delta.partial_json)
         elif event.type == "content_block_start":

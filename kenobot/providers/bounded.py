@@ -1,5 +1,6 @@
-"""Bound what one event of a service's answer may hold, by a hook of its HTTP client."""
+"""Bound what one event of a service's answer may hold, by a hook of its HTTP client, and note the mark of its end."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, cast
 
@@ -10,6 +11,8 @@ from kenobot.providers.service import EndlessAnswer, StrangeAnswer
 MOST_EVENT_BYTES: Final = 4 * 1024 * 1024
 """Size of the largest event of a stream that is read, and of the largest answer that is no stream."""
 
+_END: Final = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]")
+_TAIL: Final = 16  # bytes of what came before, in which a mark may have begun
 _BLANK_LINES: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
@@ -20,11 +23,17 @@ async def bound_answer(response: httpx2.Response) -> None:
     response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
 
 
+def has_ended(response: httpx2.Response) -> bool:
+    """Return whether an answer of OpenAI's API came to the mark of its end: what breaks off has none."""
+    return isinstance(response.stream, _Bounded) and response.stream.has_ended
+
+
 class _Bounded(httpx2.AsyncByteStream):
     """Chunks of an answer. Raises EndlessAnswer for one without a blank line in MOST_EVENT_BYTES."""
 
     def __init__(self, chunks: httpx2.AsyncByteStream) -> None:
         self._chunks = chunks
+        self.has_ended = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         since, tail = 0, b""
@@ -36,7 +45,8 @@ class _Bounded(httpx2.AsyncByteStream):
                 since = len(joined) - at if at >= 0 else since + len(chunk)
                 if since > MOST_EVENT_BYTES:
                     raise EndlessAnswer
-                tail = joined[-3:]
+                self.has_ended = self.has_ended or _END.search(joined) is not None
+                tail = joined[-_TAIL:]
                 yield chunk
         finally:
             if isinstance(chunks, AsyncGenerator):

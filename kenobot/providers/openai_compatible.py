@@ -30,10 +30,12 @@ from kenobot.providers.service import (
     only_to,
     read_stream,
     retry_after,
+    subtract_cached,
     well_formed,
 )
-from kenobot.providers.thinking import ThinkingFilter
+from kenobot.providers.thinking import Passed, ThinkingFilter
 from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
+from kenobot.providers.written_calls import CallReader
 
 if TYPE_CHECKING:
     import httpx2
@@ -42,8 +44,9 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
     from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
 
+_THOUGHTS = ("reasoning_content", "reasoning")
 _UNPAID = "insufficient_quota"
-_WHOLE = ("stop", "function_call", "tool_calls")
+_WHOLE = ("stop", "function_call", "tool_calls", "eos", "eos_token", "end_turn", "complete", "completed", "end", "done")
 
 
 class Preset(BaseModel, extra="forbid", frozen=True):
@@ -97,6 +100,7 @@ class OpenAIProvider:
         self.sees_pictures = settings.pictures
         self._clock = clock
         self._errors = ServiceErrors(preset.title, settings.model)
+        self._thinks_unopened = not preset.key  # a server of one's own may; after a reply, as that did
 
     @property
     def model(self) -> str:
@@ -106,11 +110,12 @@ class OpenAIProvider:
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Yield text as it arrives, then tool calls, then one delta with the stop reason, the usage and the model.
 
-        Thinking is left out, also where it stands in the text between tags. Raises RateLimited, Unavailable, Rejected,
-        and TruncatedReply when the stream ends without a stop reason; their texts hold neither the key nor the
-        server's words.
+        Thinking is left out, also where the text has it. Raises RateLimited, Unavailable, Rejected, and TruncatedReply
+        when the stream ends with neither a stop reason nor its own mark of an end; their texts hold neither the key nor
+        the server's words.
         """
-        end = _End(self._preset.cached, CallCollector(request))
+        thinking = ThinkingFilter(holds=self._thinks_unopened)
+        end = _End(self._preset.cached, CallCollector(request), CallReader(request), thinking)
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 chunks = await self._open(request)
@@ -122,10 +127,11 @@ class OpenAIProvider:
                     yield delta
         finally:
             await chunks.close()
-        if end.stop_reason is None:
+        if end.stop_reason is None and not (end.has_begun and _has_ended(chunks)):
             raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
         for delta in end.rest():
             yield delta
+        self._thinks_unopened = thinking.has_orphan
 
     async def models(self) -> tuple[str, ...]:
         """List the models that the service offers, in its order. Raises RemoteError."""
@@ -174,8 +180,17 @@ class OpenAIProvider:
         return self._errors.of_connection(error, self._settings.total_seconds)
 
     def _of_status(self, error: "APIError", status: int, wait: float | None) -> RemoteError:
+        from openai import APIStatusError
+
         unpaid = status == 429 and _UNPAID in (error.code, error.type)
-        return self._errors.of_status(402 if unpaid else status, error.code or error.type, wait, error.body)
+        headers = error.response.headers if isinstance(error, APIStatusError) else None
+        return self._errors.of_status(402 if unpaid else status, error.code or error.type, wait, error.body, headers)
+
+
+def _has_ended(chunks: "AsyncStream[ChatCompletionChunk]") -> bool:
+    from kenobot.providers.bounded import has_ended
+
+    return has_ended(chunks.response)
 
 
 @dataclass(slots=True)
@@ -184,37 +199,54 @@ class _End:
 
     cached: str
     calls: CallCollector
+    _written: CallReader
+    _thinking: ThinkingFilter
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    _thinking: ThinkingFilter = field(default_factory=ThinkingFilter)
+    has_begun: bool = False
     _refused: bool = False
-    _latest: int = 0
 
     def take(self, event: "ChatCompletionChunk") -> Delta | None:
         """Add the figures and calls of a chunk and return its text, if it has any."""
         self.model = event.model or self.model
         if event.usage:
             self._count(event.usage)
-        text = ""
+        passed = Passed("")
         for choice in (event.choices or [])[:1]:
             if choice.delta:  # a server may leave it out of the last chunk
                 self._refused |= bool(choice.delta.refusal)
-                text = self._thinking.take(_text(choice.delta.content))
+                text = _text(choice.delta.content)
+                thought = any(getattr(choice.delta, name, None) for name in _THOUGHTS)
+                self.has_begun |= bool(text or choice.delta.tool_calls or thought)
+                passed = self._thinking.take(text)
                 for piece in choice.delta.tool_calls or ():
                     self._call(piece)
             self.stop_reason = choice.finish_reason or self.stop_reason
-        return Delta(text=text) if text else None
+        text = self._without_calls(passed)
+        return Delta(text=text, replaces=passed.replaces) if text or passed.replaces else None
 
     def rest(self) -> Iterator[Delta]:
         """Yield the calls, then the last delta with the text that was still held back."""
+        passed = self._thinking.rest()
+        text = self._without_calls(passed)
+        held, written = self._written.rest()
         calls = self.calls.finish_all()
+        if not calls:  # what is in the text too is one of them
+            for number, (name, arguments) in enumerate(written):
+                self.calls.take(number, "", name, arguments)
+            calls = self.calls.finish_all()
         for call in calls:
             yield Delta(call=call)
-        reason = self.stop_reason
+        reason = (self.stop_reason or "stop").lower()
         if reason in _WHOLE:  # not every server tells by its stop reason that there are calls, or a refusal
-            reason = "tool_calls" if calls else "refusal" if self._refused else reason
-        yield Delta(text=self._thinking.rest(), stop_reason=reason, usage=self.usage, model=self.model)
+            reason = "tool_calls" if calls else "refusal" if self._refused else "stop"
+        yield Delta(text + held, reason, self.usage, self.model, replaces=passed.replaces)
+
+    def _without_calls(self, passed: Passed) -> str:
+        if passed.replaces:
+            self._written.clear()
+        return self._written.take(passed.text)
 
     def _call(self, piece: "ChoiceDeltaToolCall") -> None:
         given = piece.function
@@ -227,8 +259,11 @@ class _End:
     def _count(self, usage: "CompletionUsage") -> None:
         details = getattr(usage, "prompt_tokens_details", None)
         read = _figure(usage, self.cached) if self.cached else _figure(details, "cached_tokens")
-        whole, written = _figure(usage, "prompt_tokens"), _figure(usage, "completion_tokens")
-        self.usage = Usage(max(0, whole - read), written, read, _figure(details, "cache_write_tokens"))
+        kept = _figure(details, "cache_write_tokens") or _figure(details, "cache_creation_tokens")
+        whole, told = _figure(usage, "prompt_tokens"), _figure(usage, "completion_tokens")
+        # Some leave the tokens of thinking out of those they wrote, and tell them by the total alone.
+        thought = _figure(usage, "total_tokens") - whole - told if read + kept <= whole else 0
+        self.usage = Usage(subtract_cached(whole, read, kept), told + max(0, thought), read, kept)
 
 
 def _figure(told: object, name: str) -> int:

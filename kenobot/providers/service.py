@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.core import lazy
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import AnswerLost, ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.errors import (
+    AccountRefused,
+    AnswerLost,
+    ConfigError,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    Unavailable,
+)
 from kenobot.ports.provider import Delta
 
 if TYPE_CHECKING:
@@ -38,6 +47,8 @@ _REDIRECTED = (
     "{service}'s address sends requests on to another server, and KenoBot does not follow: "
     "check `base_url` of this provider, and what stands between here and there."
 )
+_ACCOUNT = (401, 402, 403)
+_OWN = (401, 402, 408, 409, 413, 429)  # which say what they mean, whoever answers
 STATUS_OF: Mapping[str, int] = {
     "invalid_request_error": 400,
     "context_length_exceeded": 400,
@@ -109,8 +120,20 @@ class ServiceErrors:
     service: str
     model: str
 
-    def of_status(self, status: int, name: object = "", wait: float | None = None, said: object = "") -> RemoteError:
-        """Return the error of an HTTP status. name: the service's own of it. said: its body, to be searched only."""
+    def of_status(
+        self,
+        status: int,
+        name: object = "",
+        wait: float | None = None,
+        said: object = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> RemoteError:
+        """Return the error of an HTTP status. name: the service's own of it. said: its body, to be searched only.
+
+        headers: of the answer, which tell where something else than the service has given it, such as a hotel's portal.
+        """
+        if 400 <= status < 500 and status not in _OWN and "html" in (headers or {}).get("content-type", "").lower():
+            return self._of_strange("a web page")
         status = _meant(status, said)
         named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
         mark = f" ({status} {named})" if named else f" ({status})"
@@ -119,25 +142,30 @@ class ServiceErrors:
         if status >= 500 or status in (408, 409):
             return Unavailable(f"{self.service} cannot answer right now: try again in a few minutes." + mark, wait)
         refusal = self._worded(_REFUSALS.get(status, _REFUSED)) + mark
-        return PromptTooLong(refusal) if status == 413 or _is_too_long(status, said) else Rejected(refusal)
+        if status == 413 or _is_too_long(status, said):
+            return PromptTooLong(refusal)
+        return (AccountRefused if status in _ACCOUNT else Rejected)(refusal)
 
     def of_connection(self, error: Exception, seconds: float) -> RemoteError:
         """Return the error of a request that got no answer. seconds: the longest that one may take."""
         for each in _causes(error):
             if isinstance(each, RedirectedAway):
-                return Rejected(self._worded(_REDIRECTED))
+                return Unavailable(self._worded(_REDIRECTED))
             if isinstance(each, StrangeAnswer):
-                return Unavailable(_STRANGE.format(service=self.service, kind=each.kind))
+                return self._of_strange(each.kind)
             if isinstance(each, EndlessAnswer):
                 return Unavailable(self._worded(_FLOOD))
         if isinstance(error, TypeError | AttributeError):  # an event without the form of one
-            return Unavailable(_STRANGE.format(service=self.service, kind="something else"))
+            return self._of_strange("something else")
         if isinstance(error, TimeoutError):
             return AnswerLost(f"{self.service} took longer than {seconds:g} seconds to answer.")
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
         kind = type(error.__cause__ or error).__name__
         lost = AnswerLost if kind == "ReadTimeout" else Unavailable
         return lost(f"The connection to {self.service} failed ({kind}): check the network, then try again.")
+
+    def _of_strange(self, kind: str) -> Unavailable:
+        return Unavailable(_STRANGE.format(service=self.service, kind=kind))
 
     def _worded(self, text: str) -> str:
         return text.format(service=self.service, model=self.model)
@@ -195,6 +223,16 @@ def retry_after(headers: Mapping[str, str], clock: Clock) -> float | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - clock.now()).total_seconds())
+
+
+def subtract_cached(whole: int, *cached: int) -> int:
+    """Return the tokens of a prompt that were read in full. cached: those read from a cache and written to it.
+
+    They are parts of the prompt, but for a service that counts them beside it.
+    """
+    for part in cached:
+        whole -= part if part <= whole else 0
+    return whole
 
 
 def check_stream(headers: Mapping[str, str]) -> None:

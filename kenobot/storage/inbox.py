@@ -202,7 +202,7 @@ class Inbox:
 
         tell: puts into the outbox, in the same transaction, what the chat is told of it. Returns that, to be sent.
         """
-        return await self._end_early(message, "failed", _STOPPED, tell)
+        return await self._end_early(message, "dropped", _STOPPED, tell)
 
     async def end_edited(self, message: int) -> None:
         """End a message in place of which an edit of it is answered, unless it is done; its steps go with it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.app.watch.report import build_status
 from kenobot.cli import main
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request, Usage
@@ -152,12 +153,18 @@ async def test_a_budget_of_one_cent_ends_as_it_is_said_to(tmp_path: Path) -> Non
 
 
 async def test_a_provider_that_costs_nothing_answers_when_the_budget_is_used_up(tmp_path: Path) -> None:
-    """However long that lasts."""
+    """However long that lasts; the reply and both kinds of status say that it is the budget."""
     configure(tmp_path, f"[budget]\nmonthly_usd = 0.000001\n{PRICES}free = {{ input = 0 }}\n")
     service, second = Service(), Service("free", lambda _: "From here.")
     async with Scene(tmp_path, provider=service, fallbacks=[second]) as scene:
         answers = [await scene.say(f"hello {number}") for number in range(5)]
+        told, status = await scene.say("/status"), await build_status(scene.app, ())
+        guests = await scene.say("/status", chat="2")
     assert [answer.splitlines()[0] for answer in answers] == ["Fine.", *["From here."] * 4]
+    assert ["The budget is used up" in answer for answer in answers] == [False, *[True] * 4]
+    [row] = status.used_up
+    assert f"The budget for models of {row.when} is used up: {row.spent} of {row.budget}." in told
+    assert "budget" not in guests
 
 
 async def test_a_crash_leaves_the_call_counted_as_used(tmp_path: Path) -> None:

@@ -40,7 +40,15 @@ from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.core.worker import BackgroundTask, Scheduler, TaskSet
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
+from kenobot.ports.errors import (
+    AccountRefused,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    StoreError,
+    TruncatedReply,
+    Unavailable,
+)
 from kenobot.ports.provider import Block, Message, Reply, Request
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
@@ -110,10 +118,10 @@ class NightModel:
         except TruncatedReply:
             # The tokens may have been used, and stay reserved.
             return ModelAnswer("", request_tokens(request), NO_CALL.settle)
-        except Rejected as error:
-            _log.warning("the model does not take a question of sleep: %s", error)
-            return ModelAnswer("", 0, NO_CALL.settle)
         except RemoteError as error:
+            if isinstance(error, Rejected) and not isinstance(error, AccountRefused):
+                _log.warning("the model does not take a question of sleep: %s", error)
+                return ModelAnswer("", 0, NO_CALL.settle)
             _log.warning("sleep goes on without a model: %s", error)
             self._gone = run.id
             return None

@@ -10,10 +10,13 @@ from kenobot.agent.commands.command import (
     duration_text,
     time_ago_text,
 )
+from kenobot.agent.ledger.limits import amount_text, find_used_up
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import records
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
+from kenobot.core.model_purposes import purpose_words
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import conversation, mail_counts, turn_stats
@@ -37,6 +40,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     well = not (causes or problems or mail.undelivered or mail.waiting)
     lines = [texts.STATUS_WELL(language) if well else texts.STATUS_BUSY(language)]
     lines += [cause.text(language) for cause in causes]
+    lines += _list_used_up(connection, call, context) if owner else []
     if mail.waiting:
         lines.append(texts.STATUS_WAITING(language, count=mail.waiting))
     if mail.undelivered:
@@ -56,6 +60,16 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if owner:
         lines.append(_last_night(connection, call, language))
     return "\n".join(f"- {line}" if number else line for number, line in enumerate(lines))
+
+
+def _list_used_up(connection: Connection, call: CommandCall, context: CommandContext) -> list[str]:
+    """Say of which budgets nothing is left."""
+    day, lines = local_day(call.at, context.zone), []
+    for limit, spent in find_used_up(connection, context.budgets, day):
+        amounts = {"spent": amount_text(limit.unit, spent), "budget": amount_text(limit.unit, limit.amount)}
+        of = f" ({purpose_words(limit.purpose, call.language)})" if limit.purpose else ""
+        lines.append(texts.STATUS_BUDGET(call.language, when=limit.name(day), purpose=of, **amounts))
+    return lines
 
 
 def _other_chats(call: CommandCall, context: CommandContext) -> list[str]:

@@ -1,6 +1,6 @@
 """The limits of a budget: what models may use in a day or a month, in all or for one purpose."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,6 +53,12 @@ class Limit:
 def budget_limits(budget: BudgetSettings) -> tuple[Limit, ...]:
     """Return the limits of a budget, those for everything first."""
     return (*_limits(budget), *(each for name, part in budget.purposes.items() for each in _limits(part, name)))
+
+
+def find_used_up(connection: Connection, limits: Sequence[Limit], day: str) -> list[tuple[Limit, int]]:
+    """Find the owner's limits of which nothing is left in the period that `day` lies in, with what was spent."""
+    spent = ((limit, limit.spent(connection, day)) for limit in limits if limit.announced)
+    return [(limit, used) for limit, used in spent if used >= limit.amount]
 
 
 def _limits(budget: PurposeBudget, purpose: str = "") -> Iterator[Limit]:

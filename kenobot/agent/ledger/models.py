@@ -105,7 +105,7 @@ class ReplyModel:
         return TurnCalls(self.ledger, session, message)
 
     async def wait_until_available(self, longest: float) -> None:
-        """Return after `longest` seconds, or as soon as any call succeeds."""
+        """Return after `longest` seconds, as soon as any call succeeds, or when one may be tried again."""
         await self._router.wait_until_available(longest)
 
     async def ask(

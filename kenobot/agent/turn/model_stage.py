@@ -17,7 +17,7 @@ from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core import texts
 from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
-from kenobot.ports.errors import OverBudget, PromptTooLong, Rejected
+from kenobot.ports.errors import AccountRefused, OverBudget, PromptTooLong, Rejected
 from kenobot.ports.provider import Reply, Request, ToolSpec
 from kenobot.providers.pictures import shows_pictures, without_pictures
 from kenobot.providers.tool_calls import without_tools
@@ -78,7 +78,8 @@ class ModelStage:
 
         try:
             return await ask(request)
-        except (OverBudget, PromptTooLong):
+        except (OverBudget, PromptTooLong, AccountRefused) as error:
+            data.over_budget = data.over_budget or isinstance(error, OverBudget)
             raise
         except Rejected:
             for simpler, note_refusal in self._simpler(data, request, level):

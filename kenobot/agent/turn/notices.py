@@ -60,7 +60,9 @@ class Notices:
     async def defer(self, data: TurnData, reason: str) -> None:
         """Put the message back; the first time, ask the person for patience."""
         pending = data.pending
-        plea = self._render(data, texts.PATIENCE(data.language))[:1]
+        why = _find_reason(reason, data)
+        told = texts.PATIENCE(data.language) if why is None else texts.PATIENCE_OWNER(data.language, why=why)
+        plea = self._render(data, told)[:1]
 
         def write(connection: Connection) -> list[Outbound]:
             data.calls.write(connection)
@@ -117,8 +119,12 @@ class Notices:
 
 def _failure_text(sentence: Text, reason: str, data: TurnData) -> str:
     """Word a failure; to the owner in private also its cause, where that is one to be mended."""
-    if sentence is texts.REJECTED and data.principal.role == "owner" and data.pending.inbound.private:
-        why = known_problem(reason.partition(": ")[2], data.language)
-        if why is not None:
-            return texts.REJECTED_OWNER(data.language, why=why)
-    return sentence(data.language)
+    why = _find_reason(reason, data) if sentence is texts.REJECTED else None
+    return sentence(data.language) if why is None else texts.REJECTED_OWNER(data.language, why=why)
+
+
+def _find_reason(reason: str, data: TurnData) -> str | None:
+    """Return the cause of a failure for the owner, in private, where it is one to be mended."""
+    if data.principal.role != "owner" or not data.pending.inbound.private:
+        return None
+    return known_problem(reason.partition(": ")[2], data.language)

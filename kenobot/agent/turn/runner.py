@@ -63,7 +63,7 @@ from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
@@ -228,6 +228,9 @@ class TurnRunner:
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where
                 _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
                 data.times.retries += isinstance(effect, machine.AskModel)
+                if isinstance(error, AccountRefused) and isinstance(effect, machine.AskModel):
+                    is_last = effect.level + 1 >= self._s.policy.provider_count
+                    await self._signals.report_account(data, error, is_last=is_last)
                 first = data.first_call_at
                 event = machine.EffectFailed(error, 0.0 if first is None else self._s.clock.monotonic() - first)
             data.times.add(effect, self._s.clock.monotonic() - began)
@@ -390,6 +393,8 @@ class TurnRunner:
             notes.append(texts.MEDIA_UNSEEN(data.language))
         if data.unread:
             notes.append(data.unread)
+        if data.over_budget:
+            notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
         notes += secret_question.secret_notes(data)
         if self._s.tools is not None and (question := self._s.tools.question(data)):
             notes.append(question)

@@ -12,8 +12,9 @@
       │ too many attempts               └▶ ProbeModel: is it the model, or this message?
       └▶ MoveToDeadLetters
 An answer comes in pieces: one that was cut is saved and continued, a few times; what is missing then is said. One that
-the model refused to give, or in which there is nothing, is reported. A reply that calls tools is saved, the tools are
-run, and the model is asked again with what came of it: a round. When the rounds are used up, it is told so once.
+the model refused to give, or in which there is nothing at a second try either, is reported. A reply that calls tools is
+saved, the tools are run, and the model is asked again with what came of it: a round. When the rounds are used up, it is
+told so once.
 Every turn ends in exactly one of: committed, the person told of a failure, moved to the dead letters with a reason and
 the person told; or deferred, and then it goes on from the beginning.
 """
@@ -26,7 +27,7 @@ from kenobot.agent.turn.pieces import ToolRound
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
-from kenobot.ports.errors import Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
+from kenobot.ports.errors import AccountRefused, Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
 from kenobot.ports.provider import Reply, ToolResult
 
 _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
@@ -222,13 +223,14 @@ class TurnState(NamedTuple):
     deferrals: how often this message was deferred before.
     level: the number of the provider that is asked.
     provider_calls: calls of that provider for this piece so far.
-    may_recover: a provider failed in a way that may pass.
+    may_recover: a provider failed in a way that may pass, or that a person can mend.
     message_suspected: the model answers other questions, so this message may be the reason.
     reduced: the prompt had to be cut.
     stage_failures: failures in a row of this stage.
     dead_letter_failures: failures of this ending for another reason than the disk.
     pieces: of the answer so far.
     fresh: the last of them is not checkpointed.
+    was_silent: the model ended without a word, and was asked once more.
     rounds: of tools, before those pieces.
     """
 
@@ -244,6 +246,7 @@ class TurnState(NamedTuple):
     dead_letter_failures: int = 0
     pieces: tuple[Reply, ...] = ()
     fresh: bool = True
+    was_silent: bool = False
     rounds: tuple[ToolRound, ...] = ()
     ending: Ending | None = None
 
@@ -339,8 +342,11 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
         turn = turn._replace(provider_calls=0)
         return _shorten(turn) if last.end == "crowded" else _ask(turn)
     said = (*turn.pieces, *(piece for each in turn.rounds for piece in each.pieces))
-    if not last.whole and not any(piece.text.strip() for piece in said):
-        return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
+    if not any(piece.text.strip() for piece in said):
+        if last.whole and not turn.was_silent:  # it may have spent all on thinking
+            return _ask(turn._replace(was_silent=True, pieces=(), provider_calls=0))
+        if not last.whole or not turn.rounds:
+            return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
     return _process(turn)
 
 
@@ -426,7 +432,8 @@ def _unanswered(
     """Retry a model that did not answer, shorten the prompt, ask the next provider, or end."""
     if isinstance(error, PromptTooLong) and not turn.reduced:
         return _shorten(turn)
-    turn = turn._replace(may_recover=turn.may_recover or not isinstance(error, Rejected))
+    passes = isinstance(error, AccountRefused) or not isinstance(error, Rejected)
+    turn = turn._replace(may_recover=turn.may_recover or passes)
     pause = retry_delay(turn.provider_calls, error, policy.retry, jitter, elapsed)
     if pause is not None:
         return turn, Wait(pause)

@@ -50,8 +50,9 @@ class TurnData:
     violated_rules: patterns that rules.json forbids, in the reply.
     attachments_read: they stand in the words of `pending`. unread: for the person, which could not be read, and why.
     pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
-    last may show them to its model. tools: what became of the tools that were called. reduced: the prompt had to be
-    cut. brings_foreign: a tool brought words from outside. renews: inbox row whose answer this one takes the place of.
+    last may show them to its model. over_budget: a provider was passed over for the budget.
+    tools: what became of the tools that were called. reduced: the prompt had to be cut. brings_foreign: a tool brought
+    words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
     held_back: a call that the owner is asked about. held_addresses: what the guard held back of the reply.
     """
@@ -78,6 +79,7 @@ class TurnData:
     unread: str = ""
     pictures_refused: bool = False
     sees_pictures: bool = True
+    over_budget: bool = False
     tools: ToolJournal = field(default_factory=ToolJournal)
     reduced: bool = False
     brings_foreign: bool = False

@@ -9,9 +9,11 @@ from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core.bus import Bus
 from kenobot.ports.channel import Channel, TypingIndicator
+from kenobot.ports.errors import AccountRefused
 from kenobot.ports.signals import (
     BOOTSTRAP_DONE,
     CONFIG_CHANGED,
+    HEALTH_DEGRADED,
     LINK_REMOVED,
     MEMORY_WRITTEN,
     MESSAGE_OUT,
@@ -48,6 +50,15 @@ class TurnSignals:
     async def emit(self, signal: Signal, pending: PendingMessage, **payload: PayloadValue) -> None:
         """Emit a signal about a message."""
         await self._bus.emit(signal, "loop", pending.trace, **payload)
+
+    async def report_account(self, data: TurnData, error: AccountRefused, *, is_last: bool) -> None:
+        """Have the owner told at once why a model's service refuses the bot, unless this turn itself tells them.
+
+        is_last: no other provider answers in its place.
+        """
+        if is_last and data.principal.role == "owner" and data.pending.inbound.private:
+            return
+        await self.emit(HEALTH_DEGRADED, data.pending, reason=str(error))
 
     async def emit_in_chat(self, signal: Signal, pending: PendingMessage, **payload: PayloadValue) -> None:
         """Emit a signal about a message that says in which chat it is."""

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from kenobot import __version__
 from kenobot.agent.background.sleep import next_sleep_time
+from kenobot.agent.ledger.limits import Limit, amount_text, find_used_up
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
 from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.frames import Status
 from kenobot.core.status_report import (
     BackgroundStatus,
+    BudgetStatus,
     CauseRow,
     ChannelStatus,
     ChatRow,
@@ -46,12 +49,14 @@ class _Stored:
     last_turn: turn_stats.TurnRow | None
     is_night: bool
     last_night: datetime | None
+    used_up: list[tuple[Limit, int]]
 
 
 async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusReport:
     """Build the report. Raises StoreError."""
     now = app.clock.now()
-    stored = await app.database.read(lambda connection: _read(connection, now))
+    limits, day = app.ledger.limits, local_day(now, app.zone)
+    stored = await app.database.read(lambda connection: _read(connection, now, limits, day))
     watch, taken = app.watch, resident_bytes()
     causes = () if watch is None else watch.causes
     return StatusReport(
@@ -73,6 +78,15 @@ async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusRepo
             )
             for name, circuit in app.circuits()
         ),
+        used_up=tuple(
+            BudgetStatus(
+                when=limit.name(day),
+                purpose=limit.purpose,
+                spent=amount_text(limit.unit, spent),
+                budget=amount_text(limit.unit, limit.amount),
+            )
+            for limit, spent in stored.used_up
+        ),
         last_turn=_last_turn(stored.last_turn),
         memory_mb=None if taken is None else round(taken / _MEGA, 1),
     )
@@ -83,7 +97,7 @@ async def build_frame(app: "App", states: Sequence[ChannelState], stacks: str) -
     return Status(report=await build_status(app, states), stacks=stacks)
 
 
-def _read(connection: Connection, now: datetime) -> _Stored:
+def _read(connection: Connection, now: datetime, limits: Sequence[Limit], day: str) -> _Stored:
     return _Stored(
         queue_ages.read(connection, now),
         mail_counts.count_mail(connection, now),
@@ -91,6 +105,7 @@ def _read(connection: Connection, now: datetime) -> _Stored:
         turn_stats.last_turn(connection),
         run_rows.last_run(connection, "running") is not None,
         sleep_plans.last_full_night_at(connection),
+        find_used_up(connection, limits, day),
     )
 
 

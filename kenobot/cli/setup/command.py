@@ -114,8 +114,9 @@ def _from_flags(context: CommandContext) -> SetupChanges:
     table = f"providers.{provider or loaded.settings.provider.name}"
     if args.key_file:
         changes.secrets[f"{table}.api_key"] = _secret(args.key_file)
-    if args.model:
-        changes.values[table, "model"] = args.model
+    for key, value in (("model", args.model), ("base_url", args.base_url)):
+        if value:
+            changes.values[table, key] = value
     if args.telegram_token_file:
         changes.secrets["telegram_token"] = _secret(args.telegram_token_file)
         enable.append("telegram")

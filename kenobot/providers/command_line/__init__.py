@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,10 +19,10 @@ from pydantic import BaseModel, Field, SecretStr, create_model
 
 from kenobot.core import lazy
 from kenobot.ports.errors import (
+    AccountRefused,
     ConfigError,
     PromptTooLong,
     RateLimited,
-    Rejected,
     RemoteError,
     TruncatedReply,
     Unavailable,
@@ -47,6 +48,8 @@ _SIGNED_OUT: Final = (
     *("no credentials", "could not load credentials", "invalid credentials"),
 )
 """Words of a program that wants a login; "credential" alone is in what Gemini CLI says at each run."""
+_MOST_REPLIES: Final = 2
+"""How often a program may ask its model, of itself, for one answer: again after a stream that broke off."""
 _LIMITED: Final = ("usage limit", "rate limit", "hit your limit", "limit reached", "quota", "too many requests")
 
 
@@ -111,12 +114,13 @@ class CommandLineProvider:
                         raise self._failure(run, step)
                     if text := end.take(step):
                         yield Delta(text=text)
-                    if end.usage is not None:
+                    if end.is_whole or end.breaks_off:
                         break
                 code = None
-                with suppress(TimeoutError):
-                    code = await run.exit_code()
-                if end.usage is None:
+                if not end.breaks_off:
+                    with suppress(TimeoutError):
+                        code = await run.exit_code()
+                if not end.is_whole:
                     if end.begun and not code:
                         raise TruncatedReply(f"The answer from {self._dialect.title} broke off before its end.")
                     raise self._failure(run, Step(), code)
@@ -171,7 +175,7 @@ class CommandLineProvider:
         if not status and any(word in words for word in _LIMITED):
             return RateLimited(f"{title} has reached its limit of use for now: try again later.")
         if own and (status in (401, 403) or (not status and any(word in words for word in _SIGNED_OUT))):
-            return Rejected(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
+            return AccountRefused(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
         refused = self._errors.of_status(status or 400, said=words)
         if status or isinstance(refused, PromptTooLong):
             return refused
@@ -180,20 +184,28 @@ class CommandLineProvider:
 
 
 class _End:
-    """The stop reason, usage and model of an answer so far; `usage` is set once it is whole."""
+    """The stop reason, usage and model of an answer so far.
+
+    is_whole: there is nothing more to read. breaks_off: nor to wait for, because the program would go on by itself.
+    """
 
     def __init__(self) -> None:
-        self.begun = False
-        self.stop_reason = "end_turn"
+        self.begun = self.is_whole = self.breaks_off = False
+        self.stop_reason = ""
         self.model = ""
-        self.usage: Usage | None = None
+        self.usage = Usage()
+        self._replies = 0
 
     def take(self, step: Step) -> str:
         """Add the figures of a step and return its text; at the end all of it, where no piece was told."""
         self.model = step.model or self.model
-        self.stop_reason = step.stop_reason or self.stop_reason
-        if step.ended:
-            self.usage = step.usage or Usage()
+        self.stop_reason = "" if step.begins else step.stop_reason or self.stop_reason
+        self._replies += step.begins
+        self.is_whole = step.ended and bool(self.stop_reason)
+        self.breaks_off = step.breaks_off or self._replies > _MOST_REPLIES
+        if step.usage is not None:
+            told = zip(astuple(self.usage), astuple(step.usage), strict=True)
+            self.usage = Usage(*(max(figures) for figures in told))
         text = step.said if step.ended and not self.begun else step.text
         self.begun |= bool(text)
         return text

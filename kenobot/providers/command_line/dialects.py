@@ -8,6 +8,7 @@ from typing import Final
 
 from kenobot.core import lazy
 from kenobot.ports.provider import Json, Usage
+from kenobot.providers.service import subtract_cached
 
 Event = Mapping[str, Json]
 
@@ -19,11 +20,14 @@ _STATUS: Final = lazy.regex(r"\b(?:status(?: code)?:? |Error:? |\()([45]\d\d)\b"
 class Step:
     """Meaning of one line of output.
 
-    ended: the answer is whole. failed: there is none, for the reason of `status` or, for a look at the cause, `said`.
+    begins: a reply of its model does. ended: the answer has, for `stop_reason`; breaks_off: the program would go on by
+    itself. failed: there is none, for the reason of `status` or, for a look at the cause, `said`.
     """
 
     text: str = ""
+    begins: bool = False
     ended: bool = False
+    breaks_off: bool = False
     failed: bool = False
     stop_reason: str = ""
     model: str = ""
@@ -60,26 +64,38 @@ def _claude_arguments(model: str, folder: Path) -> list[str]:
     return [*wanted, *closed, "--no-session-persistence", "--system-prompt-file", str(folder / SYSTEM_FILE), *named]
 
 
+_CLAUDE_STOPS: Final = ("max_tokens", "model_context_window_exceeded", "refusal")
+"""Reasons for which it asks its model once more, up to four times, and then calls the answer an error."""
+
+
 def _claude(event: Event) -> Step:
     if event.get("type") == "stream_event" and not event.get("parent_tool_use_id"):
         inner = _table(event, "event")
         delta = _table(inner, "delta")
         if inner.get("type") == "content_block_delta" and delta.get("type") == "text_delta":
             return Step(text=_text(delta, "text"))
-        return Step(model=_text(_table(inner, "message"), "model"), stop_reason=_text(delta, "stop_reason"))
+        reason, message = _text(delta, "stop_reason"), _table(inner, "message")
+        usage = _claude_usage(_table(message or inner, "usage"))
+        stops, begins = reason in _CLAUDE_STOPS, inner.get("type") == "message_start"
+        return Step("", begins, stops, stops, stop_reason=reason, model=_text(message, "model"), usage=usage)
     if event.get("type") != "result":
         return Step()
-    said = _text(event, "result")
+    said, reason = _text(event, "result"), _text(event, "stop_reason")
+    usage = _claude_usage(_table(event, "usage"))
+    if reason in _CLAUDE_STOPS:  # its words are the program's
+        return Step(ended=True, stop_reason=reason, usage=usage)
     if event.get("is_error") or event.get("subtype") != "success":
         return Step(failed=True, status=_number(event, "api_error_status"), said=said)
-    counted = _table(event, "usage")
-    usage = Usage(
+    return Step(ended=True, stop_reason=reason, usage=usage, said=said)
+
+
+def _claude_usage(counted: Event) -> Usage:
+    return Usage(
         _number(counted, "input_tokens"),
         _number(counted, "output_tokens"),
         _number(counted, "cache_read_input_tokens"),
         _number(counted, "cache_creation_input_tokens"),
     )
-    return Step(ended=True, stop_reason=_text(event, "stop_reason"), usage=usage, said=said)
 
 
 def _gemini_arguments(model: str, folder: Path) -> list[str]:
@@ -103,7 +119,10 @@ def _gemini(event: Event) -> Step:
         return Step(failed=True, status=_status_in(said), said=said)
     counted = _table(event, "stats")
     read, cached = _number(counted, "input_tokens"), _number(counted, "cached")
-    return Step(ended=True, usage=Usage(max(0, read - cached), _number(counted, "output_tokens"), cached))
+    # What it thought is in the total alone.
+    written = max(_number(counted, "output_tokens"), _number(counted, "total_tokens") - read)
+    usage = Usage(subtract_cached(read, cached), written, cached)
+    return Step(ended=True, stop_reason="end_turn", usage=usage)
 
 
 _CODEX_CLOSED: Final = (
@@ -136,8 +155,9 @@ def _codex(event: Event) -> Step:
     if kind == "turn.completed":
         counted = _table(event, "usage")
         read, cached = _number(counted, "input_tokens"), _number(counted, "cached_input_tokens")
-        written = _number(counted, "cache_write_input_tokens")
-        return Step(ended=True, usage=Usage(max(0, read - cached), _number(counted, "output_tokens"), cached, written))
+        kept = _number(counted, "cache_write_input_tokens")
+        usage = Usage(subtract_cached(read, cached, kept), _number(counted, "output_tokens"), cached, kept)
+        return Step(ended=True, stop_reason="end_turn", usage=usage)
     if kind == "turn.failed":
         said = _text(_table(event, "error"), "message")
         return Step(failed=True, status=_status_in(said), said=said)
@@ -175,7 +195,11 @@ CLAUDE: Final = Dialect(
     homes=("CLAUDE_CONFIG_DIR",),
     arguments=_claude_arguments,
     read=_claude,
-    environment=lambda folder: {"DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
+    environment=lambda folder: {
+        "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",  # else it asks for three minutes, also where its key is refused
+    },
 )
 GEMINI: Final = Dialect(
     title="Gemini CLI",

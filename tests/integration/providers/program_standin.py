@@ -1,8 +1,9 @@
 """Programs that stand in for the command-line ones: a shell script each, with the script entries of the services.
 
-Their lines of output were written down from the real programs (Claude Code 2.1.197, Gemini CLI 0.61.0, Codex 0.169.0)
+Their lines of output were written down from the real programs (Claude Code 2.1.332, Gemini CLI 0.61.0, Codex 0.169.0)
 before a server on loopback, and shortened by hand. Only the first entry of a script is played, at every request:
-reply, thinking, stop_reason (null: the program ends without saying that it is through), usage, status (its service
+reply, thinking, stop_reason (null: the program ends without saying that it is through), breaks (of Claude Code: what
+comes after its stream broke off, piece by piece), usage, status (its service
 refuses), ping, hang, delay, drip, flood, says (on its standard error), code (its exit code), text (in place of lines),
 unended (the last line has no end).
 """
@@ -116,13 +117,25 @@ def _claude(entry: Entry) -> list[Entry]:
         said = _REFUSED.format(status)
         synthetic = {"type": "assistant", "message": {"content": [{"type": "text", "text": said}]}}
         return [synthetic, {**end, "is_error": True, "api_error_status": status, "result": said}]
-    lines = [event({"type": "message_start", "message": {"model": "some-model"}})]
+    begun = {"input_tokens": 11, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 3, "output_tokens": 1}
+    start = event({"type": "message_start", "message": {"model": "some-model", "usage": begun}})
+    lines = [start]
     lines += [delta("thinking", entry["thinking"])] if entry.get("thinking") else []
     lines += [delta("text", piece) for piece in in_pieces(entry["reply"])]
     lines.append({"type": "assistant", "message": {"content": [{"type": "text", "text": entry["reply"]}]}})
-    if reason := entry.get("stop_reason", "end_turn"):
-        lines.append(event({"type": "message_delta", "delta": {"stop_reason": reason}}))
-        lines.append({**end, "result": entry["reply"], "stop_reason": reason})
+    if entry.get("breaks"):  # its stream does, and it has the model go on
+        lines += [line for piece in entry["breaks"] for line in (start, delta("text", piece))]
+    reason = entry.get("stop_reason", "end_turn")
+    if reason is None:  # as 2.1.197 ends an answer that broke off
+        lines.append({**end, "result": entry["reply"], "stop_reason": None, "usage": {}})
+        return lines
+    lines.append(event({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 7}}))
+    if reason not in ("end_turn", "stop_sequence"):  # it goes on by itself, and calls it an error of its own in the end
+        lines += [start, delta("text", "and so on ")] * 3
+        told = reason if reason == "refusal" else "stop_sequence"
+        said = "API Error: the stand-in was told to fail"
+        return [*lines, {**end, "is_error": True, "result": said, "stop_reason": told}]
+    lines.append({**end, "result": entry["reply"], "stop_reason": reason})
     return lines
 
 
@@ -134,7 +147,7 @@ def _gemini(entry: Entry) -> list[Entry]:
     lines += [{"type": "thought", "content": entry["thinking"]}] if entry.get("thinking") else []
     lines += [{"type": "message", "role": "assistant", "content": piece} for piece in in_pieces(entry["reply"])]
     if entry.get("stop_reason", "end_turn"):
-        counted = {"total_tokens": 18, "input_tokens": 11, "output_tokens": 7, "cached": 5, "input": 6}
+        counted = {"total_tokens": 27, "input_tokens": 11, "output_tokens": 7, "cached": 5, "input": 6}
         lines.append({"type": "result", "status": "success", "stats": counted})
     return lines
 

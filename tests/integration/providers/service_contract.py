@@ -11,6 +11,7 @@ import pytest
 from llmock.pytest_plugin import LLMock
 
 from kenobot.ports.errors import (
+    AccountRefused,
     AnswerLost,
     PromptTooLong,
     RateLimited,
@@ -84,9 +85,9 @@ class ServiceContract(AnswerContract):
         ("status", "name", "kind", "words"),
         [
             (400, "invalid_request_error", Rejected, "conversation may be too long"),
-            (401, "authentication_error", Rejected, "refused the API key"),
-            (402, "billing_error", Rejected, "add credit"),
-            (403, "permission_error", Rejected, "refused the API key"),
+            (401, "authentication_error", AccountRefused, "refused the API key"),
+            (402, "billing_error", AccountRefused, "add credit"),
+            (403, "permission_error", AccountRefused, "refused the API key"),
             (404, "not_found_error", Rejected, "does not know the model some-model"),
             (413, "request_too_large", PromptTooLong, "too long"),
             (418, "teapot_error", Rejected, "asking again will not help"),
@@ -273,6 +274,20 @@ class ServiceContract(AnswerContract):
         assert told.count("image/png") == 1
         assert told.count("[A picture stands here") == 1
 
+    @pytest.mark.parametrize(
+        "thought",
+        ["<think>secret plans</think>", "<thinking>\nsecret\n</thinking>\n\n", "secret plans.\n</think>\n\n"],
+    )
+    async def test_a_thought_in_the_text_is_no_answer(self, make: Maker, thought: str) -> None:
+        """Of a model that has no place of its own for it, or whose server does not know that place.
+
+        Claude 3 Opus writes <thinking> before it calls a tool; tests/unit/providers/test_thinking.py has the others.
+        """
+        async with self.standin([{"reply": f"{thought}Good morning."}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        at = max((number for number, delta in enumerate(deltas) if delta.replaces), default=0)
+        assert "".join(delta.text for delta in deltas[at:]) == "Good morning."
+
     async def test_a_closed_port_is_unavailable(self, make: Maker) -> None:
         """Nobody at home is a failure that may pass."""
         async with self.standin() as server:
@@ -283,14 +298,17 @@ class ServiceContract(AnswerContract):
 
     @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
     async def test_a_redirect_to_another_host_is_refused(self, make: Maker, status: int) -> None:
-        """Neither the conversation nor the key goes to a server that the settings do not name."""
+        """Neither the conversation nor the key goes to a server that the settings do not name.
+
+        It may be a portal's, which sends everyone on to its sign-in for a while (RFC 8952): that passes.
+        """
         async with (
             self.standin() as elsewhere,
             self.standin([{"status": status, "headers": {"location": f"{elsewhere.url}/x"}}]) as server,
         ):
             error = await failure_of(make(server.url))
             assert (len(server.requests), elsewhere.seen) == (1, 0)
-        assert type(error) is Rejected
+        assert type(error) is Unavailable
         assert "another server" in str(error)
         assert "base_url" in str(error)
 
@@ -300,6 +318,15 @@ class ServiceContract(AnswerContract):
         async with self.standin([{"status": 307, "headers": {"location": target}}]) as server:
             assert isinstance(await failure_of(make(server.url)), Rejected | Unavailable)
             assert len(server.requests) <= 21
+
+    @pytest.mark.parametrize("status", [400, 403, 404, 405, 410])
+    async def test_a_page_in_place_of_a_refusal_is_not_the_services_word(self, make: Maker, status: int) -> None:
+        """Such as of a portal, of a proxy, or of a shield before the service: that passes, or a person mends it."""
+        page: Entry = {"answer_status": status, "body": b"<html>Sign in</html>"}
+        async with self.standin([page]) as server:
+            error = await failure_of(make(server.url))
+        assert type(error) is Unavailable
+        assert "a web page in place of" in str(error)
 
     async def test_a_redirect_within_the_host_is_followed(self, make: Maker) -> None:
         """A server may move its paths about."""

@@ -13,9 +13,18 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import ConfigError, PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
+from kenobot.ports.errors import (
+    AccountRefused,
+    ConfigError,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    RemoteError,
+    TruncatedReply,
+    Unavailable,
+)
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.provider import Block, Image, Message, Provider, Request, Usage
+from kenobot.ports.provider import Block, Image, Message, Provider, Reply, Request, Usage
 from kenobot.providers import command_line
 from kenobot.providers.command_line import CommandLineProvider, CommandLineSettings, prompt_of
 from kenobot.providers.command_line.process import empty_folder, running
@@ -24,7 +33,7 @@ from tests.integration.providers.answer_contract import CANARY, AnswerContract, 
 from tests.integration.providers.anthropic_standin import Entry
 from tests.integration.providers.program_standin import ProgramStandIn
 
-_TOLD = {"claude": Usage(11, 7, 5, 3), "gemini": Usage(6, 7, 5), "codex": Usage(6, 7, 5, 3)}
+_TOLD = {"claude": Usage(11, 7, 5, 3), "gemini": Usage(6, 16, 5), "codex": Usage(3, 7, 5, 3)}
 
 
 def _build(url: str, key: str = CANARY, **settings: Any) -> CommandLineProvider:
@@ -48,7 +57,9 @@ class CommandLineContract(AnswerContract):
         return _build(url, **settings)
 
     async def test_a_reply_has_its_end_and_its_cost(self, make: Maker) -> None:
-        """In any script, with the tokens that the program counts."""
+        """In any script, with the tokens that the program counts, each once: those of Gemini CLI's thinking are in
+        its total alone (0.61.0, stream-json), and those that Codex writes to its cache, a part of its input (0.169.0).
+        """
         async with self._program([{"reply": "Hola, ¿qué tal? 👋 'quoted' $HOME"}]) as program:
             deltas = await collect_deltas(make(program.url), make_request("hello"))
         assert text_of(deltas) == "Hola, ¿qué tal? 👋 'quoted' $HOME"
@@ -100,7 +111,15 @@ class CommandLineContract(AnswerContract):
 
     @pytest.mark.parametrize(
         ("status", "kind"),
-        [(400, Rejected), (401, Rejected), (404, Rejected), (429, RateLimited), (500, Unavailable), (529, Unavailable)],
+        [
+            (400, Rejected),
+            (401, AccountRefused),
+            (403, AccountRefused),
+            (404, Rejected),
+            (429, RateLimited),
+            (500, Unavailable),
+            (529, Unavailable),
+        ],
     )
     async def test_what_its_service_refuses_is_the_right_error(
         self, make: Maker, status: int, kind: type[RemoteError]
@@ -112,7 +131,7 @@ class CommandLineContract(AnswerContract):
     @pytest.mark.parametrize(
         ("says", "kind", "words"),
         [
-            ("Please log in first: the stand-in was told to fail", Rejected, "not signed in"),
+            ("Please log in first: the stand-in was told to fail", AccountRefused, "not signed in"),
             ("You have hit your usage limit. the stand-in was told to fail", RateLimited, "limit of use"),
             ("Loaded cached credentials.\nYour quota will reset after 5h", RateLimited, "limit of use"),
             ("You've hit your limit, it resets at 5pm", RateLimited, "limit of use"),
@@ -173,6 +192,40 @@ class CommandLineContract(AnswerContract):
 
 class TestClaude(CommandLineContract):
     name = "claude"
+
+    @pytest.mark.parametrize(
+        ("reason", "end"),
+        [("max_tokens", "cut"), ("refusal", "refused"), ("model_context_window_exceeded", "crowded")],
+    )
+    async def test_an_answer_ends_where_the_model_ends_it(self, make: Maker, reason: str, end: str) -> None:
+        """Not with what the program does then: it asks the model up to three times more, and calls it an error.
+
+        Claude Code 2.1.332 (and 2.1.197) before a server that answers with these stop reasons: exit code 1, `subtype`
+        success, `is_error` true, and of a cut answer the `stop_reason` of the program's own words.
+        """
+        async with self._program([{"reply": "half of it", "stop_reason": reason, "code": 1}]) as program:
+            deltas = await collect_deltas(make(program.url), make_request("hello"))
+        assert text_of(deltas) == "half of it"
+        assert Reply("", deltas[-1].stop_reason or "").end == end
+        assert deltas[-1].usage == _TOLD["claude"]
+
+    async def test_it_gives_up_soon(self, make: Maker) -> None:
+        """Left to itself, Claude Code 2.1.332 asks eleven times in three minutes, also where its key is refused."""
+        async with self._program([{"reply": "ok"}]) as program:
+            await collect_deltas(make(program.url), make_request("hello"))
+            [environment] = program.recorded("environment")
+        assert "CLAUDE_CODE_MAX_RETRIES=2\n" in environment
+
+    async def test_an_answer_that_broke_off_is_gone_on_with_once(self, make: Maker) -> None:
+        """Claude Code 2.1.332 has its model go on from where the stream broke off, again and again."""
+        async with self._program([{"reply": "half of it", "breaks": [" and the rest"]}]) as program:
+            deltas = await collect_deltas(make(program.url), make_request("hello"))
+        assert (text_of(deltas), deltas[-1].stop_reason) == ("half of it and the rest", "end_turn")
+
+    async def test_an_answer_that_breaks_off_again_is_cut(self, make: Maker) -> None:
+        """Each try is paid for; the bot has its own."""
+        async with self._program([{"reply": "half of it", "breaks": ["", ""]}]) as program:
+            assert type(await failure_of(make(program.url))) is TruncatedReply
 
 
 class TestGemini(CommandLineContract):

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from kenobot.ports.clock import SystemClock
-from kenobot.ports.errors import PromptTooLong, Rejected
+from kenobot.ports.errors import AccountRefused, PromptTooLong, TruncatedReply
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.openai_compatible import OpenAIProvider, services
@@ -40,9 +40,9 @@ class TestOpenAI(ServiceContract):
         return provider
 
     async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(self, make: Maker) -> None:
-        """Text comes in pieces; tokens read from the cache are not counted as read in full."""
+        """Text comes in pieces; tokens read from the cache or written to it are not counted as read in full."""
         details = {"cached_tokens": 100, "cache_write_tokens": 20}
-        usage = {"prompt_tokens": 111, "completion_tokens": 7, "total_tokens": 118, "prompt_tokens_details": details}
+        usage = {"prompt_tokens": 131, "completion_tokens": 7, "total_tokens": 138, "prompt_tokens_details": details}
         async with OpenAIStandIn([{"reply": "Hola, ¿qué tal? 👋", "usage": usage}]) as server:
             deltas = await collect_deltas(make(server.url), make_request("hello"))
         assert text_of(deltas) == "Hola, ¿qué tal? 👋"
@@ -71,6 +71,32 @@ class TestOpenAI(ServiceContract):
         async with OpenAIStandIn([{"reply": "hello", "usage": usage}]) as server:
             deltas = await collect_deltas(make(server.url, service="deepseek"), make_request("hello"))
         assert deltas[-1].usage == (Usage(2, 2, 3, 0) if usage else Usage())
+
+    @pytest.mark.parametrize(
+        ("usage", "counted"),
+        [
+            # litellm before Anthropic: 1250 tokens of a prompt, 1000 read from its cache and 200 written to it
+            ({"prompt": 1250, "completion": 7, "total": 1257, "cached": 1000, "cache_write": 200}, (50, 7, 1000, 200)),
+            ({"prompt": 1250, "completion": 7, "total": 1257, "cached": 0, "cache_creation": 200}, (1050, 7, 0, 200)),
+            ({"prompt": 50, "completion": 7, "total": 1257, "cached": 1000, "cache_write": 200}, (50, 7, 1000, 200)),
+            ({"prompt": 21, "completion": 0, "total": 81}, (21, 60, 0, 0)),  # Gemini's thinking, and nothing said
+            ({"prompt": 279, "completion": 6, "total": 374}, (279, 95, 0, 0)),  # xAI's grok-4-fast-reasoning
+            ({"prompt": 279, "completion": 6, "total": 0}, (279, 6, 0, 0)),
+        ],
+    )
+    async def test_each_token_is_counted_once(
+        self, make: Maker, usage: dict[str, int], counted: tuple[int, int, int, int]
+    ) -> None:
+        """Those of a cache are parts of the prompt, or beside it; those of thinking may be in the total alone.
+
+        litellm 1.110.2, PromptTokensDetailsWrapper; router-for-me/CLIProxyAPI issue 5733; sonami-tech/omni-llm-provider
+        issue 49.
+        """
+        whole = {f"{name}_tokens": usage[name] for name in ("prompt", "completion", "total")}
+        details = {f"{name}_tokens": usage[name] for name in usage.keys() - {"prompt", "completion", "total"}}
+        async with OpenAIStandIn([{"reply": "", "usage": {**whole, "prompt_tokens_details": details}}]) as server:
+            deltas = await collect_deltas(make(server.url), make_request("hello"))
+        assert deltas[-1].usage == Usage(*counted)
 
     async def test_the_request_is_what_the_api_expects(self, make: Maker) -> None:
         """One system message, neighbours merged, blank text left out, and no tuning but what is configured."""
@@ -111,6 +137,82 @@ class TestOpenAI(ServiceContract):
             assert "authorization" not in server.headers[0]
             assert "sk-of-the-environment" not in str(server.headers[0])
 
+    async def test_a_thought_that_the_prompt_opened_is_no_answer(self, make: Maker) -> None:
+        """Only its end is in the text: what was shown of it is taken back, and of the next reply nothing is shown.
+
+        vLLM 0.11 before a model whose chat template opens the thought (Qwen3-4B-Thinking-2507), without
+        --reasoning-parser.
+        """
+        async with OpenAIStandIn([{"reply": "They greet me.\n</think>\n\nGood morning."}]) as server:
+            provider = make(server.url)
+            first = await collect_deltas(provider, make_request("hello"))
+            at = next(number for number, delta in enumerate(first) if delta.replaces)
+            assert text_of(first[at:]) == "Good morning."
+            assert text_of(await collect_deltas(provider, make_request("hello"))) == "Good morning."
+            own = make(server.url, service="vllm")
+            assert text_of(await collect_deltas(own, make_request("hello"))) == "Good morning."
+
+    @pytest.mark.parametrize(
+        ("text", "whole"),
+        [
+            ("data: {half}\n\ndata: {last}\n\ndata: [DONE]\n\n", True),
+            ("data:{half}\r\n\r\ndata:{last}\r\n\r\ndata:[DONE]\r\n\r\n", True),
+            ("data: {half}\n\ndata: {thought}\n\ndata: [DONE]", True),
+            ("data: {half}\n\ndata: {last}\n\n", False),
+            ("data: {quoted}\n\n", False),
+            ("data: [DONE]\n\n", False),
+            ("data: {usage}\n\ndata: [DONE]\n\n", False),
+        ],
+    )
+    async def test_a_stream_that_says_that_it_is_done_is_whole(self, make: Maker, text: str, whole: bool) -> None:
+        """Some servers give no finish_reason, such as MLX's of 2024 and proxies that drop empty fields; one that breaks
+        off does not come to the mark of the end, and one with nothing before the mark has not answered.
+        """
+
+        def chunk(**delta: str) -> str:
+            return json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
+        half, last, quoted = chunk(content="All is "), chunk(content="well."), chunk(content="\ndata: [DONE]\n")
+        usage = json.dumps({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1}})
+        for name, value in {"half": half, "last": last, "quoted": quoted, "usage": usage}.items():
+            text = text.replace(f"{{{name}}}", value)
+        body = text.replace("{thought}", chunk(reasoning_content="hm")).encode()
+        async with OpenAIStandIn([{"body": body, "content_type": "text/event-stream"}]) as server:
+            if whole:
+                deltas = await collect_deltas(make(server.url), make_request("hello"))
+                assert text_of(deltas).startswith("All is ")
+                assert deltas[-1].stop_reason == "stop"
+            else:
+                assert type(await failure_of(make(server.url))) is TruncatedReply
+
+    @pytest.mark.parametrize(
+        ("told", "reason"), [("STOP", "stop"), ("eos_token", "stop"), ("LENGTH", "length"), ("novel", "novel")]
+    )
+    async def test_each_server_spells_its_end_in_its_own_way(self, make: Maker, told: str, reason: str) -> None:
+        """Text Generation Inference ends with `eos_token` (3.3.6, FinishReason); proxies write in large letters."""
+        async with OpenAIStandIn([{"reply": "All is well.", "stop_reason": told}]) as server:
+            assert (await collect_deltas(make(server.url), make_request("hello")))[-1].stop_reason == reason
+
+    async def test_a_call_in_the_text_is_a_call(self, make: Maker) -> None:
+        """As of a model whose server has no parser for its calls (vLLM 0.11 without --tool-call-parser): never text.
+
+        Of one that comes in both ways there is one, and without tools all is text.
+        """
+        said = '<think>I look.</think>I look. <tool_call>\n{"name": "look", "arguments": {"at": 1}}\n</tool_call>'
+        both = {"reply": said, "deltas": [_whole_call("a", 0, 2)]}
+        async with OpenAIStandIn([{"reply": said, "times": 1}, {**both, "times": 1}, {"reply": said}]) as server:
+            provider = make(server.url)
+            first, second = [await collect_deltas(provider, TOOLED) for _ in range(2)]
+            third = await collect_deltas(provider, make_request("hello"))
+        assert [text_of(each) for each in (first, second)] == ["I look. "] * 2
+        assert [[(c.call.name, c.call.arguments) for c in each if c.call] for each in (first, second, third)] == [
+            [("look", {"at": 1})],
+            [("look", {"at": 2})],
+            [],
+        ]
+        assert first[-1].stop_reason == "tool_calls"
+        assert "<tool_call>" in text_of(third)
+
     @pytest.mark.parametrize(
         "thought", ["<think>secret plans</think>", "\n<think>\nsecret\n</think>\n\n", "<think></think>\n\n"]
     )
@@ -148,7 +250,7 @@ class TestOpenAI(ServiceContract):
         """OpenAI says it under the status of a rate limit, and asking again would not help."""
         async with OpenAIStandIn([{"status": 429, "error": "insufficient_quota"}]) as server:
             error = await failure_of(make(server.url))
-        assert type(error) is Rejected
+        assert type(error) is AccountRefused
         assert "add credit" in str(error)
 
     @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from pydantic import SecretStr
 
 from kenobot.core import texts
 from kenobot.core.settings.schema import MessagesSettings
-from kenobot.ports.errors import StoreFull
+from kenobot.ports.errors import StoreFull, Unavailable
 from kenobot.ports.plugin import PluginContext
+from kenobot.ports.provider import Delta, Request
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
 from tests.integration.providers.anthropic_standin import Entry, StandIn
@@ -86,3 +87,22 @@ async def test_a_full_disk_costs_the_word_and_not_the_answer(
 def test_the_word_comes_within_half_a_minute() -> None:
     """Unless the owner wants otherwise: not before one begins to wonder, and not after one has given up."""
     assert 20 <= MessagesSettings().patience_seconds <= 30
+
+
+async def test_a_fault_of_five_seconds_costs_ten_at_most(tmp_path: Path) -> None:
+    """Also where others in the same house have found it out before, so that the model is left alone for a while."""
+    clock = EagerClock()
+
+    class Restarts:
+        name = "restarts"
+        back_at = clock.monotonic() + 5
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta]:
+            if clock.monotonic() < self.back_at:
+                raise Unavailable("it is being started")
+            yield Delta("fine", "stop")
+
+    soon = {"KENOBOT_PROVIDER__BREAKER_FAILURES": "2"}
+    async with Scene(tmp_path, provider=Restarts(), clock=clock, environ=soon) as scene:
+        assert (await scene.say("hello")).endswith("fine")
+        assert clock.monotonic() <= Restarts.back_at + 5

@@ -31,8 +31,6 @@ PASSING: dict[str, Entry] = {
 }
 LASTING: dict[str, Entry] = {
     "400": {"status": 400, "error": "invalid_request_error"},
-    "401": {"status": 401, "error": "authentication_error"},
-    "403": {"status": 403, "error": "permission_error"},
     "404": {"status": 404, "error": "not_found_error"},
     "a refusal in the middle": {"stream_error": "invalid_request_error", "reply": TAGGED},
 }
@@ -99,13 +97,62 @@ async def test_a_fault_that_lasts_is_told_and_kept_for_the_owner(
         StandIn([{**fault, "times": 1}, {"reply": "fine"}]) as server,
         Scene(tmp_path, provider=connect(server.url)) as scene,
     ):
-        assert await scene.say("hello?") == texts.REJECTED("en")
+        reply = await scene.say("hello?")
+        if fault.get("status") == 404:
+            assert reply.startswith(
+                "I could not answer: Anthropic does not know the model claude-sonnet-5-5: set another"
+            )
+        else:
+            assert reply == texts.REJECTED("en")
         [(state, reason)] = await scene.rows("SELECT state, reason FROM inbox")
         assert state == "failed"
         assert str(reason).startswith("Rejected: ")
         assert await scene.rows("SELECT * FROM record") == []
         assert await scene.say("and now?") == "fine"
         assert await scene.rows("SELECT text FROM message") == [("and now?",), ("fine",)]
+
+
+@pytest.mark.parametrize(
+    ("status", "name", "asked", "why"),
+    [
+        (401, "authentication_error", "hello there, are you up?", "Anthropic refused the API key: check it with"),
+        (402, "billing_error", "hello there, are you up?", "Anthropic wants to be paid first: add credit to"),
+        (403, "permission_error", "hola, ¿estás ahí?", "Anthropic ha rechazado la clave de la API: revísala con"),
+    ],
+)
+async def test_what_an_account_is_refused_waits(
+    tmp_path: Path, connect: Callable[[str], AnthropicProvider], status: int, name: str, asked: str, why: str
+) -> None:
+    """The owner is told at once why, and what to do; the message is answered once that is mended, and nothing is lost.
+
+    The statuses of docs.anthropic.com/en/api/errors.
+    """
+    fault: Entry = {"status": status, "error": name, "times": 3}
+    async with StandIn([fault, {"reply": "fine"}]) as server, Scene(tmp_path, provider=connect(server.url)) as scene:
+        await scene.put(asked)
+        told, reply = await _answered(scene)
+        assert why in told
+        assert ("Your message is kept" in told) or ("Tu mensaje está guardado" in told)
+        assert reply == "fine"
+        assert len(server.requests) == 4, "one that is refused is not asked again at once"
+        assert await scene.rows("SELECT state FROM inbox") == [("answered",)]
+
+
+async def test_the_owner_is_told_of_a_refused_account_where_a_fallback_answers(
+    tmp_path: Path, connect: Callable[[str], AnthropicProvider]
+) -> None:
+    """Else nobody would notice who answers; by a notice of its own, and once."""
+    fault: Entry = {"status": 401, "error": "authentication_error"}
+    async with StandIn([fault]) as first, StandIn([]) as second:
+        fallbacks = [connect(second.url)]
+        async with Scene(tmp_path, provider=connect(first.url), fallbacks=fallbacks) as scene:
+            await scene.put("one")
+            await _answered(scene)
+            await scene.put("two")
+            replies = await _answered(scene, 2)
+    notices = [reply for reply in replies if "Anthropic refused the API key: check it with `kenobot setup`. " in reply]
+    assert len(notices) == 1
+    assert [reply for reply in replies if reply not in notices] == ["ok: one", "ok: two"]
 
 
 async def test_a_prompt_that_does_not_fit_is_cut_and_answered(

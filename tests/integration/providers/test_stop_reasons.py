@@ -116,6 +116,23 @@ async def test_an_answer_without_a_word_is_reported(tmp_path: Path, connect: Con
         assert await scene.rows("SELECT * FROM message") == []
 
 
+async def test_a_model_that_says_nothing_is_asked_once_more(tmp_path: Path, connect: Connect) -> None:
+    """It may have spent all on thinking and stopped there; then the person hears what happened, and that it failed.
+
+    deepseek-ai/DeepSeek-R1 and small Qwen3 models end so now and then, with the stop reason of a whole answer.
+    """
+    silent: Entry = {"thinking": "hm", "reply": "", "stop_reason": "end_turn"}
+    script = [{**silent, "times": 1}, {"match": "hello", "reply": "Good morning."}, silent]
+    async with StandIn(script) as server, Scene(tmp_path, provider=connect(server)) as scene:
+        assert await scene.say("hello") == "Good morning."
+        assert len(server.requests) == 2
+    async with StandIn([silent]) as server, Scene(tmp_path / "two", provider=connect(server)) as scene:
+        assert await scene.say("hola, ¿qué tal estás?") == texts.NO_ANSWER("es")
+        assert len(server.requests) == 2
+        assert await scene.rows("SELECT state FROM inbox") == [("failed",)]
+        assert await scene.rows("SELECT * FROM message") == []
+
+
 async def test_a_window_that_is_full_is_met_with_a_smaller_prompt(tmp_path: Path, connect: Connect) -> None:
     """There is room for the rest then."""
     files = {"MEMORY.md": "".join(f"- fact {number} about the garden\n" for number in range(1500))}

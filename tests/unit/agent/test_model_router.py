@@ -8,7 +8,7 @@ from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.retry import MAX_RETRY_AFTER, CircuitBreaker
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Reply, Request, ToolCall
-from kenobot.testing.clock import ManualClock
+from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.scripted import ScriptedProvider
 
 REQUEST = Request((), (Message("user", (Block("hello"),)),))
@@ -140,3 +140,35 @@ async def test_a_listener_is_given_the_text_as_it_comes() -> None:
     with pytest.raises(Unavailable):
         await longer.ask(REQUEST, on_text=heard.append)
     assert heard == ["one ", "two ", "three"]
+
+
+async def test_text_that_was_none_of_the_answer_is_taken_back() -> None:
+    """The reply has what came after, in the whole room of an answer; a listener is given nothing more."""
+
+    class ThinksAloud:
+        name = "thinks"
+
+        async def stream(self, request: Request) -> AsyncIterator[Delta]:
+            yield Delta("I wonder ")
+            yield Delta("five", replaces=True)
+            yield Delta(" of them", "stop")
+
+    clock, heard = ManualClock(), list[str]()
+    model = ModelRouter([ProviderRoute(ThinksAloud(), CircuitBreaker(clock, 5, 30))], 10, clock, answer_chars=12)
+    reply = await model.ask(REQUEST, on_text=heard.append)
+    assert (heard, reply.text, reply.end) == (["I wonder "], "five of them", "whole")
+
+
+async def test_who_waits_for_a_model_is_there_when_it_may_be_tried() -> None:
+    """Not much later: the rest of a pause would be lost."""
+    clock = EagerClock()
+    server = Server(Unavailable("down"))
+    model = ModelRouter([ProviderRoute(server, CircuitBreaker(clock, 1, 60, 2))], 10, clock)
+    with pytest.raises(Unavailable):
+        await model.ask(REQUEST)
+    await model.wait_until_available(40)
+    assert clock.slept == [2]
+    server.error = None
+    assert (await model.ask(REQUEST)).text == "hi"
+    await model.wait_until_available(40)
+    assert clock.slept == [2, 40]

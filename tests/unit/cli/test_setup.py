@@ -415,6 +415,16 @@ def test_scripts_name_provider_model_and_key(cli: Cli, home: Home, secrets: Path
     assert KEY in set(loaded.secrets())
 
 
+def test_scripts_name_the_address_of_a_server(cli: Cli, home: Home) -> None:
+    """Without it the provider `compatible` cannot be set up; one that is no address changes nothing."""
+    flags = ("--yes", "--no-check", "--provider", "compatible", "--model", "mine", "--base-url")
+    code, _, err = cli("setup", *flags, "my server")
+    assert (code, home.config_file.exists()) == (78, False), err
+    assert cli("setup", *flags, "http://127.0.0.1:9/v1")[0] == 0
+    told = load_settings(home, {}).settings.providers["compatible"]
+    assert (told["base_url"], told["model"]) == ("http://127.0.0.1:9/v1", "mine")
+
+
 def test_what_is_no_list_of_models_is_no_server(service: str) -> None:
     """A web page, an error, an answer of another form, and nobody at all."""
     for path in ("page", "nowhere", "odd"):

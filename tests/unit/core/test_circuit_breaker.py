@@ -103,3 +103,19 @@ def test_stragglers_do_not_prolong_the_pause() -> None:
     breaker.record_failure()
     clock.advance(0.1)
     assert breaker.allows_request()
+
+
+def test_the_first_probes_come_soon() -> None:
+    """A fault of some seconds is over then; while it lasts the pauses double, up to the longest, until it is over."""
+    clock = ManualClock()
+    breaker = CircuitBreaker(clock, threshold=1, cooldown=10, first=2)
+    pauses = []
+    for _ in range(5):
+        breaker.record_failure()
+        pauses.append(breaker.seconds_until_probe)
+        clock.advance(pauses[-1])
+        assert breaker.allows_request()
+    assert pauses == [2, 4, 8, 10, 10]
+    breaker.record_success()
+    breaker.record_failure()
+    assert breaker.seconds_until_probe == 2

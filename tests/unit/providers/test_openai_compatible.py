@@ -3,20 +3,16 @@
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from kenobot.core.settings.sources import ENV_ALIASES
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.openai_compatible import PRESETS, OpenAIProvider, services
-from kenobot.providers.thinking import ThinkingFilter
 from kenobot.testing.clock import ManualClock
 
 _CONTEXT = PluginContext(home=Path("unused"), clock=ManualClock(), bot_name="Kenobot")
@@ -79,19 +75,3 @@ async def test_a_server_of_ones_own_behind_a_services_name_needs_no_key() -> Non
     provider = _build("openai", base_url="http://127.0.0.1:9/v1")
     assert provider.name == "openai"
     await provider.aclose()
-
-
-@given(st.text(alphabet="<think>/ \na", max_size=60), st.lists(st.integers(0, 60), max_size=5))
-def test_a_thought_is_left_out_however_the_text_is_cut(text: str, cuts: list[int]) -> None:
-    """The pieces it arrives in make no difference."""
-    bounds = [0, *sorted(cuts), len(text)]
-    pieced, whole = ThinkingFilter(), ThinkingFilter()
-    pieces = [text[start:end] for start, end in pairwise(bounds)]
-    assert "".join(map(pieced.take, pieces)) + pieced.rest() == whole.take(text) + whole.rest()
-
-
-@given(st.text(max_size=60).filter(lambda text: "<think>" not in text))
-def test_an_answer_without_a_thought_is_whole(text: str) -> None:
-    """Nothing else is ever left out."""
-    thinking = ThinkingFilter()
-    assert thinking.take(text) + thinking.rest() == text

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from kenobot.agent.stop_words import stop_word
+from kenobot.ports.clock import SystemClock
 from kenobot.ports.provider import Delta, Request
+from kenobot.storage import dead_letters, turn_stats
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 from kenobot.testing.provider import ScriptedProvider
@@ -36,7 +39,7 @@ async def states(house: House) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("word", ["para", "Stop", "/stop", "cancelar", " cancel "])
 async def test_a_turn_that_hangs_is_stopped_at_once(database: Database, word: str) -> None:
-    """What waits behind it is taken back too, and what comes later is answered."""
+    """What waits behind it is taken back too, and what comes later is answered; nothing of it is a failure."""
     house = House(database)
     house.during = hanging = _Hanging()
     await house.say("a long story", 1)
@@ -48,8 +51,16 @@ async def test_a_turn_that_hangs_is_stopped_at_once(database: Database, word: st
         await house.loop.wait_idle()
     found = await states(house)
     stopped = "stopped by its sender"
-    assert [row[1:] for row in found] == [("failed", stopped), ("failed", stopped), ("answered", ""), ("answered", "")]
+    assert [row[1:] for row in found] == [
+        ("dropped", stopped),
+        ("dropped", stopped),
+        ("answered", ""),
+        ("answered", ""),
+    ]
     assert house.loop.unfinished_count == 0
+    counts = await database.read(lambda c: turn_stats.count_messages(c, SystemClock().now() - timedelta(days=9999)))
+    assert counts.failure_rate == 0
+    assert await database.read(lambda c: dead_letters.find(c, dead_letters.ENDED)) == []
 
 
 async def test_a_stop_counts_after_a_crash(database: Database) -> None:
@@ -61,7 +72,7 @@ async def test_a_stop_counts_after_a_crash(database: Database) -> None:
     await house.loop.start()
     async with asyncio.timeout(60):
         await house.loop.wait_idle()
-    assert [row[1] for row in await states(house)] == ["failed", "answered", "answered"]
+    assert [row[1] for row in await states(house)] == ["dropped", "answered", "answered"]
     assert house.texts() == ["para", "hello"]
 
 
@@ -86,7 +97,7 @@ async def test_a_message_that_waits_for_a_model_is_stopped(database: Database) -
     await house.say("para", 2)
     async with asyncio.timeout(60):
         await house.loop.wait_idle()
-    assert [row[1] for row in await states(house)] == ["failed", "answered"]
+    assert [row[1] for row in await states(house)] == ["dropped", "answered"]
     assert house.loop.unfinished_count == 0
 
 
@@ -101,7 +112,7 @@ async def test_in_a_group_each_stops_what_is_theirs(database: Database) -> None:
     await house.loop(inbound("stop", 3, chat="-1", user="8", private=False))
     async with asyncio.timeout(60):
         await house.loop.wait_idle()
-    assert [row[1] for row in await states(house)] == ["failed", "answered", "answered"]
+    assert [row[1] for row in await states(house)] == ["dropped", "answered", "answered"]
 
 
 async def test_a_full_chat_can_be_stopped(database: Database) -> None:

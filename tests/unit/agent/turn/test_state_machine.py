@@ -37,6 +37,7 @@ from kenobot.agent.turn.state_machine import (
 from kenobot.core import texts
 from kenobot.core.retry import RetryPolicy
 from kenobot.ports.errors import (
+    AccountRefused,
     CircuitOpen,
     Fenced,
     PromptTooLong,
@@ -475,3 +476,24 @@ def test_a_step_changes_nothing_but_what_it_returns() -> None:
     first = step(turn, EffectFailed(StoreError("disk")), _POLICY)
     assert step(turn, EffectFailed(StoreError("disk")), _POLICY) == first
     assert repr(turn) == kept
+
+
+def test_a_refused_account_defers_the_message() -> None:
+    """At once, for asking again would not help; the next provider is asked before, and a pause ends in the same."""
+    refused = EffectFailed(AccountRefused("pay first"))
+    turn, effects = _play(MessageClaimed(1), EffectDone(), refused)
+    assert effects[-1] == Defer("AccountRefused: pay first")
+    assert turn.provider_calls == 1
+    two = TurnPolicy(provider_count=2)
+    assert _play(MessageClaimed(1), EffectDone(), refused, policy=two)[1][-1] == AskModel(1)
+    both = _play(MessageClaimed(1), EffectDone(), refused, EffectFailed(Rejected("no")), policy=two)[1]
+    assert isinstance(both[-1], Defer)
+
+
+def test_a_silent_model_is_asked_once_more() -> None:
+    """Then the person hears that there is no answer; what it said before it called a tool is one."""
+    silent = ModelReplied(Reply(" \n", "stop"))
+    _, effects = _play(MessageClaimed(1), EffectDone(), silent, silent)
+    assert effects[:3] == [BuildContext(), AskModel(), AskModel()]
+    assert effects[-1] == ReportFailure(texts.NO_ANSWER, "the reply ended before it began: stop")
+    assert isinstance(_play(MessageClaimed(1), EffectDone(), silent, ModelReplied(_REPLY))[1][-1], ProcessReply)
