@@ -54,7 +54,7 @@ class HomePlugin:
         if self.given is not None:
             return self.given
         module_name, _, attribute = self.value.partition(":")
-        module = _import_source(module_name, self.source) if self.source else _import_below(self.root, module_name)
+        module = import_source(module_name, self.source) if self.source else _import_below(self.root, module_name)
         found: object = module
         for part in attribute.split("."):
             found = getattr(found, part)
@@ -195,7 +195,7 @@ def _target(source: Path) -> tuple[str, str]:
     raise PluginError(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
 
 
-def _import_source(name: str, source: Path) -> ModuleType:
+def import_source(name: str, source: Path) -> ModuleType:
     """Import a file or package that has no name of its own, once."""
     known = sys.modules.get(name)
     if known is not None and getattr(known, "__file__", "") == str(source):

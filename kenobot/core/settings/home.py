@@ -207,8 +207,8 @@ class Home:
     def seed_identity(self) -> bool:
         """Copy the identity templates into a home without any; returns whether it did.
 
-        All or nothing: a file that the owner removed, or a finished BOOTSTRAP.md, must not come back. Raises ConfigError
-        or StoreError.
+        All or nothing: a file that the owner removed, or a finished BOOTSTRAP.md, must not come back.
+        Raises ConfigError or StoreError.
         """
         try:
             return self._seed_identity()
