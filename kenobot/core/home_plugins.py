@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from kenobot.core.plugins import KINDS, PluginGroup
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import PluginError
 from kenobot.ports.plugin import Plugin, PluginKind
 
@@ -162,7 +163,7 @@ def _source(path: Path) -> str:
 def _of_project(path: Path, name: str, text: str) -> Iterator[HomePlugin]:
     """Yield the entry points that a project declares."""
     try:
-        groups: Any = tomllib.loads(text).get("project", {}).get("entry-points", {})
+        groups: Any = parse_toml(text).get("project", {}).get("entry-points", {})
     except tomllib.TOMLDecodeError as error:
         raise PluginError(f"{path / 'pyproject.toml'} is not valid TOML: {error}.") from error
     root = path / "src" if (path / "src").is_dir() else path

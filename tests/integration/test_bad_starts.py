@@ -133,6 +133,14 @@ CASES = {
         TOKEN_SET,
     ),
     "not TOML": Case(("{home}/kenobot.toml, line 1: *",), f"token = {TOKEN}\n"),
+    "deeply nested TOML": Case(  # of which CPython 3.11's tomllib raises a RecursionError
+        ("{home}/kenobot.toml, line 3: not valid TOML: nested too deeply.",),
+        f"[memory]\ndays = 3\nx = {'[' * 5000}{']' * 5000}\n",
+        TOKEN_SET,
+    ),
+    "deeply nested tables": Case(
+        ("{home}/kenobot.toml, line 1: not valid TOML: nested too deeply.",), f"{'a.' * 5000}a = 1\n", TOKEN_SET
+    ),
     "ill-formed token": Case(
         ("TELEGRAM_BOT_TOKEN: channels.telegram.token: the bot token has the wrong form: *",),
         environ={"TELEGRAM_BOT_TOKEN": ILL_FORMED},

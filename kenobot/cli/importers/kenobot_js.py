@@ -145,7 +145,7 @@ def _pad(sheet: FilePlan) -> tuple[str, datetime]:
         if not isinstance(pad, dict):
             return "", sheet.modified
         changed = datetime.fromisoformat(str(pad.get("updatedAt", "")))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", sheet.modified
     return str(pad.get("content", "")), changed if changed.tzinfo else changed.replace(tzinfo=UTC)
 
@@ -157,7 +157,7 @@ def _add_patterns(plan: ImportPlan, path: str) -> None:
         return
     try:
         document = json.loads(sheet.text)
-    except ValueError:
+    except (ValueError, RecursionError):
         sheet.skipped["it is no JSON"] += 1
         return
     rows = document.get("patterns", []) if isinstance(document, dict) else document

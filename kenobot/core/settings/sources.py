@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from kenobot.core import lazy, plugins
 from kenobot.core.disk_fault import name_fault
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
 
 KeyPath = tuple[str, ...]
@@ -110,7 +111,7 @@ def from_file(path: Path, text: str | None = None) -> SettingsSource:
     if text is None:
         text = _read(path) if path.exists() else ""
     try:
-        tables = tomllib.loads(text.removeprefix("\ufeff"))
+        tables = parse_toml(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = (place and place[1]) or len(text.splitlines())
