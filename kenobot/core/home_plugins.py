@@ -64,25 +64,42 @@ class HomePlugin:
 
 @dataclass(frozen=True, slots=True)
 class FoundPlugins:
-    """Plugins of a home. problems: by the name in `plugins.enabled`, why it is off. others: there, and not enabled."""
+    """Plugins of a home.
+
+    problems: by the name in `plugins.enabled`, why it is off. unsaid: of these, the sources that do not say what they
+    are. others: there, and not enabled.
+    """
 
     plugins: tuple[HomePlugin, ...] = ()
     problems: dict[str, str] = field(default_factory=dict)  # bounded: the plugins that are enabled; start
+    unsaid: dict[str, Path] = field(default_factory=dict)  # bounded: the plugins that are enabled; start
     others: tuple[str, ...] = ()
+
+
+class KindUnsaid(PluginError):
+    """Raised for a source that does not say what it is."""
+
+    def __init__(self, source: Path) -> None:
+        kinds = ", ".join(kind for kind in get_args(PluginKind) if kind in _GROUPS)
+        super().__init__(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
+        self.source = source
 
 
 def find(folder: Path, enabled: tuple[str, ...]) -> FoundPlugins:
     """Find the enabled plugins of a folder. Never raises for what stands in there."""
     found: list[HomePlugin] = []
     problems: dict[str, str] = {}
+    unsaid: dict[str, Path] = {}
     for name in enabled:
         try:
             found += _plugins_of(_place(folder, name), name)
         except PluginError as error:
             problems[name] = str(error)
+            if isinstance(error, KindUnsaid):
+                unsaid[name] = error.source
         except (OSError, ValueError) as error:
             problems[name] = f"{folder / name} cannot be read: {error}."
-    return FoundPlugins(tuple(found), problems, tuple(sorted(_names(folder) - set(enabled))))
+    return FoundPlugins(tuple(found), problems, unsaid, tuple(sorted(_names(folder) - set(enabled))))
 
 
 def given_plugin(name: str, plugin: Plugin[Any, Any]) -> HomePlugin:
@@ -149,9 +166,14 @@ def _plugins_of(path: Path, name: str) -> tuple[HomePlugin, ...]:
     source = path / "__init__.py" if path.is_dir() else path
     if not source.is_file():
         raise PluginError(f"{path} holds neither a pyproject.toml nor an __init__.py.")
-    module = f"kenobot_plugin_{name}".replace("-", "_")
+    module = module_name(name)
     target, kind = _target(source)
     return (HomePlugin(name, _GROUPS[kind], f"{module}:{target}", name, path.parent, source),)
+
+
+def module_name(name: str) -> str:
+    """Name the module of a plugin that is a file or a package."""
+    return f"kenobot_plugin_{name}".replace("-", "_")
 
 
 def _source(path: Path) -> str:
@@ -192,8 +214,7 @@ def _target(source: Path) -> tuple[str, str]:
         kind = said.get("kind")
         if isinstance(target, ast.Name) and isinstance(kind, str) and kind in _GROUPS:
             return target.id, kind
-    kinds = ", ".join(kind for kind in get_args(PluginKind) if kind in _GROUPS)
-    raise PluginError(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
+    raise KindUnsaid(source)
 
 
 def import_source(name: str, source: Path) -> ModuleType:
