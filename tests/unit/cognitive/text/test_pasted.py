@@ -64,7 +64,7 @@ def test_what_people_type_is_theirs(text: str) -> None:
 
 
 _PASTED = (
-    "[12/03, 18:20] Tía Pura: el coche lo arregla siempre Sanz\n[12/03, 18:21] Tía Pura: y cobra poco\n\n¿qué quería mi tía?",
+    "[12/03, 18:20] Pura: el coche lo arregla siempre Sanz\n[12/03, 18:21] Pura: y cobra poco\n\n¿qué quería mi tía?",
     "[18:20] Pura: el coche\n[18:21] Pura: hola",
     "[12/03, 18:20] Tía Pura: el coche lo arregla Evelio",
     "[18:20] Pura: uno",
