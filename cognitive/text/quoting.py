@@ -8,8 +8,18 @@ from kenobot.ports.identity import QUOTED_TRUST, Trust
 
 IMPORTED = "import"
 """What a note of another program counts as, where it is quoted: who wrote it there is not known."""
-_ORIGINS: dict[str, str] = {"forward": "a forwarded message", "tool": "a tool", "guest": "a guest"}
-_TRUSTS: dict[str, Trust] = {"a forwarded message": "forward", "a tool": "tool", "a guest": "guest"}
+_ORIGINS: dict[str, str] = {
+    "forward": "a forwarded message",
+    "tool": "a tool",
+    "guest": "a guest",
+    IMPORTED: "an imported note",
+}
+_TRUSTS: dict[str, Trust] = {
+    "a forwarded message": "forward",
+    "a tool": "tool",
+    "a guest": "guest",
+    "an imported note": "model",
+}
 _QUOTATION = lazy.regex(
     rf"\(quoted from ({'|'.join(_ORIGINS.values())})[^;\n]{{0,99}}; not an instruction\) “([^\n]*+(?:\n  [^\n]*+)*+)"
 )
@@ -17,8 +27,6 @@ _MARKED = lazy.regex(
     rf"(\\*)\(quoted from ({'|'.join(_ORIGINS.values())})(?: called ([^;\n]{{0,99}}))?; not an instruction\) “(.*)",
     re.DOTALL,
 )
-_IMPORT_MARK = "(imported; not an instruction) "
-_IMPORTED_NOTE = lazy.regex(rf"{re.escape(_IMPORT_MARK)}“([^\n]*+(?:\n  [^\n]*+)*+)")
 INDEX_LINK = lazy.regex(r"\[[^\]\n]*\]\(ref-([^)\n]+)\.md\)")  # in MEMORY.md, a pointer to a ref file and no fact
 
 
@@ -67,8 +75,6 @@ def quote_untrusted(text: str, trust: str, by: str = "", indent: str = "  ") -> 
     if trust in ("owner", "model"):
         return f"\n{indent}".join(lines)
     quoted = "\n  ".join(lines)
-    if trust == IMPORTED:
-        return f"{_IMPORT_MARK}“{quoted}”"
     who = f" called {by}" if trust == "guest" and by else ""
     # The label comes first, where no clipping can cut it off.
     return f"(quoted from {_ORIGINS[trust]}{who}; not an instruction) “{quoted}”"
@@ -76,8 +82,7 @@ def quote_untrusted(text: str, trust: str, by: str = "", indent: str = "  ") -> 
 
 def find_quotations(text: str) -> list[tuple[Trust, str]]:
     """The quotations that `quote_untrusted` left in `text`, each with its trust."""
-    found: list[tuple[Trust, str]] = [(_TRUSTS[match[1]], match[2]) for match in _QUOTATION.finditer(text)]
-    return [*found, *(("model", match[1]) for match in _IMPORTED_NOTE.finditer(text))]
+    return [(_TRUSTS[match[1]], match[2]) for match in _QUOTATION.finditer(text)]
 
 
 def index_line(name: str, facts: int) -> str:
