@@ -18,7 +18,6 @@ from kenobot.cognitive.control.export import MemoryImportReport
 from kenobot.cognitive.identity import identity_transfer
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.redaction import one_line
 from kenobot.storage.connection import connect
 from kenobot.storage.database import run_steps
@@ -28,7 +27,7 @@ def export(context: CommandContext) -> int:
     file: str = context.args.file
     try:
         with context.read() as connection:
-            whole = context.scopes is ALL_SCOPES
+            whole = context.args.scope is None
             identity = identity_transfer.read_texts(context.home.identity) if whole else portable.NO_IDENTITY
             lines = portable.export(connection, context.scopes, context.now, identity)
             if file == "-":
