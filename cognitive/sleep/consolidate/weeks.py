@@ -177,7 +177,13 @@ def fact_line(record: Record, longest: int) -> str:
     """A fact on one line. Others' words are quoted, so that they cannot pass for the owner's."""
     text = model_answers.one_line(record.text)
     short = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-    trust = IMPORTED if record.is_hearsay else "owner" if is_own_words(record) else record.trust
+    trust = (
+        IMPORTED
+        if record.is_hearsay and record.source == "import"
+        else "owner"
+        if is_own_words(record)
+        else record.trust
+    )
     return f"- {quote_untrusted(short, trust, record.by)}"
 
 
