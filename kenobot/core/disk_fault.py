@@ -17,7 +17,7 @@ def name_fault(path: Path, error: OSError, otherwise: str) -> KenobotError:
         case errno.EROFS:
             return _read_only(path)
         case errno.EIO:
-            return failing_disk(path)
+            return name_failure(path)
         case _:
             return ConfigError(otherwise)
 
@@ -36,7 +36,7 @@ def find_fault(path: Path) -> StoreError | None:
     return None
 
 
-def failing_disk(path: Path) -> StoreError:
+def name_failure(path: Path) -> StoreError:
     """Make the error of a disk that answers with errors of its own."""
     return StoreError(f"The disk of {path} fails (input/output error): the log of the kernel (dmesg) says more.")
 

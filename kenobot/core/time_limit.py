@@ -51,7 +51,7 @@ class LimitedSteps(Generic[T]):
         self._seconds = seconds
 
     def __await__(self) -> Generator[Any, Any, T]:
-        work = _begun(self._begin)
+        work = _call(self._begin)
         step: Callable[[], Any] = partial(work.send, None)
         while True:
             try:
@@ -66,5 +66,5 @@ class LimitedSteps(Generic[T]):
                 step = partial(work.throw, error)
 
 
-async def _begun(begin: Callable[[], Awaitable[T]]) -> T:
+async def _call(begin: Callable[[], Awaitable[T]]) -> T:
     return await begin()

@@ -11,7 +11,7 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
-from kenobot.core.disk_fault import failing_disk, find_fault, name_fault
+from kenobot.core.disk_fault import find_fault, name_failure, name_fault
 from kenobot.ports.errors import ConfigError, KenobotError, StoreCorrupt
 from kenobot.storage.connection import Connection, connect, to_store_error
 
@@ -156,7 +156,7 @@ def _cannot_open(path: Path, error: sqlite3.Error | OSError) -> KenobotError:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_BUSY | sqlite3.SQLITE_NOMEM:
             return to_store_error(error)
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return find_fault(path) or failing_disk(path)
+            return find_fault(path) or name_failure(path)
         case _:
             return find_fault(path) or ConfigError(message)
 

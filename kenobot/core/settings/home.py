@@ -48,7 +48,7 @@ class Home:
         try:
             home.config_file.exists()
         except OSError as error:  # a name that is too long, a folder that is closed
-            raise home._unusable(error) from error
+            raise home._name_trouble(error) from error
         except ValueError as error:  # a NUL
             raise ConfigError(f"{home.path} cannot be used as a home: {error}.") from error
         return home
@@ -161,13 +161,13 @@ class Home:
             for folder in (self.path, self.credentials, self.backups, self.memory):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._name_trouble(error) from error
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise find_fault(self.path) or ConfigError(
                 f"{self.path} cannot be written to: give it to the user who runs KenoBot."
             )
 
-    def _unusable(self, error: OSError) -> KenobotError:
+    def _name_trouble(self, error: OSError) -> KenobotError:
         return name_fault(self.path, error, f"{self.path} cannot be used as a home: {_reason(error)}.")
 
     def _close(self) -> None:
