@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kenobot.core import lazy, texts
+from kenobot.core.containment import contain
 from kenobot.core.i18n import Language
 from kenobot.core.time_limit import TookTooLong, time_limit
 from kenobot.ports.errors import PluginError, StoreError
@@ -103,7 +104,7 @@ class Pipeline:
             except TookTooLong:
                 self._hung.add(processor.name)  # each further reply would hold the whole bot up
                 failures.append((processor.name, _HUNG))
-            except (Exception, SystemExit) as error:
+            except Exception as error:
                 failures.append((processor.name, self._redact(f"{type(error).__name__}: {error}")))
             else:
                 if items:
@@ -115,10 +116,11 @@ class Pipeline:
 
 
 def _run(processor: PostProcessor, elements: Sequence[Element], turn: TurnEffects) -> tuple[str, ...]:
-    items = tuple(processor.extract(elements))
-    if items:
-        processor.apply(items, turn)
-    return items
+    with contain():
+        items = tuple(processor.extract(elements))
+        if items:
+            processor.apply(items, turn)
+        return items
 
 
 def _names(processors: Sequence[PostProcessor]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import logging
 import math
 import socket
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 
 import uvicorn
 from starlette.exceptions import HTTPException
@@ -238,5 +239,5 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
 async def explain_refusal(_: Request, error: Exception) -> Response:
     """Answer a request that was refused, with the reason."""
     assert isinstance(error, HTTPException)
-    why = "not found" if error.status_code == 404 else str(error.detail)
+    why = "not found" if error.detail == HTTPStatus.NOT_FOUND.phrase else str(error.detail)
     return JSONResponse({"error": why}, error.status_code, headers=error.headers)

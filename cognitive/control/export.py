@@ -6,9 +6,10 @@ checks all of it before it writes any, and writes in short transactions where a 
 
 import base64
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from kenobot.cognitive.control import export_format as form
@@ -30,15 +31,24 @@ from kenobot.storage.database import run_steps
 _EVERY = 1000  # lines between two reports of progress
 _LIVE_FORMS_BY_WORDS = ("note", "episode")  # their key is that of their words, unless they fill a slot
 
+_IDENTITY = "identity:"  # at the head of a state that is none of the database's
+NO_IDENTITY: Mapping[str, str] = MappingProxyType({})
+
 Progress = Callable[[int], None]
 
 
 # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]:
-    """Iterate over the lines of an export of everything within `reach`. Read it within one transaction."""
+def export(
+    connection: Connection, reach: Scopes, at: datetime, identity: Mapping[str, str] = NO_IDENTITY
+) -> Iterator[str]:
+    """Iterate over the lines of an export of everything within `reach`. Read it within one transaction.
+
+    identity: what the whole home has in files that no row holds, by name; as states that an older KenoBot passes over.
+    """
     counts = {kind: sum(1 for _ in rows.export_rows(connection, kind, reach)) for kind in LINE_KINDS}
+    counts["state"] += len(identity)
     yield _line(
         "head", {"format": form.FORMAT, "version": form.VERSION, "exported": records.stamp(at), "counts": counts}
     )
@@ -49,6 +59,7 @@ def export(connection: Connection, reach: Scopes, at: datetime) -> Iterator[str]
                 row.pop("hash")  # it is made of the words, and is made anew
                 row["embedding"] = base64.b64encode(row["embedding"]).decode()
             yield _line(kind, row)
+    yield from (_line("state", {"key": f"{_IDENTITY}{name}", "value": text}) for name, text in identity.items())
 
 
 def _line(kind: str, content: dict[str, Any]) -> str:
@@ -154,6 +165,12 @@ def import_lines(
     lines = list(lines)
     summary = check_lines(lines, is_memory_file)
     return run_steps(import_in_steps(connection, lines, summary, actor, is_memory_file, progress))
+
+
+def identity_in(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> dict[str, str]:
+    """Find what an export that was checked holds of the identity folder, by name."""
+    states = (content for _, kind, content in _parsed(lines, is_memory_file) if kind == "state")
+    return {each.key.removeprefix(_IDENTITY): each.value for each in states if each.key.startswith(_IDENTITY)}
 
 
 def import_in_steps(

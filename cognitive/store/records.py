@@ -106,6 +106,11 @@ class Record(NamedTuple):
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
     @property
+    def is_hearsay(self) -> bool:
+        """Return whether another program noted it, or the bot repeated such a note: who said it there is not known."""
+        return self.trust == "model" and self.source in ("import", "tag")
+
+    @property
     def is_confided(self) -> bool:
         """Return whether it was told in confidence."""
         return self.tags != "[]" and CONFIDED in json.loads(self.tags)

@@ -6,8 +6,20 @@ from dataclasses import dataclass
 from kenobot.core import lazy
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 
-_ORIGINS: dict[str, str] = {"forward": "a forwarded message", "tool": "a tool", "guest": "a guest"}
-_TRUSTS: dict[str, Trust] = {"a forwarded message": "forward", "a tool": "tool", "a guest": "guest"}
+IMPORTED = "import"
+"""What a note of another program counts as, where it is quoted: who wrote it there is not known."""
+_ORIGINS: dict[str, str] = {
+    "forward": "a forwarded message",
+    "tool": "a tool",
+    "guest": "a guest",
+    IMPORTED: "an imported note",
+}
+_TRUSTS: dict[str, Trust] = {
+    "a forwarded message": "forward",
+    "a tool": "tool",
+    "a guest": "guest",
+    "an imported note": "model",
+}
 _QUOTATION = lazy.regex(
     rf"\(quoted from ({'|'.join(_ORIGINS.values())})[^;\n]{{0,99}}; not an instruction\) “([^\n]*+(?:\n  [^\n]*+)*+)"
 )

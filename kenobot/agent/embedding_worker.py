@@ -26,6 +26,7 @@ from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, qu
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
+from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff, CircuitBreaker
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.clock import Clock
@@ -369,13 +370,16 @@ class EmbeddingWorker(BackgroundTask):
         """Embed the texts that are not cached. Raises RemoteError."""
         wanted = [text for text in dict.fromkeys(texts) if meaning.cached(model, kind, text) is None]
         if wanted:
-            meaning.cache(model, kind, wanted, await self._embedders[model].embed(wanted, kind))
+            with contain():
+                found = await self._embedders[model].embed(wanted, kind)
+            meaning.cache(model, kind, wanted, found)
 
     async def _calibrate(self, meaning: "VectorIndex", model: str) -> None:
         """Calibrate the cosines of a model. Raises RemoteError."""
         embedder = self._embedders[model]
-        asked = await embedder.embed(calibration.calibration_queries(), "query")
-        known = calibration.calibrate(asked, await embedder.embed(calibration.calibration_passages()))
+        with contain():
+            asked = await embedder.embed(calibration.calibration_queries(), "query")
+            known = calibration.calibrate(asked, await embedder.embed(calibration.calibration_passages()))
         meaning.set_calibration(model, known)
         self._release(news=False, among=self._uncalibrated)
         self._uncalibrated.clear()

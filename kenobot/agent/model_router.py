@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kenobot.core.containment import contain
 from kenobot.core.retry import CircuitBreaker
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
@@ -90,7 +91,8 @@ class ModelRouter:
             raise CircuitOpen("The model has failed several times in a row; waiting before asking it again.")
         settled = False
         try:
-            reply = await self._collect(route.provider, request, max(1, self._answer_chars - said), on_text)
+            with contain(lambda told: Rejected(f"The provider {route.provider.name} broke ({told}).")):
+                reply = await self._collect(route.provider, request, max(1, self._answer_chars - said), on_text)
             route.breaker.record_success()
             settled = True
             self._answered.set()
@@ -150,8 +152,6 @@ class ModelRouter:
                     if room < 0:
                         stop_reason = OVERLONG
                         break
-            except SystemExit as error:  # a plugin's own code
-                raise Rejected(f"The provider {provider.name} wanted to end the process.") from error
             finally:  # its server need not go on with what is not read
                 if (close := getattr(stream, "aclose", None)) is not None:
                     await close()

@@ -184,7 +184,8 @@ async def get_sleep(
 
     report = await services.database.read_long(read)
     if report is None:
-        raise HTTPException(404)
+        none = "there was no such night" if run is not None else "there was no night yet: POST /v1/sleep begins one"
+        raise HTTPException(404, none)
     return report
 
 

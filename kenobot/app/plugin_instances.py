@@ -71,7 +71,8 @@ class PluginInstances:
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
     """Build the plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
-    for name, problem in loaded.catalogue.problems.items():
+    for name in loaded.catalogue.problems:
+        problem = loaded.catalogue.explain(name)
         _log.error('The plugin "%s" is off: %s', name, problem)
     bus = Bus(clock)
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, bus)

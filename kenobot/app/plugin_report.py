@@ -37,7 +37,8 @@ def _installed(settings: Settings, catalogue: PluginCatalogue, broken: Mapping[P
 
 
 def _of_folder(catalogue: PluginCatalogue) -> Iterator[PluginRow]:
-    for folder, why in catalogue.problems.items():
+    for folder in catalogue.problems:
+        why = " ".join(catalogue.explain(folder).split())
         yield PluginRow(kind="", name=folder, state="broken", origin=f"plugins/{folder}", why=why)
     for folder in catalogue.others:
         yield PluginRow(kind="", name=folder, state="off", origin=f"plugins/{folder}", why=_NOT_NAMED)

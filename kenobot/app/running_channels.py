@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
+from kenobot.core.containment import contain
 from kenobot.core.worker import TaskSet
 from kenobot.gateway.access import Roster
 from kenobot.gateway.channel_supervisor import keep_running
@@ -130,8 +131,9 @@ class RunningChannels:
         if name in self._tasks and not anew:
             raise ConfigError(f'The channel "{name}" is running: `kenobot channels restart {name}` starts it anew.')
         try:
-            async with asyncio.timeout(_BUILD_SECONDS):
-                channel, roster = await asyncio.to_thread(self._services.build, name)
+            with contain():
+                async with asyncio.timeout(_BUILD_SECONDS):
+                    channel, roster = await asyncio.to_thread(self._services.build, name)
         except TimeoutError:
             raise PluginError(
                 f'The channel "{name}" was not built within {_BUILD_SECONDS:.0f} seconds: look at its plugin.'

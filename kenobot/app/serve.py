@@ -6,7 +6,7 @@ import importlib
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,16 @@ _log = logging.getLogger(__name__)
 _START_BROKEN_OFF_SECONDS = 1.0
 
 
-async def serve(app: App, console: ConsoleOptions | None = None, console_user: str = "owner") -> int:
+async def serve(
+    app: App,
+    console: ConsoleOptions | None = None,
+    console_user: str = "owner",
+    begin_end: Callable[[], None] = lambda: None,
+) -> int:
     """Run until SIGTERM, SIGINT, or the end of the console conversation. Returns the exit code.
 
     One question on the command line is answered without the work behind the turns: a longer run takes that up.
-    console_user: who speaks in chats that come in by the home's socket.
+    console_user: who speaks in chats that come in by the home's socket. begin_end: called when it is asked to end.
     """
     if console is not None:
         _attach_console(app, console)
@@ -45,7 +50,7 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
     stop = asyncio.Event()
     channels = _running_channels(app)
     async with contextlib.AsyncExitStack() as ending:
-        ending.enter_context(stop_signals(stop))
+        ending.enter_context(stop_signals(stop, begin_end))
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # which would end the process, until the watch takes it
         try:
             tried = await _stand_trial(app, channels, stop) if console is None else None
@@ -59,6 +64,7 @@ async def serve(app: App, console: ConsoleOptions | None = None, console_user: s
             async with contextlib.nullcontext() if only_answers else _background(app, channels):
                 await (tried or _watch(app, channels, stop))
         finally:
+            begin_end()
             notify_systemd("STOPPING=1")
             await app.stop()
     return 0

@@ -20,6 +20,7 @@ from kenobot.core.frames import LogLevel, ReadLogLevel
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.storage import disk
 
@@ -78,7 +79,7 @@ def _taken_in(context: CommandContext, key: str) -> str:
 def _with_value(context: CommandContext, section: str, name: str, written: str) -> tuple[ResolvedSettings, str]:
     """The settings and their file with a value, which is read as TOML where it is TOML, and else as text."""
     try:
-        value = tomllib.loads(f"value = {written}")["value"]
+        value = parse_toml(f"value = {written}")["value"]
     except tomllib.TOMLDecodeError:
         value = written
     text = current_text(context.home)

@@ -31,6 +31,11 @@ def add(context: CommandContext) -> int:
                 options.FAILED,
             )
         if user not in settings.owners:
+            if kept := ", ".join(sorted(OWNER_ONLY.intersection(wanted))):
+                return options.print_failure(
+                    f"{user!r} is a guest, whose key cannot open {kept}: leave that out, or make a key of the owner's.",
+                    options.FAILED,
+                )
             scopes -= OWNER_ONLY
         key = api_keys.add_key(connection, name, secret, user, scopes, context.now)
     if key is None:

@@ -14,6 +14,7 @@ from kenobot.app.serve import serve
 from kenobot.channels.console import ConsoleOptions, ConsoleSettings
 from kenobot.cli.context import CommandContext
 from kenobot.core import log
+from kenobot.core.hard_end import HardEnd
 from kenobot.core.i18n import terminal_language
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.systemd import start_extended
@@ -22,6 +23,8 @@ from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
 
 _REST_SECONDS = 1.0
+_LONGEST_END = 11.0  # seconds; an end in good order takes ten at most
+_LONGEST_STANDSTILL = 15.0  # seconds of computing
 _M_ARENA_MAX, _ARENAS = -8, 2
 
 
@@ -45,7 +48,10 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
         with start_extended():  # a large database may have to be backed up and migrated first
             bot = app.App(home, loaded, clock, parts, rng, terminal_language(os.environ))
-        code = await serve(bot, console, screens.user)
+        end = HardEnd(_LONGEST_END, _LONGEST_STANDSTILL)
+        watching = asyncio.create_task(end.watch_loop(), name="standstill")
+        code = await serve(bot, console, screens.user, end.begin)
+        watching.cancel()
         await _end_rest(code)
         return code
 

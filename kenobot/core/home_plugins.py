@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from kenobot.core.plugins import KINDS, PluginGroup
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import PluginError
 from kenobot.ports.plugin import Plugin, PluginKind
 
@@ -54,7 +55,7 @@ class HomePlugin:
         if self.given is not None:
             return self.given
         module_name, _, attribute = self.value.partition(":")
-        module = _import_source(module_name, self.source) if self.source else _import_below(self.root, module_name)
+        module = import_source(module_name, self.source) if self.source else _import_below(self.root, module_name)
         found: object = module
         for part in attribute.split("."):
             found = getattr(found, part)
@@ -63,25 +64,42 @@ class HomePlugin:
 
 @dataclass(frozen=True, slots=True)
 class FoundPlugins:
-    """Plugins of a home. problems: by the name in `plugins.enabled`, why it is off. others: there, and not enabled."""
+    """Plugins of a home.
+
+    problems: by the name in `plugins.enabled`, why it is off. unsaid: of these, the sources that do not say what they
+    are. others: there, and not enabled.
+    """
 
     plugins: tuple[HomePlugin, ...] = ()
     problems: dict[str, str] = field(default_factory=dict)  # bounded: the plugins that are enabled; start
+    unsaid: dict[str, Path] = field(default_factory=dict)  # bounded: the plugins that are enabled; start
     others: tuple[str, ...] = ()
+
+
+class KindUnsaid(PluginError):
+    """Raised for a source that does not say what it is."""
+
+    def __init__(self, source: Path) -> None:
+        kinds = ", ".join(kind for kind in get_args(PluginKind) if kind in _GROUPS)
+        super().__init__(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
+        self.source = source
 
 
 def find(folder: Path, enabled: tuple[str, ...]) -> FoundPlugins:
     """Find the enabled plugins of a folder. Never raises for what stands in there."""
     found: list[HomePlugin] = []
     problems: dict[str, str] = {}
+    unsaid: dict[str, Path] = {}
     for name in enabled:
         try:
             found += _plugins_of(_place(folder, name), name)
         except PluginError as error:
             problems[name] = str(error)
+            if isinstance(error, KindUnsaid):
+                unsaid[name] = error.source
         except (OSError, ValueError) as error:
             problems[name] = f"{folder / name} cannot be read: {error}."
-    return FoundPlugins(tuple(found), problems, tuple(sorted(_names(folder) - set(enabled))))
+    return FoundPlugins(tuple(found), problems, unsaid, tuple(sorted(_names(folder) - set(enabled))))
 
 
 def given_plugin(name: str, plugin: Plugin[Any, Any]) -> HomePlugin:
@@ -148,9 +166,14 @@ def _plugins_of(path: Path, name: str) -> tuple[HomePlugin, ...]:
     source = path / "__init__.py" if path.is_dir() else path
     if not source.is_file():
         raise PluginError(f"{path} holds neither a pyproject.toml nor an __init__.py.")
-    module = f"kenobot_plugin_{name}".replace("-", "_")
+    module = module_name(name)
     target, kind = _target(source)
     return (HomePlugin(name, _GROUPS[kind], f"{module}:{target}", name, path.parent, source),)
+
+
+def module_name(name: str) -> str:
+    """Name the module of a plugin that is a file or a package."""
+    return f"kenobot_plugin_{name}".replace("-", "_")
 
 
 def _source(path: Path) -> str:
@@ -162,7 +185,7 @@ def _source(path: Path) -> str:
 def _of_project(path: Path, name: str, text: str) -> Iterator[HomePlugin]:
     """Yield the entry points that a project declares."""
     try:
-        groups: Any = tomllib.loads(text).get("project", {}).get("entry-points", {})
+        groups: Any = parse_toml(text).get("project", {}).get("entry-points", {})
     except tomllib.TOMLDecodeError as error:
         raise PluginError(f"{path / 'pyproject.toml'} is not valid TOML: {error}.") from error
     root = path / "src" if (path / "src").is_dir() else path
@@ -191,11 +214,10 @@ def _target(source: Path) -> tuple[str, str]:
         kind = said.get("kind")
         if isinstance(target, ast.Name) and isinstance(kind, str) and kind in _GROUPS:
             return target.id, kind
-    kinds = ", ".join(kind for kind in get_args(PluginKind) if kind in _GROUPS)
-    raise PluginError(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
+    raise KindUnsaid(source)
 
 
-def _import_source(name: str, source: Path) -> ModuleType:
+def import_source(name: str, source: Path) -> ModuleType:
     """Import a file or package that has no name of its own, once."""
     known = sys.modules.get(name)
     if known is not None and getattr(known, "__file__", "") == str(source):

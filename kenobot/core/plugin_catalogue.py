@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from kenobot.core import plugins
-from kenobot.core.home_plugins import FoundPlugins, HomePlugin
+from kenobot.core.home_plugins import FoundPlugins, HomePlugin, import_source, module_name
 from kenobot.core.plugin_guard import PluginGuard
 from kenobot.core.plugin_signals import PluginSignals
 from kenobot.core.plugins import KINDS, PluginGroup
@@ -44,6 +44,7 @@ class PluginCatalogue:
         found = found or FoundPlugins()
         self.guard = guard or PluginGuard()
         self.problems = dict(found.problems)  # bounded: the plugins that are enabled; start
+        self._unsaid = dict(found.unsaid)  # bounded: the plugins that are enabled; start
         self.others = found.others
         self._own: dict[PluginKey, HomePlugin] = {}  # bounded: the plugins that are enabled; start
         self._loaded: dict[PluginKey, Plugin[Any, Any] | PluginError] = {}  # bounded: the plugins there are; start
@@ -85,6 +86,16 @@ class PluginCatalogue:
         """Return whether a plugin of that name stands in the home's folder, and is broken or not enabled."""
         return name in self.problems or name in self.others
 
+    def explain(self, folder: str) -> str:
+        """Return why a plugin of the home's folder is off: what its import raises, where it does not say what it is."""
+        if (source := self._unsaid.pop(folder, None)) is not None:
+            try:
+                with self.guard.watch(f"plugin.{folder}", f'The plugin "{folder}" (plugins/{folder})'):
+                    import_source(module_name(folder), source)
+            except PluginError as error:
+                self.problems[folder] = str(error)
+        return self.problems[folder]
+
     def load(self, group: PluginGroup, name: str) -> Plugin[Any, Any]:
         """Import one plugin.
 
@@ -93,7 +104,7 @@ class PluginCatalogue:
         if not self.is_foreign(group, name):
             if name not in self.names(group):
                 if name in self.problems:
-                    raise PluginError(self.problems[name])
+                    raise PluginError(self.explain(name))
                 raise ConfigError(plugins.unknown_plugin(group, name, self.names(group)))
             return plugins.load(group, name)
         key = (group, name)

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable, Iterable
 
 from kenobot.core.bus import require_async
+from kenobot.core.containment import contain
 from kenobot.ports.signals import Envelope, Middleware, Signal, Signals, Subscriber, Unsubscribe
 
 _MOST_FAILURES = 5  # in a row
@@ -79,7 +80,5 @@ class PluginSignals:
 
 async def _contained(receiver: Middleware | Subscriber, envelope: Envelope) -> Envelope | None:
     """Call a plugin's function; one that wants to end the process only fails: out of a task, that would end it."""
-    try:
+    with contain():
         return await receiver(envelope)
-    except SystemExit as error:
-        raise RuntimeError(f"SystemExit: {error}") from error

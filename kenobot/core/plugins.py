@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any, Literal
 
+from kenobot.core.containment import contain
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
 
@@ -127,9 +128,10 @@ async def close(parts: Iterable[object]) -> None:
         if let_go is None:
             continue
         try:
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await let_go()
-        except (Exception, SystemExit) as error:  # a plugin's own, or a machine that lacks something
+            with contain():
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await let_go()
+        except Exception as error:  # a plugin's own, or a machine that lacks something
             _log.warning("%s could not be closed: %s: %s", type(part).__name__, type(error).__name__, error)
 
 

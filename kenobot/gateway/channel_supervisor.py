@@ -5,9 +5,11 @@ import contextlib
 import logging
 import signal
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 from kenobot.core.bus import Bus
+from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel, ReportsLiveness, Sink
 from kenobot.ports.clock import Clock
@@ -94,10 +96,8 @@ async def _run(channel: Channel, sink: Sink) -> None:
 
 async def _contained(channel: Channel, sink: Sink) -> None:
     """Run a channel; one that wants to end the process ends only itself."""
-    try:
+    with contain(lambda told: Unavailable(f"The channel {channel.name} wanted to end the process ({told})")):
         await channel.run(sink)
-    except SystemExit as error:
-        raise Unavailable(f"The channel {channel.name} wanted to end the process (SystemExit: {error})") from error
 
 
 async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) -> None:
@@ -116,9 +116,21 @@ async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) ->
 
 
 @contextlib.contextmanager
-def stop_signals(stop: asyncio.Event) -> Iterator[None]:
-    """Set `stop` on SIGTERM or SIGINT; a second one ends the process the hard way, as a person would expect."""
+def stop_signals(stop: asyncio.Event, note: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Set `stop` on SIGTERM or SIGINT; a second one ends the process the hard way, as a person would expect.
+
+    note: called by the first one at once, also while the event loop stands still.
+    """
     loop = asyncio.get_running_loop()
+    is_noted = False
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        nonlocal is_noted
+        if is_noted:  # and the loop has not come to it
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        is_noted = True
+        note()
 
     def ask_to_stop(number: int) -> None:
         stop.set()
@@ -126,6 +138,7 @@ def stop_signals(stop: asyncio.Event) -> Iterator[None]:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ask_to_stop, number)
+        signal.signal(number, hear)  # in the place of asyncio's, which does nothing: the loop hears of it as before
     try:
         yield
     finally:

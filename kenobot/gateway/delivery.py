@@ -10,6 +10,7 @@ from random import Random
 from typing import TypeVar
 
 from kenobot.core.bus import Bus
+from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import KeyedQueue, was_cancelled
 from kenobot.ports.channel import Channel, capabilities_of
@@ -159,13 +160,12 @@ async def _unbroken(sending: Awaitable[T]) -> T:
     tried again.
     """
     try:
-        return await sending
+        with contain(lambda told: Unavailable(f"The channel wanted to end the process ({told})")):
+            return await sending
     except asyncio.CancelledError as error:
         if was_cancelled(error):
             raise
         raise Unavailable("The sending was broken off; KenoBot tries again") from None
-    except SystemExit as error:  # a plugin that wants to end the process
-        raise Unavailable(f"The channel wanted to end the process (SystemExit: {error})") from error
 
 
 def _describe(error: Exception) -> str:

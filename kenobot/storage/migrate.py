@@ -11,6 +11,7 @@ from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
+from kenobot.core.disk_fault import find_fault, name_failure, name_fault
 from kenobot.ports.errors import ConfigError, KenobotError, StoreCorrupt
 from kenobot.storage.connection import Connection, connect, to_store_error
 
@@ -28,7 +29,7 @@ def migrate(path: Path, backups: Path) -> None:
     """Create the database or bring it up to date, one transaction a migration, each preceded by a backup.
 
     Five backups are kept: the newest, and always the one of the database as it was before this update.
-    Raises ConfigError when it is a newer KenoBot's or cannot be opened, StoreCorrupt when damaged.
+    Raises ConfigError when it is a newer KenoBot's or cannot be opened, StoreError for a faulty disk or a damaged file.
     """
     steps = migrations()
     newest = steps[-1][0]
@@ -64,7 +65,7 @@ def schema_version(path: Path) -> int:
 def open_writer(path: Path, *, before_query: Callable[[], None] | None = None) -> Connection:
     """Open a connection to write by. before_query: see `connect`.
 
-    Raises ConfigError when the file cannot be opened, StoreCorrupt when damaged.
+    Raises ConfigError when the file cannot be opened, StoreError when the disk fails or it is damaged.
     """
     try:
         return connect(path, before_query=before_query)
@@ -75,7 +76,7 @@ def open_writer(path: Path, *, before_query: Callable[[], None] | None = None) -
 def check(path: Path) -> None:
     """Look whether this KenoBot can use the database, changing nothing, neither the file nor what is beside it.
 
-    Raises ConfigError when it is a newer KenoBot's or not ours to read, StoreCorrupt when it is no database.
+    Raises ConfigError when it is a newer KenoBot's or not ours to read, StoreError when it is no database.
     """
     log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     try:
@@ -112,7 +113,7 @@ def _header(path: Path) -> bytes | None:
     if not path.exists():
         return None
     if not os.access(path, os.R_OK | os.W_OK):
-        raise ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
+        raise find_fault(path) or ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
     with path.open("rb") as file:
         return file.read(100)
 
@@ -146,12 +147,18 @@ def _newer(path: Path, version: int, newest: int) -> ConfigError:
     )
 
 
-def _cannot_open(path: Path, error: Exception) -> KenobotError:
-    if isinstance(error, sqlite3.Error):
-        translated = to_store_error(error)
-        if isinstance(translated, StoreCorrupt):
-            return translated
-    return ConfigError(f"The database {path} cannot be opened ({error}): check the folder's owner and free space.")
+def _cannot_open(path: Path, error: sqlite3.Error | OSError) -> KenobotError:
+    """Make the error of a database that cannot be opened: a ConfigError only where a person must mend something."""
+    message = f"The database {path} cannot be opened ({error}): check who owns it and its folder."
+    if isinstance(error, OSError):
+        return name_fault(path, error, message)
+    match (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF:
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_BUSY | sqlite3.SQLITE_NOMEM:
+            return to_store_error(error)
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+            return find_fault(path) or name_failure(path)
+        case _:
+            return find_fault(path) or ConfigError(message)
 
 
 def _back_up(connection: Connection, backups: Path, number: int, first: int) -> None:

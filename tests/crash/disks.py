@@ -194,7 +194,7 @@ async def _read_only_start(world: World, line: Line, disk: Path) -> None:
     if await world.bot.comes_up():
         line.broken.append("it started on a read-only disk")
         await world.bot.terminate()
-    elif (code := await world.bot.ended()) != 78 or len(world.bot.log) != 1:
+    elif (code := await world.bot.ended()) != 1 or len(world.bot.log) != 1:
         line.broken.append(f"a new home: exit code {code}: {world.bot.log[-2:]}")
     await run("mount", "-o", "remount,rw", str(disk))
     await world.bot.start()

@@ -1,6 +1,7 @@
 """Starts that cannot succeed, as real processes: exit 78, plain lines, no secret, and a home that stays as it was."""
 
 import asyncio
+import contextlib
 import os
 import re
 import sqlite3
@@ -14,7 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.core.settings.home import Home
+from kenobot.storage import migrate
 from tests.crash.nursery import Nursery
+from tests.crash.tools import mounted, no_mount
 from tests.integration.harness import KEY, TOKEN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,6 +133,14 @@ CASES = {
         TOKEN_SET,
     ),
     "not TOML": Case(("{home}/kenobot.toml, line 1: *",), f"token = {TOKEN}\n"),
+    "deeply nested TOML": Case(  # of which CPython 3.11's tomllib raises a RecursionError
+        ("{home}/kenobot.toml, line 3: not valid TOML: nested too deeply.",),
+        f"[memory]\ndays = 3\nx = {'[' * 5000}{']' * 5000}\n",
+        TOKEN_SET,
+    ),
+    "deeply nested tables": Case(
+        ("{home}/kenobot.toml, line 1: not valid TOML: nested too deeply.",), f"{'a.' * 5000}a = 1\n", TOKEN_SET
+    ),
     "ill-formed token": Case(
         ("TELEGRAM_BOT_TOKEN: channels.telegram.token: the bot token has the wrong form: *",),
         environ={"TELEGRAM_BOT_TOKEN": ILL_FORMED},
@@ -284,6 +296,50 @@ async def test_a_bad_start_is_78_with_plain_lines_and_changes_nothing(
     for secret in (TOKEN, KEY, ILL_FORMED, "sesame"):
         assert secret not in done.stderr
     assert listing(tmp_path) == before
+
+
+def fill(disk: Path) -> None:
+    """Leave no byte free."""
+    with contextlib.suppress(OSError), (disk / "filler").open("wb", buffering=0) as file:
+        while file.write(b"\0" * 4096):
+            pass
+
+
+def use_up(disk: Path) -> None:
+    """Leave no inode free."""
+    with contextlib.suppress(OSError):
+        for number in range(100):
+            (disk / f"file-{number}").touch()
+
+
+def forbid_writing(disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+
+
+@pytest.mark.skipif(bool(no_mount("tmpfs")), reason=no_mount("tmpfs"))
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("is_used", [True, False], ids=["a used home", "a new home"])
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [(fill, "is full: make room"), (use_up, "is full: make room"), (forbid_writing, "is read-only: mount it")],
+)
+async def test_a_start_on_a_disk_that_takes_nothing_is_1(
+    tmp_path: Path, nursery: Nursery, spoil: Callable[[Path], None], said: str, is_used: bool
+) -> None:
+    """The service tries again after 1, never after 78, and the cause passes by itself (Linux 6, tmpfs(5))."""
+    disk = tmp_path / "disk"
+    async with mounted("tmpfs", "none", "size=6m,nr_inodes=64", disk):
+        home = disk / "home"
+        home.mkdir(mode=0o700)
+        (home / "kenobot.toml").write_text(f'{TELEGRAM}[memory]\nembedder = "none"\n')
+        if is_used:
+            Home(home).prepare()
+            Home(home).seed_identity()
+            migrate.migrate(home / "kenobot.db", home / "backups")
+        spoil(disk)
+        done = await nursery.run(["--home", str(home), "run"], environment(TOKEN_SET))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+    assert said in done.stderr
 
 
 @pytest.mark.asyncio(loop_scope="module")

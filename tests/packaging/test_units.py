@@ -40,9 +40,10 @@ def test_systemd_has_nothing_to_say_against_the_unit(tmp_path: Path) -> None:
 
 
 def test_a_configuration_error_does_not_loop() -> None:
-    """Exit 78 ends it; a crash brings it back; it says when it is ready and has time to finish."""
+    """Exit 78 ends it; a crash or a full disk brings it back, however often; it says when it is ready."""
     service = settings()["Service"]
     assert service["RestartPreventExitStatus"] == "78"
+    assert settings()["Unit"]["StartLimitIntervalSec"] == "0"  # systemd.unit(5): else ten failed starts are the last
     assert service["Restart"] == "on-failure"
     assert service["Type"] == "notify"
     assert service["KillSignal"] == "SIGTERM"

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.quoting import quote_untrusted
+from kenobot.cognitive.text.quoting import IMPORTED, quote_untrusted
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 
@@ -68,6 +68,8 @@ def _confidence_mark(record: Record) -> str:
 
 def _shown_trust(record: Record) -> str:
     """Return the trust that a record is quoted by: what a guest says of themselves is their own."""
+    if record.is_hearsay:
+        return IMPORTED
     return "owner" if record.trust == "guest" and record.scope.startswith("user:") else record.trust
 
 

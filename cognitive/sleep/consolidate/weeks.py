@@ -21,7 +21,7 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text import calendar
-from kenobot.cognitive.text.quoting import quote_untrusted
+from kenobot.cognitive.text.quoting import IMPORTED, quote_untrusted
 from kenobot.core import redaction
 from kenobot.ports.memory import Candidate
 
@@ -177,7 +177,14 @@ def fact_line(record: Record, longest: int) -> str:
     """A fact on one line. Others' words are quoted, so that they cannot pass for the owner's."""
     text = model_answers.one_line(record.text)
     short = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-    return f"- {quote_untrusted(short, 'owner' if is_own_words(record) else record.trust, record.by)}"
+    trust = (
+        IMPORTED
+        if record.is_hearsay and record.source == "import"
+        else "owner"
+        if is_own_words(record)
+        else record.trust
+    )
+    return f"- {quote_untrusted(short, trust, record.by)}"
 
 
 def _facts_by_day(facts: Sequence[Record], longest: int, most: int | None = None) -> str:

@@ -17,6 +17,7 @@ from kenobot.agent.ledger.transcription import LedgerTranscriber
 from kenobot.agent.media.documents import document_format, read_document
 from kenobot.agent.media.message_words import AttachedMedia, describe
 from kenobot.agent.media.problems import Unreadable
+from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel, FetchesMedia
 from kenobot.ports.clock import Clock
@@ -123,9 +124,10 @@ class MediaIntake:
             return row
         async with self._slots:
             try:
-                if row.state == "waiting":
-                    row = await self._fetched(pending, attachment, row)
-                return await self._read(pending, attachment, row)
+                with contain():
+                    if row.state == "waiting":
+                        row = await self._fetched(pending, attachment, row)
+                    return await self._read(pending, attachment, row)
             except Unreadable as error:
                 row = replace(row, state="failed", problem=error.problem)
             except StoreError:

@@ -31,8 +31,19 @@ _UNSEEN = (
 # What Markdown takes away or writes for another sign, where that makes a name with dots: `a**b**.c`, `a&#46;b`.
 _WRITTEN = dict.fromkeys(("46", "x2e", "period"), ".") | dict.fromkeys(("64", "x40", "commat"), "@")
 _WRITTEN |= dict.fromkeys(("47", "x2f", "sol"), "/")
+_WRITTEN |= dict.fromkeys(("dot", "punto", "ponto"), ".") | dict.fromkeys(("slash", "barra"), "/")
+_COMMON = frozenset("app biz club co com dev edu eu gov info io me mobi net online org shop site tv xyz".split())
+# Words for signs that are joined to the name: `shop-dot-example-slash-page`, `shopDOTcom`.
+_JOIN = r"[ ]?[-_~|*]{1,3}[ ]?"
+_JOINED = (
+    rf"(?<=[^\W_]){_JOIN}(?ai:(dot|punto|ponto)){_JOIN}"
+    rf"(?=(?ai:{'|'.join(sorted(_COMMON))})(?![\w-])|[^\W_]{{2,24}}{_JOIN}(?ai:slash|barra){_JOIN})"
+    rf"|(?<=[^\W_]){_JOIN}(?ai:(slash|barra)){_JOIN}(?=[^\W_])"
+    rf"|(?<=[a-z0-9])(DOT|PUNTO|PONTO)(?=(?:{'|'.join(sorted(_COMMON))})(?![a-z])|[a-z]{{2,24}}(?:SLASH|BARRA))"
+    r"|(?<=[a-z0-9])(SLASH|BARRA)(?=[a-z0-9])"
+)
 _UNSEEN_RUN = lazy.regex(
-    rf"[{_UNSEEN}]+|(?:\*{{1,3}}|~~|__|\\)(?=\.)|\\(?=[_-])|(?<=\.)(?:\*{{1,3}}|~~|__)(?=\w)"
+    rf"{_JOINED}|[{_UNSEEN}]+|(?:\*{{1,3}}|~~|__|\\)(?=\.)|\\(?=[_-])|(?<=\.)(?:\*{{1,3}}|~~|__)(?=\w)"
     rf"|(?<=[^\W\d_])(?:\*{{1,3}}|~~)(?=[^\W\d_])|&(?ai:#0{{0,6}}({'|'.join(_WRITTEN)})|({'|'.join(_WRITTEN)}));"
 )
 _DOTS = dict.fromkeys(map(ord, "。．｡․"), ".") | {ord("⁄"): "/", ord("∕"): "/", ord("："): ":"}
@@ -48,12 +59,20 @@ _LETTER = (
 )
 _HOST = rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)++"
 # Dots that are spelt out: in brackets with or without a word, a word between blanks, a dot between blanks.
-_DOT = r"(?:[ ]?[\[({][ ]?(?:\.|(?ai:dot|punto|point|punkt|ponto))[ ]?[\])}][ ]?|[ ](?ai:dot|punto|ponto)[ ]|[ ]\.[ ])"
+_MIDDLE_DOTS = "·•∙⋅‧"
+_DOT = (
+    r"(?:[ ]?[\[({][ ]?(?:\.|(?ai:dot|punto|point|punkt|ponto))[ ]?[\])}][ ]?|[ ](?ai:dot|punto|ponto)[ ]|[ ]\.[ ]"
+    rf"|[ ]?[{_MIDDLE_DOTS}][ ]?)"
+)
 _SPELT = rf"(?<!{_LETTER}){_LETTER}++(?:\.{_LETTER}++)*+(?={_DOT})(?:(?:{_DOT}|\.){_LETTER}++)++"
 _SPELT_DOT = lazy.regex(rf"{_DOT}|\.")
-_LOOSE_DOT = lazy.regex(r"[ ](?:(?ai:dot|punto|ponto)|\.)[ ]")
-_COMMON = frozenset("app biz club co com dev edu eu gov info io me mobi net online org shop site tv xyz".split())
-_SPELT_PATH = lazy.regex(r"(?:[ ](?ai:slash|barra|/)[ ][^\s]++|[ ]?/[^\s]++)++")
+_LOOSE_DOT = lazy.regex(rf"[ ](?:(?ai:dot|punto|ponto)|\.)[ ]|[{_MIDDLE_DOTS}]")
+_SPELT_PATH = lazy.regex(
+    r"(?:[ ](?ai:slash|barra|/)[ ][^\s]++|[ ]?[\[({](?ai:slash|barra|/)[\])}][ ]?[^\s]++|[ ]?/[^\s]++)++"
+)
+# Letters with a blank after each.
+_SPACED = lazy.regex(r"(?<!\S)(?:(?:\S|(?ai:dot|punto|ponto|slash|barra))[ \u00a0]{1,2}){6,}\S(?!\S)")
+_SPACED_SIGNS = lazy.regex(r"[ \u00a0]+(?:(?ai:(dot|punto|ponto|slash|barra))[ \u00a0]+)?")
 _AT = r"[ ]?[\[({][ ]?(?ai:at|arroba|@)[ ]?[\])}][ ]?|[ ](?ai:arroba)[ ]"
 _LOCAL_IN_WORDS = lazy.regex(rf"[\w.+%-]{{1,64}}(?:{_AT})\Z")
 _SPELT_LOCAL = lazy.regex(rf"[\w.+%-]{{1,64}}(?:{_AT}|[ ](?ai:at)[ ]|@)\Z")
@@ -72,6 +91,7 @@ _AFTER_HOST = lazy.regex(r"(?::[0-9]{1,5})?+(?=[/\\?#])|:[0-9]{1,5}")
 _REST_OF_TARGET = lazy.regex(r"""[^\S\n]{0,8}(?:"[^"\n]{0,200}"|'[^'\n]{0,200}')?[^\S\n]{0,8}\)""")
 _LOCAL_AND_AT = lazy.regex(r"[\w.+%-]@\Z")
 _LOCAL_PART = lazy.regex(r"[\w.+%-]{1,64}\Z")
+_NUMBERED = lazy.regex(r"(?<![0-9])(?!(?:19|20)[0-9]{2}(?![0-9]))[0-9]{3}")
 _CALLED = lazy.regex(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+\Z")
 _TRAILING = ".,;:!?¡¿…'\"`´*_~)]}>|»”’“‘«，。、；：！？）」』】"
 _HOST_PART = lazy.regex(r"[^/\\?#]*+")
@@ -96,7 +116,7 @@ def find_urls(text: str) -> list[Url]:
     folded, places = _folded(text)
     return [
         Url(places[start], places[end - 1] + 1, folded[start:end]) if places else Url(start, end, text[start:end])
-        for start, end in _merged(chain(_spans(folded), find_contacts(folded)))
+        for start, end in _merged(chain(_spans(folded), find_contacts(folded), _spaced(folded)))
     ]
 
 
@@ -152,6 +172,13 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         at = taken = max(end, match.end())
 
 
+def _spaced(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of addresses whose letters stand apart."""
+    for match in _SPACED.finditer(text):
+        if any(_spans(_SPACED_SIGNS.sub(lambda gap: _WRITTEN[gap[1].casefold()] if gap[1] else "", match[0]))):
+            yield match.span()
+
+
 def _bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) -> tuple[int, int] | None:
     """Return the span of the address that a name with dots is part of; None for a mere name with dots."""
     mail = _LOCAL_AND_AT.search(text, max(floor, start - 2), start) is not None
@@ -178,10 +205,14 @@ def _is_called(name: str) -> bool:
 
 
 def find_code_names(text: str) -> Iterator[tuple[int, int]]:
-    """Find the names with dots that are no addresses because they are called, or stand in code."""
+    """Find the names with dots that are no addresses because they are called, stand in code, or are a file's.
+
+    Of files, those with a number in their name: clients make an address of them.
+    """
     code = code_ranges(text) if "`" in text or "~~~" in text else []
     for match in _WHOLE_HOST.finditer(text):
-        if text[match.end() : match.end() + 1] == "(" or _is_within(code, match.start()):
+        is_numbered = is_file_name(match[0]) and _NUMBERED.search(match[0]) is not None
+        if is_numbered or text[match.end() : match.end() + 1] == "(" or _is_within(code, match.start()):
             yield match.span()
 
 
@@ -201,7 +232,8 @@ def _spelt(text: str, start: int, end: int, floor: int) -> tuple[int, int] | Non
         ending = name.rpartition(".")[2]
         loose = _LOOSE_DOT.search(text, start, stop) is not None
         more = _SPELT_PATH.match(text, stop) or (None if loose else _AFTER_HOST.match(text, stop))
-        plain = ending in _COMMON or (count > 1 and len(ending) > 2)
+        is_list = any(sign in text[start:stop] for sign in _MIDDLE_DOTS)  # as people put between the items of one
+        plain = not is_list and (ending in _COMMON or (count > 1 and len(ending) > 2))
         local = _LOCAL_IN_WORDS.search(text, max(floor, start - 80), start)
         if not is_domain(ending) or (loose and not (more or plain or local)):
             continue

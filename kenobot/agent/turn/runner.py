@@ -52,6 +52,7 @@ from kenobot.cognitive.store import proposals
 from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.core import texts
 from kenobot.core.bus import Bus
+from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
@@ -219,10 +220,10 @@ class TurnRunner:
         while not isinstance(effect, machine.Stop):
             began = self._s.clock.monotonic()
             try:
-                if isinstance(effect, _WAITS):
-                    with self._s.database.pacer.away():
-                        event = await self._perform(effect, data)
-                else:
+                with (
+                    contain(),
+                    self._s.database.pacer.away() if isinstance(effect, _WAITS) else contextlib.nullcontext(),
+                ):
                     event = await self._perform(effect, data)
             except Exception as error:
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where

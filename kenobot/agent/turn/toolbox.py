@@ -9,7 +9,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from kenobot.core import lazy
+from kenobot.core.containment import contain
 from kenobot.core.left_out import cut_text
+from kenobot.core.time_limit import LimitedSteps, TookTooLong
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
@@ -19,6 +21,7 @@ from kenobot.storage.connection import replace_surrogates
 _log = logging.getLogger(__name__)
 
 _NAME = lazy.regex(r"[a-zA-Z0-9_-]{1,64}")
+_STEP_SECONDS = 10.0  # for which a tool may keep every chat waiting
 _GRACE_SECONDS = 1.0  # for a tool to end once it is cancelled
 _MOST_MISTAKES = 5
 _LONGEST_MISTAKE = 300  # characters: it names keys that a model invented
@@ -107,6 +110,9 @@ class Toolbox:
                 raise TypeError(f"it returned a {type(text).__name__}")
         except TimeoutError:
             return failed(context.call, f"It took longer than {seconds:.3g} seconds and was broken off.")
+        except TookTooLong:
+            _log.warning("the tool %s kept everything waiting for %.0f seconds", prepared.spec.name, _STEP_SECONDS)
+            return failed(context.call, "It kept everything else waiting and was broken off.")
         except (ToolFailed, RemoteError) as error:
             return failed(context.call, self._bounded(str(error)))
         except Exception:
@@ -131,23 +137,22 @@ def failed(call: str, text: str) -> ToolResult:
 def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:
     """Return the arguments of a call, or what is wrong with them in words for the model."""
     try:
-        return prepared.tool.arguments.model_validate(dict(call.arguments))
+        with contain():  # a validator is the plugin's own code
+            return prepared.tool.arguments.model_validate(dict(call.arguments))
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=False, include_input=False)
         lines = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in details]
         shown = "\n".join(line[:_LONGEST_MISTAKE] for line in lines[:_MOST_MISTAKES])
         return f"The arguments are wrong; call it again with others.\n{shown}"
-    except (Exception, SystemExit):  # a validator is the plugin's own code
+    except Exception:
         _log.warning("the tool %s broke over its arguments", prepared.spec.name, exc_info=True)
         return "The tool broke over these arguments. Call it with others, or do without it."
 
 
 async def _contained(prepared: PreparedTool, arguments: BaseModel, context: ToolContext) -> str:
     """Run a tool; one that wants to end the process ends only itself."""
-    try:
-        return await prepared.tool.run(arguments, context)
-    except SystemExit as error:
-        raise RuntimeError("it wanted to end the process") from error
+    with contain():
+        return await LimitedSteps(lambda: prepared.tool.run(arguments, context), _STEP_SECONDS)
 
 
 async def _within(seconds: float, task: "asyncio.Future[T]") -> T:

@@ -93,8 +93,11 @@ def check_services(context: CommandContext) -> Iterator[Finding]:
             asked.append((name, "anthropic_api_key", table.get("api_key"), base or "https://api.anthropic.com"))
         elif base:
             asked.append((name, name, table.get("api_key"), base))
+    unusable = {name for name, _ in _unusable(context)}
     for name, kind, secret, base in asked:
-        yield _answer(name, service_check.is_refused(kind, _plain(secret), str(base)), str(base))
+        key = _plain(secret)
+        if key or name.casefold() not in unusable:  # one that lacks its key is named with the plugins
+            yield _answer(name, service_check.is_refused(kind, key, str(base)), str(base))
 
 
 def check_running(context: CommandContext) -> Iterator[Finding]:

@@ -5,13 +5,14 @@ begin with "learned:": its program writes all others there, so these were typed 
 """
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.folder import SourceFolder, json_lines
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.ports.identity import OWNER_SCOPE, Trust, chat_scope, is_session_id
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope, is_session_id
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.provider import Role
 
@@ -145,7 +146,7 @@ def _pad(sheet: FilePlan) -> tuple[str, datetime]:
         if not isinstance(pad, dict):
             return "", sheet.modified
         changed = datetime.fromisoformat(str(pad.get("updatedAt", "")))
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", sheet.modified
     return str(pad.get("content", "")), changed if changed.tzinfo else changed.replace(tzinfo=UTC)
 
@@ -157,7 +158,7 @@ def _add_patterns(plan: ImportPlan, path: str) -> None:
         return
     try:
         document = json.loads(sheet.text)
-    except ValueError:
+    except (ValueError, RecursionError):
         sheet.skipped["it is no JSON"] += 1
         return
     rows = document.get("patterns", []) if isinstance(document, dict) else document
@@ -179,8 +180,9 @@ def _add_preferences(plan: ImportPlan, path: str) -> None:
     for fact in sheet.markdown_facts(sheet.text, bare=True):
         learned = fact.text.lower().startswith(_LEARNED)
         text = fact.text[len(_LEARNED) :].strip() if learned else fact.text
-        trust: Trust = "model" if learned else "owner"
-        sheet.add(Candidate("note", OWNER_SCOPE, text, "preference", "import", trust))
+        said = Candidate("note", OWNER_SCOPE, text, "preference", "import", "owner")
+        # What its model learned is shown with the long-term memory: preferences.md is the owner's word.
+        sheet.add(replace(said, trust="model", tier="core") if learned else said)
 
 
 def _add_conversation(plan: ImportPlan, path: str) -> None:

@@ -15,6 +15,7 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, make_home, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
+from kenobot.cognitive.identity import identity_transfer
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.core.redaction import one_line
@@ -26,7 +27,9 @@ def export(context: CommandContext) -> int:
     file: str = context.args.file
     try:
         with context.read() as connection:
-            lines = portable.export(connection, context.scopes, context.now)
+            whole = context.args.scope is None
+            identity = identity_transfer.read_texts(context.home.identity) if whole else portable.NO_IDENTITY
+            lines = portable.export(connection, context.scopes, context.now, identity)
             if file == "-":
                 for line in lines:
                     print(line)
@@ -65,7 +68,8 @@ def _try_import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
         context.copy_database(copy)
         with closing(connect(copy)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            return portable.import_lines(connection, _each(lines), context.owner, is_memory_file, _progress(context))
+            report = portable.import_lines(connection, _each(lines), context.owner, is_memory_file, _progress(context))
+            return _adopt_identity(context, lines, report)
 
 
 def _import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
@@ -75,7 +79,17 @@ def _import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
         steps = portable.import_in_steps(
             connection, _each(lines), summary, context.owner, is_memory_file, _progress(context)
         )
-        return run_steps(steps, next_transaction)
+        report = run_steps(steps, next_transaction)
+    return _adopt_identity(context, lines, report)
+
+
+def _adopt_identity(context: CommandContext, lines: TextIO, report: MemoryImportReport) -> MemoryImportReport:
+    """Put the bot's character and rules in their place where nobody has written any yet; count them in the report."""
+    found = portable.identity_in(_each(lines), is_memory_file)
+    adopted = identity_transfer.adopt_texts(context.home.identity, found, dry_run=context.args.dry_run)
+    report.added["state"] += adopted
+    report.already_known["state"] -= adopted
+    return report
 
 
 def _each(lines: TextIO) -> Iterator[str]:

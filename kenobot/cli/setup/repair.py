@@ -12,6 +12,7 @@ from pathlib import Path
 from kenobot.core import lazy
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
 
 _LINE = lazy.regex(r"\(at line (\d+), column \d+\)$")
@@ -110,7 +111,7 @@ def _readable(lines: list[str]) -> list[str] | None:
 def _stop(lines: Sequence[str]) -> int | None:
     """Return the index of the line in which the parser stops; None when it reads them all."""
     try:
-        tomllib.loads("\n".join(lines))
+        parse_toml("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         place = _LINE.search(str(error))
         return min(int(place[1]), len(lines)) - 1 if place else len(lines) - 1

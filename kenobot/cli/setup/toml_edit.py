@@ -6,6 +6,7 @@ import tomllib
 from typing import Any
 
 from kenobot.core import lazy
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
 
 Value = str | bool | int | float | list[str]
@@ -21,7 +22,7 @@ def set_value(text: str, section: str, key: str, value: Value) -> str:
     exactly this one value has changed, ConfigError asks the person to do it by hand.
     """
     edited = _edit(text, section, key, toml_literal(value))
-    wanted = tomllib.loads(text)
+    wanted = parse_toml(text)
     table = wanted
     for part in section.split("."):
         table = table.setdefault(part, {}) if isinstance(table, dict) else {}
@@ -73,6 +74,6 @@ def _remark(line: str) -> str:
 
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
-        return tomllib.loads(text)
+        return parse_toml(text)
     except tomllib.TOMLDecodeError:
         return None

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from kenobot.ports.errors import ConfigError
+from kenobot.core.disk_fault import find_fault, name_fault
+from kenobot.ports.errors import ConfigError, KenobotError
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DRAFT = ".identity-"
@@ -46,9 +47,10 @@ class Home:
         home = cls(Path(chosen).absolute())
         try:
             home.config_file.exists()
-        except (OSError, ValueError) as error:  # a name that is too long, a folder that is closed, a NUL
-            reason = _reason(error) if isinstance(error, OSError) else str(error)
-            raise ConfigError(f"{home.path} cannot be used as a home: {reason}.") from error
+        except OSError as error:  # a name that is too long, a folder that is closed
+            raise home._name_trouble(error) from error
+        except ValueError as error:  # a NUL
+            raise ConfigError(f"{home.path} cannot be used as a home: {error}.") from error
         return home
 
     @property
@@ -149,7 +151,7 @@ class Home:
         _sync(self.path)
 
     def prepare(self) -> None:
-        """Create the folders, readable by the owner only. Raises ConfigError when the place is unfit.
+        """Create the folders, readable by the owner only. Raises ConfigError when the place is unfit, and StoreError.
 
         An open home is closed only when it is plainly ours: `--home /tmp` must not lock others out of /tmp.
         """
@@ -159,9 +161,14 @@ class Home:
             for folder in (self.path, self.credentials, self.backups, self.memory):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigError(f"{self.path} cannot be used as a home: {_reason(error)}.") from error
+            raise self._name_trouble(error) from error
         if not os.access(self.path, os.W_OK | os.X_OK):
-            raise ConfigError(f"{self.path} cannot be written to: give it to the user who runs KenoBot.")
+            raise find_fault(self.path) or ConfigError(
+                f"{self.path} cannot be written to: give it to the user who runs KenoBot."
+            )
+
+    def _name_trouble(self, error: OSError) -> KenobotError:
+        return name_fault(self.path, error, f"{self.path} cannot be used as a home: {_reason(error)}.")
 
     def _close(self) -> None:
         if not self.path.exists() or not self.path.stat().st_mode & _OTHERS:
@@ -198,14 +205,16 @@ class Home:
         return _hold(self.path / "update.lock", message)
 
     def seed_identity(self) -> bool:
-        """Copy the identity templates into a home without any; returns whether it did. Raises ConfigError.
+        """Copy the identity templates into a home without any; returns whether it did.
 
         All or nothing: a file that the owner removed, or a finished BOOTSTRAP.md, must not come back.
+        Raises ConfigError or StoreError.
         """
         try:
             return self._seed_identity()
         except OSError as error:
-            raise ConfigError(f"{self.identity} cannot be made: {_reason(error)}.") from error
+            message = f"{self.identity} cannot be made: {_reason(error)}."
+            raise name_fault(self.identity, error, message) from error
 
     def _seed_identity(self) -> bool:
         if self.identity.exists() and any(self.identity.iterdir()):
@@ -234,7 +243,7 @@ def _hold(path: Path, message: str) -> Iterator[None]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be opened: {_reason(error)}.") from error
+        raise name_fault(path, error, f"{path} cannot be opened: {_reason(error)}.") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -242,7 +251,7 @@ def _hold(path: Path, message: str) -> Iterator[None]:
             holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
             raise AlreadyLocked(message.format(holder=holder), holder) from None
         except OSError as error:
-            raise ConfigError(f"{path} cannot be locked: {_reason(error)}.") from error
+            raise name_fault(path, error, f"{path} cannot be locked: {_reason(error)}.") from error
         # The pid is a courtesy: a disk that cannot store it is no reason to refuse.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)

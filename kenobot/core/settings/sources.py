@@ -11,6 +11,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from kenobot.core import lazy, plugins
+from kenobot.core.disk_fault import name_fault
+from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
 
 KeyPath = tuple[str, ...]
@@ -109,7 +111,7 @@ def from_file(path: Path, text: str | None = None) -> SettingsSource:
     if text is None:
         text = _read(path) if path.exists() else ""
     try:
-        tables = tomllib.loads(text.removeprefix("\ufeff"))
+        tables = parse_toml(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = (place and place[1]) or len(text.splitlines())
@@ -185,7 +187,7 @@ def _files(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
-        raise ConfigError(f"{folder} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise name_fault(folder, error, f"{folder} cannot be read: {_reason(error)}.") from error
 
 
 def _read(path: Path) -> str:
@@ -199,7 +201,11 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start + 1}).") from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise name_fault(path, error, f"{path} cannot be read: {_reason(error)}.") from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def _leaves(table: Mapping[str, Any], at: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:

@@ -152,7 +152,9 @@ def _found(reading: ParsedRequest, *, asks: bool) -> str:
 def _known_name(reading: ParsedRequest) -> str:
     """The person's name as memory has it; the one said last wins."""
     for line in reversed((*reading.memory_lines, *reversed(reading.found))):
-        told = phrases.SAID_NAME.match(line.text) or phrases.THEIR_NAME.match(line.text)
+        quotation = _QUOTATION.match(line.text)
+        text = quotation[3] if quotation and quotation[1] == "an imported note" else line.text
+        told = phrases.SAID_NAME.match(text) or phrases.THEIR_NAME.match(text)
         if told is not None and (name := plausible_name(told[1].rstrip(".,;"))):
             return _inert(name)
     return ""
@@ -206,6 +208,8 @@ def _onboarding(reading: ParsedRequest) -> str:
     reply = _reply(reading)
     if any(asked):
         return reply
+    if _known_name(reading):  # by an import, say
+        return f"{reply}\n{_FINISHED}"
     introduction = f"{_say(reading, 'intro', reading.bot_name)}\n\n{_say(reading, 'ask_name')}"
     empty = {_say(reading, phrase) for phrase in _SAYS_NOTHING_NEW}
     empty.add(_say(reading, "own_name", reading.bot_name))

@@ -165,11 +165,12 @@ def read_archive(archive: Path, into: Path | None = None) -> Manifest:
     Raises DamagedBackup, and OSError.
     """
     try:
-        with tarfile.open(archive, mode="r|gz") as tar:
+        with archive.open("rb") as file, tarfile.open(fileobj=_Unpacked(file), mode="r|") as tar:
             manifest = _read_manifest(tar)
             seen = set()
             while member := tar.next():
                 seen.add(_read_member(tar, member, manifest, into))
+            _read_end(tar)
     except (tarfile.TarError, zlib.error, EOFError, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -177,6 +178,34 @@ def read_archive(archive: Path, into: Path | None = None) -> Manifest:
     if missing := manifest.files.keys() - seen:
         raise DamagedBackup(f"{archive} lacks {len(missing)} files, such as {min(missing)}.")
     return manifest
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzipped file holds; tarfile itself reads no further than the last member, and gzip takes several files."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._inflate = zlib.decompressobj(wbits=31)  # of gzip, with its checksum
+
+    def read(self, size: int = _CHUNK) -> bytes:
+        """Read up to `size` bytes; b"" at the end. Raises zlib.error, EOFError, and ValueError for what is behind."""
+        while not self._inflate.eof:
+            packed = self._inflate.unconsumed_tail or self._file.read(_CHUNK)
+            if not packed:
+                raise EOFError("its end is missing")
+            if content := self._inflate.decompress(packed, size):
+                return content
+        if self._inflate.unused_data or self._file.read(1):
+            raise ValueError("something stands behind its end")
+        return b""
+
+
+def _read_end(tar: tarfile.TarFile) -> None:
+    """Read what is behind the last member: nothing but zeros."""
+    assert tar.fileobj is not None
+    while chunk := tar.fileobj.read(_CHUNK):
+        if chunk.strip(b"\0"):
+            raise ValueError("something stands behind its last file")
 
 
 def _read_manifest(tar: tarfile.TarFile) -> Manifest:

@@ -69,7 +69,7 @@ async def test_a_reply_has_the_tool_calls_of_its_stream() -> None:
 
 async def test_a_provider_that_exits_refuses() -> None:
     """A plugin does not end the bot while it answers."""
-    with pytest.raises(Rejected, match="wanted to end the process"):
+    with pytest.raises(Rejected, match=r"broke \(SystemExit: 3\)"):
         await model_of(ManualClock(), Server(SystemExit(3))).ask(REQUEST)
 
 

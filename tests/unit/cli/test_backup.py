@@ -1,5 +1,6 @@
 """`kenobot backup` and `kenobot restore`: a home as one file, whole or not at all, and back."""
 
+import gzip
 import json
 import sqlite3
 import stat
@@ -105,6 +106,31 @@ def test_a_backup_that_is_cut_off_changes_nothing(kept: Path, cli: Cli, cut: flo
     assert code == 1
     assert "cut off or damaged" in said
     assert _memories(cli) == ["My sister lives in Bilbao"]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [b"x" * 40, b"\0" * 40, b"\0", gzip.compress(b""), gzip.compress(b"\0" * 10_240), gzip.compress(b"x")],
+    ids=["text", "zeros", "one zero", "an empty gzip", "a gzip of zeros", "a gzip"],
+)
+def test_a_backup_with_junk_behind_it_is_refused(kept: Path, cli: Cli, junk: bytes) -> None:
+    """Every byte counts, also what gunzip 1.12 and CPython 3.11's tarfile pass over."""
+    assert cli("restore", str(kept), "--check")[0] == 0
+    with kept.open("ab") as file:
+        file.write(junk)
+    code, _, said = cli("restore", str(kept), "--yes")
+    assert (code, "something stands behind its end" in said) == (1, True)
+    assert _memories(cli) == ["My sister lives in Bilbao"]
+
+
+def test_a_backup_with_junk_within_it_is_refused(kept: Path, cli: Cli) -> None:
+    """Behind the last file of the tar, within the gzip."""
+    whole = gzip.decompress(kept.read_bytes())
+    kept.write_bytes(gzip.compress(whole[:-20] + b"x" * 20))
+    code, _, said = cli("restore", str(kept), "--check")
+    assert (code, "something stands behind its last file" in said) == (1, True)
+    kept.write_bytes(gzip.compress(whole)[:-8] + bytes(8))
+    assert cli("restore", str(kept), "--check")[0] == 1
 
 
 def test_a_backup_with_other_bytes_than_were_put_in_is_refused(kept: Path, cli: Cli, tmp_path: Path) -> None:

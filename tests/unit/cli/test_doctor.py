@@ -194,6 +194,17 @@ def test_services_that_refuse_or_are_silent_are_told_apart(
     assert (code, found) == (1, [("error", "Telegram refuses the key.")])
 
 
+@pytest.mark.parametrize("answer", [True, False, None])
+def test_a_key_that_is_missing_is_told_alone(
+    cli: Cli, well: Home, monkeypatch: pytest.MonkeyPatch, answer: bool | None
+) -> None:
+    """Nothing is asked of a service without the key that it needs: the plugin says that it has none."""
+    _take_the_token(well)
+    monkeypatch.setattr(service_check, "is_refused", lambda *_: answer)
+    assert _found(cli, "services")[1] == []
+    assert "has no bot token" in _found(cli, "plugins")[1][0][1]
+
+
 def test_a_full_disk_is_an_error(cli: Cli, well: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("Usage", (), {"free": 1_000_000})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)

@@ -58,6 +58,18 @@ def test_a_guest_s_key_opens_nothing_of_the_home(home: Path, capsys: pytest.Capt
     assert "allowed_users" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("wanted", ["health", "sleep", "mail", "cost"])
+def test_a_scope_that_a_guest_cannot_have_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], wanted: str
+) -> None:
+    """Alone and beside others no key is made, and what to leave out is said."""
+    for more in ([], ["--scope", "messages"]):
+        words = ["bob's", "--user", "bob", "--scope", wanted, *more]
+        assert main(["http", "key", "add", *words, "--home", str(home)]) == 1
+        assert f"cannot open {wanted}: leave that out" in capsys.readouterr().err
+    assert main(["http", "key", "add", "bob's", "--user", "bob", "--home", str(home)]) == 0
+
+
 def test_a_revoked_key_is_gone_and_its_name_free(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two keys of one name would be mixed up."""
     first = _key(home, capsys, "script")

@@ -125,6 +125,36 @@ def test_export_and_import_are_complete(cli: Cli, made: Home, tmp_path: Path, mo
     assert not any(again["added"].values())
 
 
+def test_a_whole_export_brings_the_character_and_the_rules_into_a_fresh_home(
+    cli: Cli, made: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And that the introductions are over; of a home that has its own, all stays."""
+    file = tmp_path / "memory.jsonl"
+    assert cli("memory", "remember", "Se llama Lucía")[0] == 0
+    made.seed_identity()
+    (made.identity / "core.md").write_text("You are Ada.\r\n", "utf-8", newline="")
+    (made.identity / "rules.json").write_text('{"behavioral": []}')
+    (made.identity / "BOOTSTRAP.md").unlink()
+    assert cli("memory", "export", str(file))[0] == 0
+    fresh = Home(tmp_path / "fresh")
+    monkeypatch.setenv("KENOBOT_HOME", str(fresh.path))
+    assert json.loads(cli("memory", "import", str(file), "--dry-run", "--json")[1])["added"]["state"] == 3
+    assert (fresh.identity / "BOOTSTRAP.md").exists()
+    assert cli("memory", "import", str(file))[0] == 0
+    assert (fresh.identity / "core.md").read_bytes() == b"You are Ada.\r\n"
+    assert (fresh.identity / "rules.json").read_text() == '{"behavioral": []}'
+    assert not (fresh.identity / "BOOTSTRAP.md").exists()
+    (fresh.identity / "core.md").write_text("You are mine.")
+    assert json.loads(cli("memory", "import", str(file), "--json")[1])["added"]["state"] == 0
+    assert (fresh.identity / "core.md").read_text() == "You are mine."
+
+
+def test_an_export_of_one_scope_has_no_character(cli: Cli, made: Home) -> None:
+    """That belongs to the whole home."""
+    assert cli("memory", "remember", "Likes tea")[0] == 0
+    assert "identity:" not in cli("memory", "export", "-", "--scope", "owner")[1]
+
+
 @pytest.mark.parametrize(
     ("number", "line", "why"),
     [

@@ -98,6 +98,25 @@ def test_what_is_no_plugin_is_off_with_its_reason(folder: Path, name: str, text:
     assert "not the name" in found.problems["../watcher"]
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("raise RuntimeError('boom')", "cannot be loaded: RuntimeError: boom"),
+        ("import nowhere_at_all", "cannot be loaded: ModuleNotFoundError"),
+        ("raise SystemExit(3)", "cannot be loaded: SystemExit: 3"),
+        ("raise RuntimeError('boom')\nplugin = Plugin(kind='observer')", "cannot be loaded: RuntimeError: boom"),
+        ("plugin = 1", "does not say what it is"),
+    ],
+)
+def test_a_plugin_that_raises_at_its_import_is_off_with_the_error(folder: Path, text: str, reason: str) -> None:
+    """Whether or not it says what it is behind that."""
+    put(folder, "bad.py", text)
+    catalogue = PluginCatalogue(home_plugins.find(folder, ("bad",)))
+    with pytest.raises(PluginError) as caught:
+        catalogue.load("kenobot.observers", "bad")
+    assert reason in str(caught.value)
+
+
 @pytest.mark.parametrize("changed", ["watcher", "watcher/__init__.py", ""])
 def test_what_others_can_change_is_off(folder: Path, changed: str) -> None:
     """A file, its folder, or the folder of all plugins."""

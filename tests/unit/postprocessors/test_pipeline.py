@@ -95,7 +95,11 @@ def test_a_processor_that_hangs_or_exits_costs_only_its_items(monkeypatch: pytes
 
     monkeypatch.setattr(pipeline_module, "_PROCESSOR_SECONDS", 0.01)
     pipeline = Pipeline([Hanging(ValueError()), TAGS["chat-memory"]], str)
-    for content, failure in (("exit", "SystemExit"), ("hang", "it took too long"), ("exit", "it took too long")):
+    for content, failure in (
+        ("exit", "RuntimeError: SystemExit"),
+        ("hang", "it took too long"),
+        ("exit", "it took too long"),
+    ):
         reply = f"A<memory>{content}</memory><chat-memory>y</chat-memory>"
         processed = pipeline.process(reply, (), RecordingTurn(), "en")
         assert processed.applied == (AppliedItems("chat-memory", ("y",)),)

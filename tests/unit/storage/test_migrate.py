@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports.errors import ConfigError, StoreCorrupt
+from kenobot.ports.errors import ConfigError, KenobotError, StoreCorrupt, StoreError
 from kenobot.storage import migrate
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.database import Database
@@ -62,6 +62,32 @@ async def test_a_folder_in_its_place_is_for_a_person_to_mend(tmp_path: Path) -> 
     (tmp_path / "kenobot.db").mkdir()
     with pytest.raises(ConfigError, match=r"kenobot\.db"):
         await _open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_IOERR_SHMSIZE, StoreError),
+        (sqlite3.SQLITE_IOERR_READ, StoreError),
+        (sqlite3.SQLITE_BUSY, StoreError),
+        (sqlite3.SQLITE_FULL, StoreError),
+        (sqlite3.SQLITE_CANTOPEN, ConfigError),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, ConfigError),
+    ],
+)
+async def test_what_passes_by_itself_is_not_for_a_person_to_mend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, kind: type[KenobotError]
+) -> None:
+    """A failing disk is a StoreError, rights are a ConfigError (SQLite 3.46, sqlite.org/rescode.html)."""
+
+    def refuse(*_: object, **__: object) -> None:
+        error = sqlite3.OperationalError("refused")
+        error.sqlite_errorcode = code
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    with pytest.raises(kind, match=r"kenobot\.db|database"):
+        migrate.open_writer(tmp_path / "kenobot.db")
 
 
 async def test_a_missing_folder_is_for_a_person_to_mend(tmp_path: Path) -> None:

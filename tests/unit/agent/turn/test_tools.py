@@ -26,6 +26,10 @@ class Word(ToolArguments):
     word: str
 
 
+class Panic(BaseException):
+    """As PanicException, what a Rust library's panic is in Python (PyO3 0.27, src/panic.rs)."""
+
+
 class Tool:
     """Answers each call by its word, as told."""
 
@@ -38,13 +42,15 @@ class Tool:
         self.name, self.effects, self.answer = name, effects, answer
         self.ran: list[str] = []
         self.contexts: list[ToolContext] = []
-        self.hangs = False
+        self.hangs = self.computes = False
 
     async def run(self, arguments: Word, turn: ToolContext) -> str:
         self.ran.append(arguments.word)
         self.contexts.append(turn)
         if self.hangs:
             await asyncio.Event().wait()
+        while self.computes:
+            pass
         if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
@@ -130,6 +136,8 @@ async def test_a_call_that_cannot_be_run_is_told_to_the_model(tmp_path: Path, ca
         (Rejected("the key is wrong"), "the key is wrong"),
         (RuntimeError("secret detail"), "The tool broke"),
         (SystemExit("secret detail"), "The tool broke"),
+        (KeyboardInterrupt("secret detail"), "The tool broke"),
+        (Panic("secret detail"), "The tool broke"),
         (asyncio.CancelledError("secret detail"), "The tool broke"),
     ],
 )
@@ -171,6 +179,18 @@ async def test_a_tool_that_hangs_is_broken_off(tmp_path: Path) -> None:
     async with Scene(tmp_path, [calls("a"), "It took too long."], tools=[tool], environ=environ) as scene:
         assert await scene.say("go") == "It took too long."
         assert "0.1 seconds" in results(requests(scene)[1])[0].text
+
+
+async def test_a_tool_that_computes_without_end_is_broken_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps every chat waiting, so it loses its turn, and the answer comes."""
+    monkeypatch.setattr(toolbox, "_STEP_SECONDS", 0.05)
+    tool = Tool()
+    tool.computes = True
+    async with Scene(tmp_path, [calls("a"), "It took too long."], tools=[tool]) as scene:
+        assert await scene.say("go") == "It took too long."
+        [result] = results(requests(scene)[1])
+        assert result.failed
+        assert "kept everything else waiting" in result.text
 
 
 async def test_rounds_end(tmp_path: Path) -> None:
