@@ -19,7 +19,7 @@ _OWN = ["La alarma del piso de Lugo se apaga con 58213"]
 
 
 async def remember(scene: Scene, notes: Sequence[str], source: Source, trust: Trust, tier: Tier = "daily") -> None:
-    """Have notes taken in, of the form in which MEMORY.md of OpenClaw 2026.9 and memory/ of nanobot 0.3 come in."""
+    """Have notes taken in, of the form in which MEMORY.md of OpenClaw and memory/ of nanobot come in."""
     now = scene.clock.now()
     occasion = AdmitContext(now, now.date().isoformat(), "test")
 

@@ -27,7 +27,7 @@ class Word(ToolArguments):
 
 
 class Panic(BaseException):
-    """As PanicException, what a Rust library's panic is in Python (PyO3 0.27, src/panic.rs)."""
+    """As PanicException, what a Rust library's panic is in Python (PyO3, src/panic.rs)."""
 
 
 class Tool:

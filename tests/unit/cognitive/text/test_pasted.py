@@ -129,7 +129,7 @@ _TYPED = (
 
 @pytest.mark.parametrize("text", _PASTED)
 def test_forms_that_a_person_would_call_pasted_are_others_words(text: str) -> None:
-    """Lines of WhatsApp 2.26 and Telegram 6 as they are copied, results of a search, texts to be worked on."""
+    """Lines of WhatsApp and Telegram as they are copied, results of a search, texts to be worked on."""
     assert split_pasted(text)[1]
 
 
