@@ -22,7 +22,7 @@ from kenobot.cognitive.text.lexicon import STOPWORDS, word_set
 from kenobot.cognitive.text.named_days import days_named, time_named
 from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 
 _KEPT = 2048  # texts whose reading is kept: each memory is compared with every sentence that has a word of change
@@ -58,7 +58,9 @@ _UNITS = word_set("units")
 _POINTING = word_set("pointing_words")
 _COPULAS = frozenset("is am are es son soy se llama llaman called named cuesta costs".split())
 _HOLDING = STOPWORDS | _COPULAS | word_set("statement_owner") | frozenset("we our nuestro nuestra not no".split())
-_WHEN = frozenset(WEEKDAYS) | frozenset(MONTHS) | word_set("statement_dates") | word_set("statement_frequency")
+_WEEKDAYS, _FREQUENCY = frozenset(WEEKDAYS), word_set("statement_frequency")
+_WHEN = _WEEKDAYS | frozenset(MONTHS) | word_set("statement_dates") | _FREQUENCY
+_RESTRICTS = lazy.regex(_phrase("restricts"))
 _THIRD = lazy.regex(
     r"(?:ya |ahora |no )*(?:vive|trabaja|tiene|es|esta|estudia|toca|habla|juega|toma|cobra|gana|entra|sale)\b"
 )
@@ -159,10 +161,18 @@ class _Telling:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Iterate over the sentences of a text, and the claims of each: any of them may end something."""
+    """Iterate over the sentences of a text, and the claims of each: any of them may end something.
+
+    A clause before a comma is one, if what follows neither restricts it nor says when: "Ava is 8 now, how time flies".
+    """
     for sentence in split_sentences(text):
-        parts = claims(sentence)
-        yield from dict.fromkeys((sentence, *(part.text for part in parts)))
+        head, _, tail = sentence.partition(", ")
+        is_alone = tail and not _RESTRICTS.match(fold(tail)) and not any(map(_is_repeated, words(tail)))
+        yield from dict.fromkeys((sentence, *(part.text for part in claims(sentence)), *([head] if is_alone else ())))
+
+
+def _is_repeated(word: str) -> bool:
+    return word.removesuffix("s") in _WEEKDAYS or word in _WEEKDAYS or word in _FREQUENCY
 
 
 def _read_telling(text: str, *, corrects: bool) -> _Telling | None:
