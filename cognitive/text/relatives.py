@@ -29,3 +29,15 @@ def told_relatives(text: str) -> set[tuple[str, str]]:
     found = (match for pattern in _TOLD for match in pattern.finditer(text))
     told = {(RELATIVES[fold(match["kin"])], fold(match["name"])) for match in found}
     return {(kin, name) for kin, name in told if name not in STOPWORDS}
+
+
+def lost_relative(text: str, message: str) -> str:
+    """Return the words by which a text calls a person a relation that a message does not name: "my husband Walter".
+
+    "" where there are none, and where the text tells nothing else.
+    """
+    named = {kin for kin, _ in told_relatives(message)}
+    for found in (match for pattern in _TOLD for match in pattern.finditer(text[:_LONGEST])):
+        if RELATIVES[fold(found["kin"])] not in named and fold(found["name"]) not in STOPWORDS:
+            return found[0] if len(found[0]) < len(text.rstrip(" .!")) else ""
+    return ""

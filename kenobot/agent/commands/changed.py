@@ -21,6 +21,7 @@ from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.claims import mentions_value
 from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.cognitive.text.relatives import lost_relative
 from kenobot.cognitive.text.sentences import begins_with, without_sentence
 from kenobot.cognitive.text.words import detect_language
 from kenobot.core import texts
@@ -102,7 +103,9 @@ def _find_left(text: str, asked: ChangePayload, message: str) -> str:
     """Return the words of a memory that still hold; "" where all of it is over, or it is not clear what."""
     if asked.whole:
         return ""
-    return without_clause(text, asked.clause) if asked.clause else without_value(text, message)
+    if asked.clause:
+        return without_clause(text, asked.clause)
+    return without_value(text, message) or lost_relative(text, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:

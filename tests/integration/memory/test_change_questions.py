@@ -334,6 +334,7 @@ async def test_what_happened_at_some_time_is_told(tmp_path: Path, told: str) -> 
             "The band rehearses at Joe's garage",
         ),
         ("My appointment is on 12 May at the Mercy", "My appointment is on 26 May now", "My appointment at the Mercy"),
+        ("mi marido Walter trabaja en el puerto", "Walter se jubiló el viernes", "mi marido Walter"),
         ("el desayuno va de 6 a 9 y cuesta 12 soles", "el desayuno lo subí a 15 soles", "el desayuno va de 6 a 9"),
     ],
 )

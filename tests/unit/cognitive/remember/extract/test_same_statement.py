@@ -14,6 +14,9 @@ NEAR = tomllib.loads((DATA / "near_endings.toml").read_text("utf-8"))
 SAID = date(2026, 3, 5)
 
 SAME = [
+    ("My salary is 350k a month", "My salary is now 420k a month, thank God"),
+    ("mi nena tiene 4", "mi nena ya tiene 5, cumplió ayer"),
+    ("I pay 30 for the gym", "I pay 35 for the gym from today"),
     ("I take 20 mg of ramipril every morning", "I take 10 mg of ramipril every morning now"),
     ("Calzo un 42", "ahora calzo un 43"),
     ("Calzo un 42", "Ahora calzo un 43"),
@@ -50,7 +53,6 @@ SAME = [
     ("My wifi network is Foo12", "my wifi network is Bar13 now"),
     ("Tom is 12", "Tom is 13 now"),
     ("I have 2 dogs", "I have 3 dogs now"),
-    ("Mi hijo Leo tiene 5 años", "Leo ya tiene 6 años"),
     ("el bus 21 sale a las 8", "el bus 21 ahora sale a las 9"),
     ("Ana's number is 600111222", "Ana's number is 600333444 now"),
     ("I like tea", "I don't like tea any more"),
@@ -184,6 +186,7 @@ ANOTHER = [
     ("I live in Leeds", "I lived in York"),
     ("My name is Rob", "my name is mud now"),
     ("I was born in Leeds", "I was in York just now"),
+    ("Mi hijo Leo tiene 5 años", "Leo ya tiene 6 años"),  # whose son he is would be lost
 ]
 
 
