@@ -28,10 +28,11 @@ chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
 # A file stays with one worker, for what its tests share. In their own order: the slow folders come first by name, while
 # xdist would put files with few tests last, which are the slowest. Their files are in memory where it has room. Two
 # workers a core, because for much of their time they wait for a disk and for processes that they started.
+# Where a process of the tests dies, the others end as well: with files given out as a whole, pytest-xdist 3.8.0 waits for ever.
 test: $(VENV)/.ready ## run the tests
 	@folder=$$($(BIN)/python -c 'import tempfile; from tests.scratch import scratch_root; print(tempfile.mkdtemp(dir=scratch_root()))'); \
 	workers=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 2) * 2)'); \
-	$(BIN)/pytest -m "not slow" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
+	$(BIN)/pytest -m "not slow" --numprocesses "$$workers" --max-worker-restart 0 --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
 	code=$$?; rm -rf "$$folder"; exit $$code
 
 check: $(VENV)/.ready ## formatting, lint, types, import rules

@@ -1,6 +1,8 @@
 """The command line. Only the module of the chosen command is imported: `kenobot version` must stay instant."""
 
 import argparse
+import contextlib
+import faulthandler
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from kenobot.ports.clock import Clock
 
 FAILED, USAGE, CONFIG, INTERRUPTED = 1, 2, 78, 130
+_LONGEST_EXIT = 10.0  # seconds
 
 ALIASES = {"mail": "deadletter"}
 MOVED_BENCHES = ("years", "month", "cost")
@@ -54,6 +57,16 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
         return 0
     except StreamFailed as error:
         return options.print_failure(f"kenobot: {error}", FAILED)
+    finally:
+        if argv is None:
+            _bound_exit()
+
+
+def _bound_exit() -> None:
+    """End the process soon, whatever threads a plugin left behind, which the interpreter would wait for."""
+    if sys.__stderr__ is not None:
+        with contextlib.suppress(OSError, ValueError):  # it is closed
+            faulthandler.dump_traceback_later(_LONGEST_EXIT, exit=True, file=sys.__stderr__)
 
 
 def _exit_code(words: list[str], clock: "Clock | None") -> int:

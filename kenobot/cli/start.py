@@ -44,11 +44,12 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
     parts = plugin_instances.load_plugins(home, loaded, clock, channels)
     parts = replace(parts, access_lists={"console": Roster.from_settings(screens), **parts.access_lists})
 
+    end = HardEnd(_LONGEST_END, _LONGEST_STANDSTILL)
+
     async def run() -> int:
         rng = Random()  # noqa: S311 - trace ids and jitter, not secrets
         with start_extended():  # a large database may have to be backed up and migrated first
             bot = app.App(home, loaded, clock, parts, rng, terminal_language(os.environ))
-        end = HardEnd(_LONGEST_END, _LONGEST_STANDSTILL)
         watching = asyncio.create_task(end.watch_loop(), name="standstill")
         code = await serve(bot, console, screens.user, end.begin)
         watching.cancel()
@@ -65,7 +66,10 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         with home.lock():
             home.seed_identity()
             _log_to_files(context, in_chat=console is not None and console.message is None)
-            return asyncio.run(run())
+            try:
+                return asyncio.run(run())
+            finally:
+                end.cancel()
     except StoreCorrupt as error:  # a service that starts again would find it as damaged as before
         raise ConfigError(str(error)) from error
 

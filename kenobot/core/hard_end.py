@@ -29,6 +29,11 @@ class HardEnd:
             self._is_begun = True
             faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._file)
 
+    def cancel(self) -> None:
+        """Cancel the count: the process goes on with something else."""
+        if self._is_begun:
+            faulthandler.cancel_dump_traceback_later()
+
     async def watch_loop(self) -> None:
         """Watch the event loop of the main thread until cancelled."""
         faulthandler.register(signal.SIGVTALRM, self._file, chain=True)  # whose default is the end

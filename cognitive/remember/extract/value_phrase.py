@@ -46,11 +46,12 @@ def without_value(text: str, message: str) -> str:
     kinds = [kind for kind in told.values.keys() & known.values.keys() if told.values[kind] - known.values[kind]]
     if len(plain) != len(text) or "over" in told.cues:
         return ""
-    spans = _join(span for kind in kinds for span in value_spans(plain, kind))
-    if len(spans) != 1:
-        return ""
-    left = _cut_part(plain, text, *spans[0]) or _cut_phrase(plain, text, *spans[0])
-    return left if len(content_stems(left)) >= _LEAST else ""
+    spans = [_join(value_spans(plain, kind)) for kind in kinds]
+    left = text
+    for start, end in sorted({span for found in spans for span in found}, reverse=True):
+        left = _cut_part(left, start, end) or _cut_phrase(left, start, end)
+    is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text
+    return left if is_clear and len(content_stems(left)) >= _LEAST else ""
 
 
 def _join(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -64,9 +65,9 @@ def _join(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def _cut_part(plain: str, text: str, start: int, end: int) -> str:
+def _cut_part(text: str, start: int, end: int) -> str:
     """Cut the part behind a mark or an "and" that a value is in; "" where it is in the first."""
-    marks = [found.span() for found in _PART.finditer(plain)]
+    marks = [found.span() for found in _PART.finditer(fold(text))]
     before = [mark for mark in marks if mark[1] <= start]
     if not before:
         return ""
@@ -74,8 +75,9 @@ def _cut_part(plain: str, text: str, start: int, end: int) -> str:
     return f"{text[: before[-1][0]]}{text[following:]}".strip()
 
 
-def _cut_phrase(plain: str, text: str, start: int, end: int) -> str:
+def _cut_phrase(text: str, start: int, end: int) -> str:
     """Cut a value with what leads to it and measures it, at the end or before another such phrase; "" elsewhere."""
+    plain = fold(text)
     first = plain[start:end].lstrip("£$€ ")
     leads = _LEADS.search(plain, 0, start)
     own = any(first.startswith(f"{word} ") for word in ("at", "from", "till", "until", "a", "el", "del", "hasta"))
