@@ -1,7 +1,6 @@
 """Take out of a memory the phrase whose value a message replaces; all other words of the memory go on holding."""
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 from kenobot.cognitive.remember.extract.change_signs import (
     Signs,
@@ -19,15 +18,16 @@ _MEASURES = lazy.regex(rf"(?:\s?(?:{_ROWS['measures']})(?!\w))*")
 _NEXT = lazy.regex(rf"\W*\Z|[,;]|\s(?:{_ROWS['next']})\s")
 _IS = lazy.regex(r"\s(?:is|are|es|son)\s")
 _ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
-_PART = lazy.regex(r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)")
+_MARKS = r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)"
+_PART = lazy.regex(_MARKS)
+_PARTS = lazy.regex(rf"{_MARKS}|\s(?=(?:with|con)\s)")  # and who is with them
 _LEAST = 2  # words of its own that a memory needs to be understood
 
 
 def tells_more(text: str, message: str) -> bool:
     """Return whether a memory has a part that shares no word and no kind of value with a message."""
-    told, plain = read_signs(message), fold(text)
-    bounds = [0, *(found.end() for found in _PART.finditer(plain)), len(plain)]
-    parts = [plain[start:end] for start, end in pairwise(bounds)]
+    told = read_signs(message)
+    parts = [part for part in _PARTS.split(fold(text)) if part]
     return len(parts) > 1 and any(_is_apart(read_signs(part), told) for part in parts)
 
 
