@@ -16,6 +16,7 @@ _ROWS = load_phrases("kenobot.cognitive.remember.extract", "likely_change.toml",
 _LEADS = lazy.regex(rf"(?:\s(?:{_ROWS['leads']}))+\s\Z")
 _MEASURES = lazy.regex(rf"(?:\s?(?:{_ROWS['measures']})(?!\w))*")
 _NEXT = lazy.regex(rf"\W*\Z|[,;]|\s(?:{_ROWS['next']})\s")
+_STAYS = lazy.regex(rf"(?<!\w)(?:{_ROWS['stays']})(?!\w)")
 _IS = lazy.regex(r"\s(?:is|are|es|son)\s")
 _ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
 _MARKS = r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)"
@@ -25,7 +26,9 @@ _LEAST = 2  # words of its own that a memory needs to be understood
 
 
 def tells_more(text: str, message: str) -> bool:
-    """Return whether a memory has a part that shares no word and no kind of value with a message."""
+    """Return whether a memory has a part that shares no word and no kind of value with a message, or a message says so."""
+    if _STAYS.search(fold(message)):
+        return True
     told = read_signs(message)
     parts = [part for part in _PARTS.split(fold(text)) if part]
     return len(parts) > 1 and any(_is_apart(read_signs(part), told) for part in parts)
