@@ -26,7 +26,7 @@ _LEAST = 2  # words of its own that a memory needs to be understood
 
 
 def tells_more(text: str, message: str) -> bool:
-    """Return whether a memory has a part that shares nothing with a message, or the message says that something stays."""
+    """Return whether a memory has a part that shares nothing with a message, or a message says that something stays."""
     if _STAYS.search(fold(message)):
         return True
     told = read_signs(message)
