@@ -25,7 +25,7 @@ def adopt_texts(folder: Path, texts: Mapping[str, str], *, dry_run: bool = False
 
     What a person wrote here stays. Raises OSError.
     """
-    new = (name for name in _FILES if name in texts and texts[name] != _shipped(name))
+    new = (name for name in _FILES if name in texts and texts[name] != _read_template(name))
     adopted = [name for name in new if _is_untouched(folder, name)]
     ends = _INTRODUCED in texts and _is_untouched(folder, _BOOTSTRAP)
     if not dry_run:
@@ -40,10 +40,10 @@ def adopt_texts(folder: Path, texts: Mapping[str, str], *, dry_run: bool = False
 
 
 def _is_untouched(folder: Path, name: str) -> bool:
-    return _read(folder / name) == _shipped(name)
+    return _read(folder / name) == _read_template(name)
 
 
-def _shipped(name: str) -> str:
+def _read_template(name: str) -> str:
     return resources.files("kenobot").joinpath("config", "identity", name).read_text("utf-8")
 
 

@@ -116,7 +116,7 @@ def find_urls(text: str) -> list[Url]:
     folded, places = _folded(text)
     return [
         Url(places[start], places[end - 1] + 1, folded[start:end]) if places else Url(start, end, text[start:end])
-        for start, end in _merged(chain(_spans(folded), find_contacts(folded), _spaced(folded)))
+        for start, end in _merged(chain(_spans(folded), find_contacts(folded), _find_spaced(folded)))
     ]
 
 
@@ -172,7 +172,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         at = taken = max(end, match.end())
 
 
-def _spaced(text: str) -> Iterator[tuple[int, int]]:
+def _find_spaced(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of addresses whose letters stand apart."""
     for match in _SPACED.finditer(text):
         if any(_spans(_SPACED_SIGNS.sub(lambda gap: _WRITTEN[gap[1].casefold()] if gap[1] else "", match[0]))):

@@ -98,7 +98,7 @@ class Edits:
         )
         told = _tell(changed.gone, changed.learned, call.language)
         edits.note_edit(connection, edit, turn)
-        conversation.append_turn(connection, _noted(edit, principal, call.at, told))
+        conversation.append_turn(connection, _describe_edit(edit, principal, call.at, told))
         return told
 
     def _find_taught(
@@ -148,7 +148,7 @@ def _renewed(edit: PendingMessage, turn: EditedTurn) -> PendingMessage:
     return replace(edit, inbound=inbound, fragments=turn.parts)
 
 
-def _noted(edit: PendingMessage, principal: Principal, at: datetime, told: str) -> conversation.FinishedTurn:
+def _describe_edit(edit: PendingMessage, principal: Principal, at: datetime, told: str) -> conversation.FinishedTurn:
     """Return what the conversation tells of an edit of an earlier message."""
     inbound = edit.inbound
     text = message_text(replace(inbound, text=f"{_NOTE}\n{inbound.text}"), principal.role)

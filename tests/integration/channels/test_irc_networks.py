@@ -29,7 +29,7 @@ class TestIrcWithPenaltiesAndHistory(test_irc.TestIrc):
 
 
 @asynccontextmanager
-async def hosted(port: int, mode: str) -> AsyncIterator[tuple[IrcChannel, Person]]:
+async def host_channel(port: int, mode: str) -> AsyncIterator[tuple[IrcChannel, Person]]:
     """A channel that runs, and Ana, who had the room first, and gives it a mode."""
     async with person(port) as ana:
         ana.write("JOIN #home", f"MODE #home {mode}")
@@ -55,7 +55,7 @@ async def test_a_room_that_takes_no_formatting_gets_the_words_alone(server: int)
 
     InspIRCd 3.15 with m_blockcolor answers 404 to each formatted line into a channel with +c.
     """
-    async with hosted(server, "+c") as (channel, ana):
+    async with host_channel(server, "+c") as (channel, ana):
         for _ in range(2):
             await sent(channel, "#home", "first\n**Bold** words\nthird\n`code` and *more*")
             assert await heard_by(ana, 4) == ["first", "Bold words", "third", "code and more"]
@@ -66,7 +66,7 @@ async def test_a_refusal_that_is_not_for_the_formatting_stays_one(server: int) -
 
     InspIRCd 3.15 answers 404 to each of the lines into a channel with +m.
     """
-    async with hosted(server, "+m") as (channel, ana):
+    async with host_channel(server, "+m") as (channel, ana):
         for text in ("one\ntwo\nthree", "one\n**two**\nthree"):
             with pytest.raises(Rejected, match="does not take"):
                 await channel.send(Outbound(1, "irc", "#home", channel.render(text)[0], "trace"))

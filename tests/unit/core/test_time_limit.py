@@ -33,7 +33,7 @@ async def test_steps_within_the_limit_are_as_any_others() -> None:
     assert await LimitedSteps(both, 1) == ["a", "odd"]
     with pytest.raises(KeyError, match="mine"):
         await LimitedSteps(fail, 1)
-    work = asyncio.ensure_future(_awaited(LimitedSteps(hang, 1)))
+    work = asyncio.ensure_future(_await_work(LimitedSteps(hang, 1)))
     await asyncio.sleep(0)
     work.cancel()
     assert await work == "told"
@@ -57,5 +57,5 @@ async def test_a_step_that_computes_without_end_is_broken_off() -> None:
         await LimitedSteps(at_once, 0.01)
 
 
-async def _awaited(work: LimitedSteps[str]) -> str:
+async def _await_work(work: LimitedSteps[str]) -> str:
     return await work

@@ -174,11 +174,11 @@ class _Document:
 
     def _inline(self, container: Element, line: _Line) -> None:
         raised, struck = self._styles.look(container)
-        add_text(line.text, _collapsed(container.text), is_raised=raised, is_struck=struck)
+        add_text(line.text, _collapse_blanks(container.text), is_raised=raised, is_struck=struck)
         for child in container:
             if not self._styles.is_hidden(child):
                 self._inline_child(child, line)
-            add_text(line.text, _collapsed(child.tail), is_raised=raised, is_struck=struck)
+            add_text(line.text, _collapse_blanks(child.tail), is_raised=raised, is_struck=struck)
 
     def _inline_child(self, child: Element, line: _Line) -> None:
         match child.tag.removeprefix(TEXT):
@@ -350,7 +350,7 @@ def _repeat(table: Element, tag: str) -> Iterator[Element]:
         yield from [column] * min(int(column.get(TABLE + "number-columns-repeated", "1")), _MOST_COLUMNS)
 
 
-def _collapsed(text: str | None) -> str:
+def _collapse_blanks(text: str | None) -> str:
     """Collapse each run of blanks to one, as the standard says."""
     if not text:
         return ""

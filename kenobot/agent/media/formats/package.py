@@ -65,13 +65,13 @@ class Package:
                 found[each.get("Id", "")] = Relation(each.get("Type", "").rpartition("/")[2], target)
         return found
 
-    def related(self, part: str, kind: str) -> list[str]:
+    def find_related(self, part: str, kind: str) -> list[str]:
         """Return the parts that a part leads to by a kind of relationship."""
         return [each.part for each in self.relations(part).values() if each.kind == kind]
 
     def main_part(self) -> str:
         """Return the part that the document begins with. Raises ValueError."""
-        for part in self.related("", "officeDocument"):
+        for part in self.find_related("", "officeDocument"):
             return part
         raise ValueError("no office document")
 

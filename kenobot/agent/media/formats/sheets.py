@@ -56,8 +56,8 @@ class _Book:
             properties if "date1904" in properties.attrib else None, "date1904"
         )
         again = calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
-        texts = [text for part in package.related(main, "sharedStrings") for text in _shared_texts(package, part)]
-        styles = next((package.load(part) for part in package.related(main, "styles")), None)
+        texts = [text for part in package.find_related(main, "sharedStrings") for text in _shared_texts(package, part)]
+        styles = next((package.load(part) for part in package.find_related(main, "styles")), None)
         return cls(texts, _formats(styles), from_1904, again)
 
 
@@ -90,8 +90,8 @@ class _Sheet:
             yield f"[rows of it that are hidden and left out: {self._left_out}]"
         for comment in self._comments.values():
             yield from comment
-        for drawing in self._package.related(self._part, "drawing"):
-            yield from self._drawing(drawing)
+        for drawing in self._package.find_related(self._part, "drawing"):
+            yield from self._read_drawing(drawing)
 
     def _row_lines(self, row: Element) -> Iterator[str]:
         self._row = int(row.get("r", self._row + 1))
@@ -153,7 +153,7 @@ class _Sheet:
                 return value.removesuffix("Z").removesuffix("T00:00:00").replace("T", " ")
         return format_number(float(value), form, from_1904=self._book.from_1904) if value.strip() else ""
 
-    def _drawing(self, part: str) -> Iterator[str]:
+    def _read_drawing(self, part: str) -> Iterator[str]:
         """Yield the texts of shapes and the titles of charts, whose figures are those of cells."""
         root, relations = self._package.load(part), self._package.relations(part)
         for each in root.iter() if root is not None else ():
@@ -210,11 +210,11 @@ def _comments(package: Package, part: str) -> dict[str, list[str]]:
         for each in package.children(book)
     }
     found: dict[str, list[str]] = {}
-    for related in package.related(part, "threadedComment"):
+    for related in package.find_related(part, "threadedComment"):
         for each in package.children(related):
             text = "".join(piece.text or "" for piece in each if local(piece) == "text")
             _add(found, each.get("ref", ""), people.get(each.get("personId", ""), ""), text)
-    for related in package.related(part, "comments") if not found else ():
+    for related in package.find_related(part, "comments") if not found else ():
         root = package.load(related)
         authors = [each.text or "" for each in root.iter(_S + "author")] if root is not None else []
         for each in root.iter(_S + "comment") if root is not None else ():

@@ -133,14 +133,14 @@ def _cell(cell: Element) -> str:
 
 def _beside(package: Package, part: str) -> Iterator[str]:
     """Yield the speaker's notes of a slide and its comments."""
-    for notes in package.related(part, "notesSlide"):
+    for notes in package.find_related(part, "notesSlide"):
         root = package.load(notes)
         for shape in root.iter(_P + "sp") if root is not None else ():
             place = shape.find(f"./*/{_P}nvPr/{_P}ph")
             if place is not None and place.get("type") == "body":
                 for line in text_lines(shape.find(_P + "txBody")):
                     yield f"[speaker's notes] {line}"
-    for comments in package.related(part, "comments"):
+    for comments in package.find_related(part, "comments"):
         root = package.load(comments)
         for comment in root.iter() if root is not None else ():
             if local(comment) in ("cm", "reply"):
@@ -151,9 +151,9 @@ def _beside(package: Package, part: str) -> Iterator[str]:
 
 def _background(package: Package, part: str, shown: set[str]) -> Iterator[str]:
     """Yield the lines of a slide's layout and master, once for all slides."""
-    for layout in package.related(part, "slideLayout"):
+    for layout in package.find_related(part, "slideLayout"):
         root = package.load(layout)
-        masters = package.related(layout, "slideMaster") if is_on(root, "showMasterSp") else []
+        masters = package.find_related(layout, "slideMaster") if is_on(root, "showMasterSp") else []
         for each in (layout, *masters):
             background = None if each in shown else package.load(each)
             shown.add(each)

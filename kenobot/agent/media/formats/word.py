@@ -118,7 +118,7 @@ class _Story:
         return lines
 
     def _first(self, kind: str) -> Element | None:
-        for part in self._package.related(self._main, kind):
+        for part in self._package.find_related(self._main, kind):
             return self._package.load(part)
         return None
 
@@ -205,7 +205,7 @@ class _Story:
             case "footnoteReference" | "endnoteReference" | "commentReference":
                 self._note(name.removesuffix("Reference"), child.get(_W + "id", ""), line)
             case "drawing" | "pict" | "object":
-                line.after += self._drawing(child)
+                line.after += self._read_drawing(child)
             case "AlternateContent":
                 self._alternative(_choice(child), line)
 
@@ -214,7 +214,7 @@ class _Story:
             if local(child) == "t":
                 line.text.append(child.text or "")
             else:
-                line.after += self._drawing(child)
+                line.after += self._read_drawing(child)
 
     def _is_hidden(self, properties: Element | None, style: str, *, vanish_here: bool = False) -> bool:
         if properties is None:
@@ -240,12 +240,12 @@ class _Story:
 
     # ── drawings ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _drawing(self, drawing: Element) -> list[str]:
+    def _read_drawing(self, drawing: Element) -> list[str]:
         """Return the lines of text boxes, charts and diagrams within."""
         name, lines = local(drawing), list[str]()
         if name == "AlternateContent":
             for child in _choice(drawing):
-                lines += self._drawing(child)
+                lines += self._read_drawing(child)
             return lines
         if name == "docPr" and is_on(drawing if drawing.get("hidden") else None, "hidden"):
             return []
@@ -258,7 +258,7 @@ class _Story:
         if name == "relIds" and (reference := drawing.get(_R + "dm")):
             return self._related_lines(reference)
         for child in drawing:
-            lines += self._drawing(child)
+            lines += self._read_drawing(child)
         return lines
 
     def _related_lines(self, reference: str) -> list[str]:
@@ -368,9 +368,9 @@ def write_formula(element: Element) -> str:
     signs = {"f": ("num", "/", "den"), "sSup": ("e", "^", "sup"), "sSub": ("e", "_", "sub")}
     if name in signs:
         first, sign, second = signs[name]
-        return sign.join(_grouped(write_formula(parts[each])) for each in (first, second) if each in parts)
+        return sign.join(_bracket(write_formula(parts[each])) for each in (first, second) if each in parts)
     if name == "rad":
-        return f"√{_grouped(write_formula(parts['e']))}" if "e" in parts else ""
+        return f"√{_bracket(write_formula(parts['e']))}" if "e" in parts else ""
     return "".join(write_formula(each) for each in element)
 
 
@@ -383,5 +383,5 @@ def _look(properties: Element | None) -> tuple[bool, bool]:
     return raised is not None and raised.get(_VAL) == "superscript", struck
 
 
-def _grouped(text: str) -> str:
+def _bracket(text: str) -> str:
     return text if len(text) < 2 or text.isalnum() else f"({text})"
