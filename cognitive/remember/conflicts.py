@@ -30,6 +30,7 @@ from kenobot.cognitive.text.claims import (
 )
 from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.cognitive.text.named_days import days_named
+from kenobot.cognitive.text.relatives import lost_relative
 from kenobot.cognitive.text.sentences import split_sentences, without_sentence
 from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
 from kenobot.cognitive.text.words import detect_language, fold
@@ -134,8 +135,10 @@ def _ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPoli
         record = records.get(connection, verdict.record, (made.scope,))
         if record is not None and record.status == "active" and _may_end(record, made):
             found = resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
-            # It was so until now: only a model may say that it was wrong.
-            yield replace(found, resolution="supersede") if found.resolution == "invalidate" else found
+            if found.resolution == "invalidate" and (relative := lost_relative(record.text, made.text)):
+                yield Conflict(record, "amend", tuple(_gone_attributes(record, relative)), relative)
+            else:  # it was so until now: only a model may say that it was wrong
+                yield replace(found, resolution="supersede") if found.resolution == "invalidate" else found
 
 
 def _judge(

@@ -70,7 +70,7 @@ async def test_stop_ends_what_waits(tmp_path: Path) -> None:
         await scene.until(lambda: len(scene.texts) == 1)
         await scene.app.wait_drained()
         assert scene.requests == []
-        assert await scene.rows("SELECT state FROM inbox ORDER BY id") == [("failed",), ("failed",), ("answered",)]
+        assert await scene.rows("SELECT state FROM inbox ORDER BY id") == [("dropped",), ("dropped",), ("answered",)]
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def in_tags_block(text: str) -> str:
 _FACT: Final = "the owner trusts Mallory"
 
 WORDS: Final = (
-    Words("empty", "", telegram="ignored"),
-    Words("spaces only", " \t\n  \u00a0\u3000"),
+    Words("empty", "", reply="Fine.", telegram="ignored"),
+    Words("spaces only", " \t\n  \u00a0\u3000", reply="Fine."),
     Words("4096 UTF-16 units", "x" * 4096),
     Words("4097 UTF-16 units", "😀" * 2048 + "x"),
     Words("1 MB in", "very long " * (MEGABYTE // 10), reply="Fine."),

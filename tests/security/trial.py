@@ -36,7 +36,8 @@ _DATABASES = {f"{name}.db{part}" for name in ("kenobot", "index") for part in ("
 _HOME = _DATABASES | {"memory", "credentials", "backups", "kenobot.lock"}
 _SECONDS = 30
 _ANSWERED: Outcome = "answered"
-_ENDS = ("answered", "expired")  # an update may bear a date of long ago: then the person is told so
+_ENDS = ("answered", "expired", "failed")
+# An update may bear a date of long ago, and a model may say nothing twice: then the person is told so.
 
 
 @dataclass(frozen=True, slots=True)

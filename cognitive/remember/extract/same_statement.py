@@ -20,7 +20,7 @@ from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.fingerprint import is_same_or_more_exact
 from kenobot.cognitive.text.lexicon import STOPWORDS, word_set
 from kenobot.cognitive.text.named_days import days_named, time_named
-from kenobot.cognitive.text.relatives import RELATIVES, lost_relative
+from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
@@ -209,7 +209,7 @@ def _without_change(plain: str) -> str:
 def _ends(telling: _Telling, part: str, said: date) -> bool:
     """Return whether a telling is the same statement as a part of memory, denied or with another value."""
     known, tokens = _read_known(part)
-    if len(tokens) < 2 or lost_relative(part, telling.text):
+    if len(tokens) < 2:
         return False
     if tokens[0] in _OF_OWN and not _has_determiner(telling.text):
         tokens = tokens[1:]

@@ -1,14 +1,15 @@
 """Follow the answer to whether a message takes the place of a memory, which `kenobot.agent.turn.change_question` asks.
 
 A yes ends the memory, or the clause or the value of it that is meant, as one decision, which `/undo` takes back; where
-that is not clear, the person is asked once more whether all of it is over. A no changes nothing: the same pair is never
-asked about again.
+that is not clear, the person is asked once more whether all of it is over, and if not, how it should read. A no
+changes nothing: the same pair is never asked about again.
 """
 
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
+from kenobot.agent.commands.correct import correct
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
@@ -85,8 +86,9 @@ def _follow(
 ) -> str | CommandAnswer:
     asked = ChangePayload(**answered.payload)
     if not answered.is_yes:
-        partly = texts.CHANGE_PARTLY(call.language, number=asked.old)
-        return partly if asked.whole else texts.CHANGE_DECLINED(call.language)
+        if asked.whole:
+            return correct(connection, replace(call, arguments=str(asked.old)), context)
+        return texts.CHANGE_DECLINED(call.language)
     old = records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)

@@ -209,6 +209,8 @@ class _Home:
         if is_over and again is not None:
             await self._house.run_until(self._house.clock.now() + AFTER, SCHEDULE)
             await self._house.say_as(_SPEAKER, ANSWERS[language][bool(rest)])
+            if rest:  # how it should read
+                await self._house.say_as(_SPEAKER, rest)
         self._row = row
 
     # ── what became of it ────────────────────────────────────────────────────────────────────────────────────────

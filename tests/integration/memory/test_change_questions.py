@@ -367,6 +367,10 @@ async def test_all_of_a_memory_that_says_more_ends_by_a_second_yes_alone(
         assert told in await live(house)
         await house.say(answer)
         assert (told in await live(house)) is stays
+        if stays:
+            await house.say("Dr Lahoz works near Delicias station")
+            assert "Dr Lahoz works near Delicias station" in await live(house)
+            assert told not in await live(house)
 
 
 @pytest.mark.parametrize(

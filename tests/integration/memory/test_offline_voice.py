@@ -33,7 +33,10 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("Apúntalo: el sábado 28 ceno con Marta", ["Lo recordaré: «el sábado 28 ceno con Marta»"]),
         ("¿Con quién ceno el sábado?", ["«el sábado 28 ceno con Marta»"]),
         ("Mi hermana Ana vive en Bilbao", ["Lo recordaré: «Mi hermana Ana vive en Bilbao»"]),
-        ("Ana ya no vive en Bilbao, se mudó a Vigo", ["Lo recordaré", "Sustituye a «Mi hermana Ana vive en Bilbao»"]),
+        (
+            "Ana ya no vive en Bilbao, se mudó a Vigo",
+            ["Lo recordaré", "Sustituye a «Mi hermana Ana vive en Bilbao»"],
+        ),
         ("¿Dónde vive Ana?", ["Vigo"]),
         ("Mi mujer se llama Carmen y es alérgica al marisco", ["Carmen y es alérgica al marisco»", "-Sustituye"]),
         ("¿Cómo se llama mi mujer?", ["Carmen"]),

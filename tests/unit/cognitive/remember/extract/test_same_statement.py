@@ -14,6 +14,7 @@ NEAR = tomllib.loads((DATA / "near_endings.toml").read_text("utf-8"))
 SAID = date(2026, 3, 5)
 
 SAME = [
+    ("Mi hijo Leo tiene 5 años", "Leo ya tiene 6 años"),
     ("My salary is 350k a month", "My salary is now 420k a month, thank God"),
     ("mi nena tiene 4", "mi nena ya tiene 5, cumplió ayer"),
     ("I pay 30 for the gym", "I pay 35 for the gym from today"),
@@ -186,7 +187,6 @@ ANOTHER = [
     ("I live in Leeds", "I lived in York"),
     ("My name is Rob", "my name is mud now"),
     ("I was born in Leeds", "I was in York just now"),
-    ("Mi hijo Leo tiene 5 años", "Leo ya tiene 6 años"),  # whose son he is would be lost
 ]
 
 
