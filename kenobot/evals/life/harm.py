@@ -147,6 +147,7 @@ class _Home:
         """Say the last message of a dialogue, and judge what it did."""
         last, ended = dialogue.says[-1], rows[dialogue.ends - 1] if dialogue.ends else 0
         before = self._before
+        newest = max((each.id for each in before), default=0)
         was = [each for each in before if ended in each.source_message_ids and _is_live(each)]
         await self._say(last)
         score.dialogues += 1
@@ -168,7 +169,9 @@ class _Home:
         if (
             was
             and dialogue.rest
-            and not _stands(dialogue.rest, [each for each in after if ended in each.source_message_ids])
+            and not _stands(
+                dialogue.rest, [each for each in after if ended in each.source_message_ids or each.id > newest]
+            )
         ):
             score.harm += 1
             score.faults.append(f"HARM, the rest is gone: {dialogue.rest} ({last})")
