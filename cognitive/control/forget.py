@@ -16,7 +16,8 @@ from typing import Protocol
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.conflicts import end_record
+from kenobot.cognitive.remember.conflicts import end_record, keep_rest
+from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clauses, without_clause
 from kenobot.cognitive.store import events, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import (
@@ -31,6 +32,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
+from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.core import lazy
 from kenobot.storage import conversation
@@ -134,7 +136,11 @@ def forget(
     whole = act.part_of if act.part_of is not None else event
     part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
     for copy in copies:
-        end_record(connection, copy, "forgotten", part)
+        left = _rest_of(copy.text, known.text) if copy.form in _LINES else ""
+        if left and store.by_key(connection, copy.scope, copy.form, key_of(left)) is None:
+            keep_rest(connection, copy, left, part)
+        else:
+            end_record(connection, copy, "forgotten", part)
     turns = conversation.hide_turns(connection, telling, known.id)
     for copy in copies:
         sources = _written_by(connection, author, copy.source_message_ids)
@@ -218,6 +224,20 @@ def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Recor
     numbers = [number for number in store.ids_containing_text(connection, _line(text), reach) if number != record.id]
     found = [other for other in store.by_ids(connection, numbers, reach).values() if other.key != SUMMARY_KEY]
     return [other for other in found if other.status == "active" and said in normalise(other.text)]
+
+
+def _rest_of(text: str, told: str) -> str:
+    """Return what a text says besides `told`: its other sentences, and other clauses of the sentence that says it."""
+    said, kept = normalise(told), list[str]()
+    for sentence in split_sentences(text):
+        if said not in normalise(sentence):
+            kept.append(sentence)
+            continue
+        clauses = (bare_clause(part) for part in split_clauses(sentence))
+        clause = next((each for each in clauses if normalise(each) == said), "")
+        if clause and (left := without_clause(sentence, clause)):
+            kept.append(left)
+    return " ".join(kept)
 
 
 def _line(text: str) -> str:

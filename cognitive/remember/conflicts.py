@@ -430,3 +430,20 @@ def end_record(
     if by is not None:
         links.add_supersedes_link(connection, by, known.id, now, act.actor)
     return event
+
+
+def keep_rest(connection: Connection, known: Record, left: str, act: ChangeContext) -> int:
+    """Leave of a live record the words that still hold; returns the event."""
+    kept = {
+        name: value
+        for name, value in known.attribute_map.items()
+        if name == "by" or not mentions_value(known.text, value) or mentions_value(left, value)
+    }
+    values: dict[str, ColumnValue] = {
+        "text": left,
+        "key": key_of(left),
+        "lang": detect_language(left),
+        "attributes": attributes_json(kept, known.by),
+        "updated": records.stamp(act.at),
+    }
+    return change(connection, known, "amended", values, act)

@@ -206,7 +206,7 @@ async def _read_only_start(world: World, line: Line, disk: Path) -> None:
     if await world.bot.comes_up():
         line.broken.append("it started on a read-only disk")
         await world.bot.terminate()
-    elif (code := await world.bot.ended()) != 78 or len(world.bot.log) != before + 1:
+    elif (code := await world.bot.ended()) != 1 or len(world.bot.log) != before + 1:
         line.broken.append(f"a used home: exit code {code}: {world.bot.log[before:][-2:]}")
     await run("mount", "-o", "remount,rw", str(disk))
     await world.say(5)

@@ -12,19 +12,15 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandCo
 from kenobot.agent.commands.correct import correct
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.conflicts import end_record
-from kenobot.cognitive.remember.draft import attributes_json
+from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.clauses import without_clause
 from kenobot.cognitive.remember.extract.value_phrase import tells_more, without_value
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.claims import mentions_value
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.relatives import lost_relative
 from kenobot.cognitive.text.sentences import begins_with, without_sentence
-from kenobot.cognitive.text.words import detect_language
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
@@ -123,30 +119,13 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
     new = records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
     by, status = (new.id, "superseded") if new is not None and new.status == "active" else (None, "invalidated")
     if left and records.by_key(connection, old.scope, old.form, key_of(left)) is None:
-        return _take_clause(connection, old, left, occasion.change_context(_CLAUSE_REASON))
+        return keep_rest(connection, old, left, occasion.change_context(_CLAUSE_REASON))
     root = end_record(connection, old, status, occasion.change_context(_REASON), by=by)
     for record in _longer(connection, old, by):
         sentence = record.text[: len(old.text.rstrip(" .!?…"))]
         act = occasion.change_context(_CLAUSE_REASON, root)
-        _take_clause(connection, record, without_sentence(record.text, sentence), act)
+        keep_rest(connection, record, without_sentence(record.text, sentence), act)
     return root
-
-
-def _take_clause(connection: Connection, old: Record, left: str, act: ChangeContext) -> int:
-    """Leave of a memory the words that still hold."""
-    kept = {
-        name: value
-        for name, value in old.attribute_map.items()
-        if name == "by" or not mentions_value(old.text, value) or mentions_value(left, value)
-    }
-    values: dict[str, ColumnValue] = {
-        "text": left,
-        "key": key_of(left),
-        "lang": detect_language(left),
-        "attributes": attributes_json(kept, old.by),
-        "updated": records.stamp(act.at),
-    }
-    return change(connection, old, "amended", values, act)
 
 
 def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
