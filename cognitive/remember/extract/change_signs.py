@@ -166,10 +166,16 @@ def has_another_hour(told: Signs, known: Signs) -> bool:
 
 def is_unlike(told: Signs, known: Signs) -> bool:
     """Return whether a message surely changes nothing of a memory: it is of another, adds, or has an unlike value."""
-    if is_of_another(told, known) or is_of_another_thing(told, known):
+    if is_of_another(told, known) or is_of_another_thing(told, known) or _repeats(told, known):
         return True
     shares = bool(told.stems & known.stems)
     return not shares and "age" in told.values and "age" not in known.values
+
+
+def _repeats(told: Signs, known: Signs) -> bool:
+    """Return whether a message says again what a memory says, or a part of it."""
+    said_again = bool(told.stems) and told.stems <= known.stems and told.denies == known.denies
+    return said_again and compare_values(told, known) in ("same", "known", "none") and "over" not in told.cues
 
 
 def is_plain_telling(message: str) -> bool:

@@ -317,6 +317,13 @@ async def test_a_question_without_a_mark_is_answered_and_changes_nothing(tmp_pat
         assert await live(house) == [told]
 
 
+async def test_a_part_of_a_memory_that_is_said_again_is_not_asked_about(tmp_path: Path) -> None:
+    """It changes nothing."""
+    async with scene(tmp_path) as house:
+        await house.say("el autobús 25 para en el hospital, y el curso cuesta 879 €")
+        assert "Sustituye" not in await house.say("sí, el curso cuesta 879 €")
+
+
 @pytest.mark.parametrize("told", ["when I was 12 I broke my arm", "cuando era pequeña viví en Soria"])
 async def test_what_happened_at_some_time_is_told(tmp_path: Path, told: str) -> None:
     """It begins like a question and is none."""
