@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
-from kenobot.agent.commands.correct import correct
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
@@ -83,6 +82,8 @@ def _follow(
     asked = ChangePayload(**answered.payload)
     if not answered.is_yes:
         if asked.whole:
+            from kenobot.agent.commands.correct import correct  # noqa: PLC0415 - seldom needed, and it reads facts
+
             return correct(connection, replace(call, arguments=str(asked.old)), context)
         return texts.CHANGE_DECLINED(call.language)
     old = records.get(connection, asked.old, call.principal.read_scopes)
