@@ -340,8 +340,14 @@ class _Document:
             return [], []
         beside = [each for each in cell if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
         lines = [line for line in self._blocks([each for each in cell if each not in beside]) if line != "NaN"]
-        value = "" if lines else cell_value(cell)
+        value = "" if lines or _is_blank(cell) else cell_value(cell)
         return lines or ([value] if value else []), list(self._blocks(beside))
+
+
+def _is_blank(cell: Element) -> bool:
+    """Return whether a cell shows nothing, by its number format, for all that it has a value."""
+    shown = cell.find(TEXT + "p")
+    return shown is not None and not "".join(shown.itertext()) and OFFICE + "value-type" in cell.attrib
 
 
 def _repeat(table: Element, tag: str) -> Iterator[Element]:

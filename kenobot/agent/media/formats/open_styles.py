@@ -14,6 +14,7 @@ STYLE: Final = _SPACE % "style"
 FORM: Final = _SPACE % "form"
 CHART: Final = _SPACE % "chart"
 PRESENTATION: Final = _SPACE % "presentation"
+_DISPLAYS: Final = (DRAW + "display", "{http://openoffice.org/2010/draw}display")  # LibreOffice writes the second
 
 
 class OpenStyles:
@@ -37,7 +38,7 @@ class OpenStyles:
         """Return whether an element is not shown, as a section, a sheet, a shape or a text may be."""
         if element.tag == TEXT + "section":
             return element.get(TEXT + "display", "true") != "true"
-        if element.get(DRAW + "display", "always") in ("none", "printer"):
+        if any(element.get(name) in ("none", "printer") for name in _DISPLAYS):
             return True
         names = (element.get(space + "style-name", "") for space in (TEXT, TABLE, DRAW, PRESENTATION))
         return any(self._hides(name) for name in names if name)

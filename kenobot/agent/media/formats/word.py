@@ -94,13 +94,16 @@ class _Story:
         is_even = settings is not None and is_on(settings.find(_W + "evenAndOddHeaders"), _VAL)
         relations = self._package.relations(self._main)
         found: dict[str, list[str]] = {"header": [], "footer": []}
+        references: dict[tuple[str, str], Element] = {}  # a section goes on with those of the one before
         for section in body.iter(_W + "sectPr"):
             shown = {"default", *(["even"] if is_even else [])}
             shown |= {"first"} if is_on(section.find(_W + "titlePg"), _VAL) else set()
-            for reference in section:
-                kind = local(reference).removesuffix("Reference")
+            own = [each for each in section if local(each) in ("headerReference", "footerReference")]
+            references |= {(local(each), each.get(_W + "type", "default")): each for each in own}
+            for (name, place), reference in references.items():
+                kind = name.removesuffix("Reference")
                 relation = relations.get(reference.get(_R + "id", ""))
-                if kind not in found or relation is None or reference.get(_W + "type", "default") not in shown:
+                if relation is None or place not in shown:
                     continue
                 self._part = relation.part
                 text = " / ".join(self._block_lines(self._package.load(relation.part)))

@@ -8,6 +8,7 @@ pdf-lib 1.17.1. flat.fods and form.fodt hold what LibreOffice 7.4 writes, texted
 layers.pdf what ISO 32000-1, 8.11 says of layers.
 """
 
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -483,3 +484,55 @@ def test_columns_of_a_pdf_are_read_one_after_another() -> None:
     text = "\n".join(read_pdf(_FILES / "weasyprint-columns.pdf"))
     places = ("Annual report", "Background", "Outcome", "from all parties.\nFigures", "Item | Qty | Price")
     assert sorted(places, key=text.index) == [*places]
+
+
+_FLAT: Final = """<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:drawooo="http://openoffice.org/2010/draw"
+ ><office:body>{}</office:body></office:document>"""
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            '<office:spreadsheet><table:table table:name="S"><table:table-row><table:table-cell><text:p>a</text:p>'
+            '</table:table-cell><table:table-cell office:value-type="float" office:value="99"><text:p/>'
+            "</table:table-cell></table:table-row></table:table></office:spreadsheet>",
+            ["# S", "a"],
+        ),
+        (
+            '<office:presentation><draw:page><draw:custom-shape drawooo:display="none"><text:p>unseen</text:p>'
+            "</draw:custom-shape><draw:custom-shape><text:p>seen</text:p></draw:custom-shape></draw:page>"
+            "</office:presentation>",
+            ["# 1", "seen"],
+        ),
+    ],
+    ids=["a value that its format hides", "a hidden shape"],
+)
+def test_what_libreoffice_hides_is_left_out(tmp_path: Path, body: str, lines: list[str]) -> None:
+    file = tmp_path / "flat.xml"
+    file.write_text(_FLAT.format(body), encoding="utf-8")
+
+    assert list(read_open_document(file)) == lines
+
+
+def test_a_section_goes_on_with_the_first_head_of_the_one_before(tmp_path: Path) -> None:
+    file = tmp_path / "sections.docx"
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+    relation = '<Relationships xmlns="{}"><Relationship Id="r1" Type="{}/{}" Target="{}"/></Relationships>'
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("_rels/.rels", relation.format(package, office, "officeDocument", "word/document.xml"))
+        archive.writestr("word/_rels/document.xml.rels", relation.format(package, office, "header", "header1.xml"))
+        archive.writestr("word/header1.xml", f'<w:hdr xmlns:w="{word}"><w:p><w:r><w:t>Head</w:t></w:r></w:p></w:hdr>')
+        archive.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{word}" xmlns:r="{office}"><w:body><w:p><w:pPr><w:sectPr>'
+            '<w:headerReference w:type="first" r:id="r1"/></w:sectPr></w:pPr><w:r><w:t>one</w:t></w:r></w:p>'
+            "<w:p><w:r><w:t>two</w:t></w:r></w:p><w:sectPr><w:titlePg/></w:sectPr></w:body></w:document>",
+        )
+
+    assert list(read_word(file)) == ["[page header: Head]", "one", "two"]
