@@ -51,7 +51,7 @@ SCALE = 24.0
 ASKS_FROM = -0.2
 """Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
 
-ASKS_FROM_BOTH = -0.5
+ASKS_FROM_BOTH = -1.0
 """The same, of the log odds by signs and by meaning together."""
 
 PAIR_WEIGHT = 0.3
