@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Final
 
 from kenobot.core import lazy
 
@@ -11,25 +10,6 @@ _QUOTED = lazy.regex(r"(?:>[> ]*)?")
 _WORD = lazy.regex(r"<?https?:\S*|\w+", re.IGNORECASE)
 _BREAKS_OFF = lazy.regex(r"[^>].{58,78}[^\s.:;!?…]")
 _ITEM = lazy.regex(r"\w{1,2}[.)]")
-_SIGNATURE: Final = "-- "
-
-
-def join_flowed(text: str, *, delsp: bool) -> str:
-    """Join the lines of a text of format=flowed (RFC 3676). delsp: the space at the end of a line is the wrap's own."""
-    lines: list[str] = []  # bounded: the body of one mail; turn
-    above = -1  # depth of the quotation in which the line before goes on; -1 where it ends
-    for line in text.split("\n"):
-        content = line.lstrip(">")
-        depth = len(line) - len(content)
-        content = content.removeprefix(" ")
-        goes_on = content.endswith(" ") and content != _SIGNATURE
-        words = content[:-1] if goes_on and delsp else content
-        if depth == above and content not in ("", _SIGNATURE):
-            lines[-1] += words
-        else:
-            lines.append(f"{'>' * depth} {words}" if depth else words)
-        above = depth if goes_on else -1
-    return "\n".join(lines)
 
 
 def join_wrapped(text: str, page: str) -> str:
@@ -48,7 +28,7 @@ def join_wrapped(text: str, page: str) -> str:
 
 
 def join_filled(text: str) -> str:
-    """Join the lines of a text that nothing else tells of, where a full one breaks off within a sentence."""
+    """Join full lines that break off within a sentence, where no page shows the text without wraps."""
 
     def belong(above: str, below: str) -> bool:
         return _BREAKS_OFF.fullmatch(above) is not None and below[:1].islower() and not _ITEM.match(below)

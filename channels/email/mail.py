@@ -10,8 +10,9 @@ from html import unescape
 from itertools import islice
 from typing import Final
 
-from kenobot.channels.email.lines import join_filled, join_flowed, join_wrapped
+from kenobot.channels.email.lines import join_filled, join_wrapped
 from kenobot.core import lazy
+from kenobot.core.flowed_text import join_flowed
 from kenobot.ports.messages import Attachment, MediaKind
 
 logger = logging.getLogger(__name__)

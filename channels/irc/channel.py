@@ -291,7 +291,7 @@ class IrcChannel:
                 await self._complain(line, report)
 
     def _learn(self, line: Line) -> None:
-        """Keep what a line tells of the server, and of how others see the bot."""
+        """Record the features of the server, and the mask of the bot, that a line names."""
         if "!" in line.source and self._is_me(line.nick):
             self._address = line.source.partition("!")[2]
             if line.command == "JOIN":

@@ -68,7 +68,7 @@ def parse_line(raw: bytes) -> Line:
 
 
 def room_for_text(mask: str, target: str) -> int:
-    """Return how many bytes of text fit a line to `target` of whoever has this mask."""
+    """Return how many bytes of text fit a line to `target` by a sender with this mask."""
     before = f":{mask} PRIVMSG {target} :".encode("utf-8", "replace")
     return max(_SHORTEST_TEXT, min(_LONGEST_TEXT, _LONGEST_LINE - len(before)))
 

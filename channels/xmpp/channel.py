@@ -225,7 +225,7 @@ class XmppChannel:
             self._complaints.put_nowait((number, error))
 
     async def _take_back(self, sink: Sink) -> None:
-        """Take back what counted as sent until a complaint came. It may not be on disk yet that it was sent."""
+        """Take back messages that counted as sent before their complaint came, once that is on disk."""
         while isinstance(sink, TakesBack):
             number, error = await self._complaints.get()
             for pause in _RECORDED_WITHIN:

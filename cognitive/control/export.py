@@ -168,7 +168,7 @@ def import_lines(
 
 
 def identity_in(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> dict[str, str]:
-    """Find what an export that was checked holds of the identity folder, by name."""
+    """Find the texts of the identity folder in a checked export, by name."""
     states = (content for _, kind, content in _parsed(lines, is_memory_file) if kind == "state")
     return {each.key.removeprefix(_IDENTITY): each.value for each in states if each.key.startswith(_IDENTITY)}
 

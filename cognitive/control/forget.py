@@ -227,7 +227,7 @@ def _copies(connection: Connection, record: Record, reach: Scopes) -> list[Recor
 
 
 def _rest_of(text: str, told: str) -> str:
-    """Return what a text says besides `told`: its other sentences, and other clauses of the sentence that says it."""
+    """Return the rest of a text without `told`: its other sentences, and other clauses of the sentence that says it."""
     said, kept = normalise(told), list[str]()
     for sentence in split_sentences(text):
         if said not in normalise(sentence):

@@ -1,4 +1,4 @@
-"""Read the identity folder for an export, and take what an export holds of one into a home that has none of its own."""
+"""Export the texts of the identity folder, and import them into a home that has none of its own."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -21,7 +21,7 @@ def read_texts(folder: Path) -> dict[str, str]:
 
 
 def adopt_texts(folder: Path, texts: Mapping[str, str], *, dry_run: bool = False) -> int:
-    """Put `texts` where the folder still has what KenoBot ships, and end introductions that are over; return how many.
+    """Write `texts` over the unchanged templates of the folder, and end introductions that are over; return how many.
 
     What a person wrote here stays. Raises OSError.
     """

@@ -7,6 +7,7 @@ from email.message import EmailMessage, MIMEPart
 from typing import Final
 
 from kenobot.agent.media.formats.page import page_lines
+from kenobot.core.flowed_text import join_flowed
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 _MOST_NESTED: Final = 5
@@ -68,7 +69,7 @@ def _body(body: MIMEPart) -> Iterator[str]:
         return
     text = _text(body)
     if body.get_param("format") == "flowed":
-        text = _unflow(text, is_split=body.get_param("delsp") == "yes")
+        text = join_flowed("\n".join(text.splitlines()), delsp=body.get_param("delsp") == "yes")
     yield from text.splitlines()
 
 
@@ -81,22 +82,3 @@ def _text(part: MIMEPart) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     return content.decode("cp1252", "replace")
-
-
-def _unflow(text: str, *, is_split: bool) -> str:
-    """Join the lines of a text that flows (RFC 3676)."""
-    lines, goes_on = list[str](), False
-    depth = 0
-    for line in text.splitlines():
-        unquoted = line.lstrip(">")
-        before, depth = depth, len(line) - len(unquoted)
-        content = unquoted.removeprefix(" ")
-        flows = content.endswith(" ") and content != "-- "
-        if is_split and flows:
-            content = content[:-1]
-        if goes_on and depth == before and content != "-- ":
-            lines[-1] += content
-        else:
-            lines.append(f"{'>' * depth} {content}" if depth else content)
-        goes_on = flows
-    return "\n".join(lines)
