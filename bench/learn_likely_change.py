@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bench import learn_worth_noting
 from bench.learn_confidence import Floats
 from kenobot.cognitive.remember.extract import likely_change
-from kenobot.cognitive.remember.extract.change_signs import is_plain_telling, is_unlike, read_signs
+from kenobot.cognitive.remember.extract.change_signs import is_telling
 from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
 from kenobot.cognitive.remember.extract.likely_change import (
     BUCKETS,
@@ -158,6 +158,15 @@ def load_statements(chance: random.Random) -> Iterator[Example]:
             yield example(line[2:], _SAID, standing, frozenset(), f"st {path.stem}", "statement")
 
 
+def load_lives() -> Iterator[Example]:
+    """Iterate over the messages of the fortnights and short dialogues that weights are learned from."""
+    for name in _PEOPLE:
+        yield from load_life(load_fortnight(name))
+    for part in _DIALOGUES:
+        for dialogue in fortnights.load_dialogues(part):
+            yield from load_life(dialogue, "dialogue")
+
+
 def load_life(fortnight: Fortnight, kind: str = "life") -> Iterator[Example]:
     """Iterate over the messages of a fortnight, each beside what the rules noted of those before it."""
     noted: list[StandingStatement] = []
@@ -280,7 +289,7 @@ def _weighed(examples: Sequence[Example]) -> list[Example]:
 def _judged(weights: Floats, examples: Sequence[Example]) -> list[Judged]:
     chosen = [(each, choose(weights, each)) for each in examples]
     return [
-        Judged(each, likely.place, likely.telling, likely_change.signs_of(likely, each.standing))
+        Judged(each, likely.place, likely.telling, likely_change.signs_of(likely, each.message, each.standing))
         for each, likely in chosen
     ]
 
@@ -328,8 +337,7 @@ def _part(judged: Judged) -> int:
 
 def _sure(weights: dict[str, float], each: Judged) -> float:
     """How sure a question about what was chosen is; 0 where it is never put."""
-    known = each.example.standing[each.place].text
-    if not is_plain_telling(each.example.message) or is_unlike(read_signs(each.telling), read_signs(known)):
+    if not is_telling(each.example.message):
         return 0.0
     return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in each.signs.items())))
 
@@ -347,15 +355,8 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     arguments = parser.parse_args()
     chance = random.Random(_SEED)
-    lives = [each for name in _PEOPLE for each in load_life(load_fortnight(name))]
-    short = [
-        each
-        for part in _DIALOGUES
-        for dialogue in fortnights.load_dialogues(part)
-        for each in load_life(dialogue, "dialogue")
-    ]
     dialogues = load_dialogues(load_harm(HARM))
-    examples = [*load_pairs(chance), *load_statements(chance), *lives, *short, *dialogues]
+    examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *dialogues]
     weights, judged = learn(_weighed(examples)), signs_by_others(examples)
     for line in judge(judged):
         print(line, flush=True)

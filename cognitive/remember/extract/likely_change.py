@@ -27,7 +27,8 @@ from kenobot.cognitive.remember.extract.change_signs import (
     is_of_another,
     is_opposite,
     is_plain_telling,
-    is_unlike,
+    is_telling,
+    read_reserves,
     read_signs,
 )
 from kenobot.cognitive.remember.extract.worth_noting import feature_names
@@ -51,7 +52,7 @@ SCALE = 24.0
 ASKS_FROM = -0.2
 """Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
 
-ASKS_FROM_BOTH = -1.0
+ASKS_FROM_BOTH = 0.5
 """The same, of the log odds by signs and by meaning together."""
 
 PAIR_WEIGHT = 0.3
@@ -112,41 +113,51 @@ class LikelyChange:
 
 
 def find_changed(
-    message: str, said: date, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
+    message: str,
+    said: date,
+    standing: Sequence[StandingStatement],
+    meanings: Sequence[float] = (),
+    leaning: float = 0.0,
 ) -> int | None:
     """Find the statement about which a person is to be asked, of those `standing`, oldest first. said: their day.
 
-    meanings: of each statement the log odds by `change_meaning`, where all have vectors.
+    meanings: of each statement the log odds by `change_meaning`, where all have vectors. leaning: log odds added for
+    a person whose earlier answers were a yes.
     """
-    if not standing or not is_plain_telling(message):
+    if not standing or not is_telling(message):
         return None
-    told = read_signs(message[:_LONGEST])
-    known = [read_signs(each.text[:_LONGEST]) for each in standing]
-    said_alone = tellings(message)
-    plain = [
-        at
-        for at, (signs, each) in enumerate(zip(known, standing, strict=True))
-        if _is_plainly_changed(told, signs) or any(gives_other_value(telling, each.text) for telling in said_alone)
-    ]
-    if plain:
-        return plain[-1]
+    if is_plain_telling(message) and (plain := _find_plainly_changed(message, standing)) is not None:
+        return plain
     likely = most_likely(message, said, standing, meanings)
-    if likely is None or is_unlike(read_signs(likely.telling), known[likely.place]):
+    if likely is None:
         return None
-    logit = logit_of(signs_of(likely, standing))
+    logit = logit_of(signs_of(likely, message, standing)) + leaning
     if meanings:
         return likely.place if logit + meanings[likely.place] >= ASKS_FROM_BOTH else None
     return likely.place if logit >= ASKS_FROM else None
+
+
+def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -> int | None:
+    """Find the last statement of which a message denies the words, or tells another value."""
+    told, said_alone = read_signs(message[:_LONGEST]), tellings(message)
+    plain = (
+        at
+        for at, each in enumerate(standing)
+        if _is_plainly_changed(told, read_signs(each.text[:_LONGEST]))
+        or any(gives_other_value(telling, each.text) for telling in said_alone)
+    )
+    return max(plain, default=None)
 
 
 def _is_plainly_changed(told: Signs, known: Signs) -> bool:
     return (is_opposite(told, known) or has_another_hour(told, known)) and not is_of_another(told, known)
 
 
-def signs_of(likely: LikelyChange, standing: Sequence[StandingStatement]) -> dict[str, float]:
+def signs_of(likely: LikelyChange, message: str, standing: Sequence[StandingStatement]) -> dict[str, float]:
     """Return the signs by which it is judged whether to ask, each with its value."""
     told, known = read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])
     found = dict.fromkeys(compare(told, known), 1.0)
+    found |= {f"reserve {name}": 1.0 for name in read_reserves(message)}
     found[f"among {_bin(len(standing), 2, 3, 5, 10, 30)}"] = 1.0
     return {**found, "logit": max(-4.0, min(4.0, likely.logit)) / 2, "lead": likely.lead}
 

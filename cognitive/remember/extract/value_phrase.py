@@ -9,7 +9,7 @@ from kenobot.cognitive.remember.extract.change_signs import (
     value_spans,
 )
 from kenobot.cognitive.text.lexicon import load_phrases
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 
 _ROWS = load_phrases("kenobot.cognitive.remember.extract", "likely_change.toml", "phrase")
@@ -22,7 +22,13 @@ _ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
 _MARKS = r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)"
 _PART = lazy.regex(_MARKS)
 _PARTS = lazy.regex(rf"{_MARKS}|\s(?=(?:with|con)\s)")  # and who is with them
+_LEAST_OF_PARTS = 3  # words that carry a meaning
 _LEAST = 2  # words of its own that a memory needs to be understood
+
+
+def has_parts(text: str) -> bool:
+    """Return whether a part of a memory may be over alone: it has words for more than a thing and its value."""
+    return len([word for word in words(fold(text)) if content_stems(word)]) >= _LEAST_OF_PARTS
 
 
 def tells_more(text: str, message: str) -> bool:

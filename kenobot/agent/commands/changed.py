@@ -1,8 +1,8 @@
 """Follow the answer to whether a message takes the place of a memory, which `kenobot.agent.turn.change_question` asks.
 
 A yes ends the memory, or the clause or the value of it that is meant, as one decision, which `/undo` takes back; where
-that is not clear, the person is asked once more whether all of it is over, and if not, how it should read. A no
-changes nothing: the same pair is never asked about again.
+that is not clear, the person is asked once more whether all of it is over. After "only a part" the person is asked how
+the rest should read, unless that is clear. A no changes nothing: the same pair is never asked about again.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -54,14 +54,18 @@ class ChangePayload:
     whole: bool = False
 
 
-def open_change(connection: Connection, inbound: Inbound, payload: ChangePayload, at: datetime) -> tuple[Choice, ...]:
-    """Open a question to the sender of a message; return its buttons."""
+def open_change(
+    connection: Connection, inbound: Inbound, payload: ChangePayload, at: datetime, *, may_be_part: bool = True
+) -> tuple[Choice, ...]:
+    """Open a question to the sender of a message; return its buttons. may_be_part: a part alone may be over."""
     approval = Approval(inbound.session, inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
     number, language = approvals.open_approval(connection, approval), payload.language
-    yes, no = (texts.BUTTON_REPLACES, texts.BUTTON_BOTH)
+    part = Choice(texts.BUTTON_PARTLY(language), "changed", f"{number} part")
     if payload.whole:
-        yes, no = (texts.BUTTON_WHOLE, texts.BUTTON_PARTLY)
-    return Choice(yes(language), "changed", f"{number} yes"), Choice(no(language), "changed", f"{number} no")
+        return Choice(texts.BUTTON_WHOLE(language), "changed", f"{number} yes"), part
+    yes = Choice(texts.BUTTON_REPLACES(language), "changed", f"{number} yes")
+    no = Choice(texts.BUTTON_BOTH(language), "changed", f"{number} no")
+    return (yes, part, no) if may_be_part else (yes, no)
 
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -80,17 +84,17 @@ def _follow(
     connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     asked = ChangePayload(**answered.payload)
-    if not answered.is_yes:
-        if asked.whole:
-            from kenobot.agent.commands.correct import correct  # noqa: PLC0415 - seldom needed, and it reads facts
-
-            return correct(connection, replace(call, arguments=str(asked.old)), context)
+    if not answered.is_yes and not answered.is_part and not asked.whole:
         return texts.CHANGE_DECLINED(call.language)
     old = records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox.read_text(connection, asked.asked)
     left = _find_left(old.text, asked, message)
+    if not answered.is_yes and not left:
+        from kenobot.agent.commands.correct import correct  # noqa: PLC0415 - seldom needed, and it reads facts
+
+        return correct(connection, replace(call, arguments=str(asked.old)), context)
     if not left and not asked.whole and tells_more(old.text, message):
         return _ask_whole(connection, old, asked, call)
     event = _end(connection, old, asked, left, context.admit_context(call))

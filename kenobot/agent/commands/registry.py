@@ -249,7 +249,7 @@ class CommandRegistry:
                 return _SHOW_HELD if held_back.find_held(connection, inbound, principal, at) is not None else None
             if not back and forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
-            if answer not in ("yes", "no") and not back:
+            if answer not in ("yes", "no", "part") and not back:
                 return None
             put = (command for kind, command in answers if find_question(connection, inbound, at, kind) is not None)
             return next(put, None)
