@@ -38,7 +38,10 @@ _RESERVES = {
     **{name: lazy.regex(rf"(?<![\w'])(?:{PHRASES[name]})(?!\w)") for name in ("reports", "undecided")},
     **{name: lazy.regex(rows) for name, rows in _ROWS["reserves"].items()},
 }
-_NO_TELLING = tuple(lazy.regex(rows) for rows in _ROWS["no_telling"].values())
+_NO_TELLING = (
+    *(lazy.regex(rows) for rows in _ROWS["no_telling"].values()),
+    lazy.regex(rf"(?<![\w'])(?:{PHRASES['reports']})\s*[:\"“«]"),
+)
 _NUMBER = lazy.regex(r"(?<!\w)\d+(?:[.,:]\d+)*")
 _NAME = lazy.regex(
     r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w-]+|\A[A-ZÁÉÍÓÚÑ][\w-]+(?='s| (?:is|has|lives|works|es|vive|ha|le|se)\b)"
@@ -158,8 +161,14 @@ def has_another_hour(told: Signs, known: Signs) -> bool:
     return all(hours) and hours[0].isdisjoint(hours[1]) and bool(told.matters & known.matters) and lasts
 
 
+def says_again(told: Signs, known: Signs) -> bool:
+    """Return whether a message says again what a memory says, or a part of it."""
+    is_part = bool(told.stems) and told.stems <= known.stems and told.denies == known.denies
+    return is_part and compare_values(told, known) in ("same", "known", "none") and "over" not in told.cues
+
+
 def is_telling(message: str) -> bool:
-    """Return whether a message may tell of a change: it asks nothing, and is no log line and no time of day."""
+    """Return whether a message may tell of a change: it is no question, log line, time of day, direct speech."""
     plain = _fold_affirmed(message)
     return not any(pattern.search(plain) for pattern in _NO_TELLING) and not question_in(message)
 

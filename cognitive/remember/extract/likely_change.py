@@ -30,6 +30,7 @@ from kenobot.cognitive.remember.extract.change_signs import (
     is_telling,
     read_reserves,
     read_signs,
+    says_again,
 )
 from kenobot.cognitive.remember.extract.worth_noting import feature_names
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
@@ -49,10 +50,10 @@ BUCKETS = 1 << 15
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = -0.2
+ASKS_FROM = -0.7
 """Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
 
-ASKS_FROM_BOTH = 0.5
+ASKS_FROM_BOTH = -1.0
 """The same, of the log odds by signs and by meaning together."""
 
 PAIR_WEIGHT = 0.3
@@ -129,7 +130,7 @@ def find_changed(
     if is_plain_telling(message) and (plain := _find_plainly_changed(message, standing)) is not None:
         return plain
     likely = most_likely(message, said, standing, meanings)
-    if likely is None:
+    if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])):
         return None
     logit = logit_of(signs_of(likely, message, standing)) + leaning
     if meanings:

@@ -90,32 +90,34 @@ def _follow(
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox.read_text(connection, asked.asked)
-    left = _find_left(old.text, asked, message)
-    if not answered.is_yes and not left:
-        from kenobot.agent.commands.correct import correct  # noqa: PLC0415 - seldom needed, and it reads facts
+    said, kept = asked.clause or old.text, _find_kept(asked, old.text, message)
+    if not answered.is_yes and not kept:
+        from kenobot.agent.commands.correct import ask_for_words  # noqa: PLC0415 - seldom needed, and it reads facts
 
-        return correct(connection, replace(call, arguments=str(asked.old)), context)
-    if not left and not asked.whole and tells_more(old.text, message):
+        return ask_for_words(connection, old, call, asked.clause)
+    if not kept and not asked.whole and tells_more(said, message):
         return _ask_whole(connection, old, asked, call)
+    left = without_clause(old.text, asked.clause) if asked.clause else ""
+    if kept:
+        left = old.text.replace(said, kept, 1)
     event = _end(connection, old, asked, left, context.admit_context(call))
-    text = texts.CHANGE_MADE(call.language, what=one_line(asked.clause or old.text))
+    text = texts.CHANGE_MADE(call.language, what=one_line(said))
     return CommandAnswer(text, ((undo_button(event, call.language),),))
 
 
-def _find_left(text: str, asked: ChangePayload, message: str) -> str:
-    """Return the words of a memory that still hold; "" where all of it is over, or it is not clear what."""
+def _find_kept(asked: ChangePayload, text: str, message: str) -> str:
+    """Return the words that still hold of what was asked about; "" where none do, or it is not clear which."""
     if asked.whole:
         return ""
-    if asked.clause:
-        return without_clause(text, asked.clause)
-    return without_value(text, message) or lost_relative(text, message)
+    said = asked.clause or text
+    return without_value(said, message) or lost_relative(said, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:
     """Ask whether all of a memory is over that says more than a message is about."""
     newest = conversation.newest_message_id(connection, call.inbound.session)
     payload = replace(asked, whole=True, after=newest)
-    text = texts.CHANGE_WHOLE(asked.language, what=one_line(old.text))
+    text = texts.CHANGE_WHOLE(asked.language, what=one_line(asked.clause or old.text))
     return CommandAnswer(text, (open_change(connection, call.inbound, payload, call.at),))
 
 

@@ -40,7 +40,7 @@ ASKED = "asked"
 
 _SAME_MOMENT = timedelta(minutes=10)
 _LATEST_ANSWERS = 12
-_LEAN, _LEAST_LEAN, _MOST_LEAN = 1.5, -1.0, 2.5  # of the log odds of a yes, and its bounds
+_LEAN, _LEAST_LEAN, _MOST_LEAN = 1.0, -1.0, 1.5  # of the log odds of a yes, and its bounds
 _COUNT = "change questions of the day"
 _QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 _LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
@@ -98,6 +98,8 @@ class ChangeAsker:
         if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
+        if new is None and corrects_value(turn.text, old.text):  # "it's 900" is about what was just said, or unclear
+            return None
         clause = find_clause(turn.text, said, old.text)
         question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause)
         return None if _was_asked(connection, question) else question
