@@ -21,7 +21,7 @@ from pdfminer.utils import Matrix, Rect, apply_matrix_rect
 from kenobot.agent.media.formats.pdf_forms import read_annotations
 from kenobot.agent.media.formats.pdf_grids import Rule
 from kenobot.agent.media.formats.pdf_layout import page_lines
-from kenobot.agent.media.formats.pdf_lines import Glyph
+from kenobot.agent.media.formats.pdf_text import Glyph
 
 _INVISIBLE: Final = (3, 7)  # ways of drawing letters
 _THIN: Final = 2.5  # points

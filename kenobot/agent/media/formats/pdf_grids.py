@@ -1,10 +1,12 @@
 """Find tables that are drawn with rules between their cells, on a PDF page. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from kenobot.agent.media.formats.package import write_row
-from kenobot.agent.media.formats.pdf_lines import Glyph, find_lines, join_words, write_line
+from kenobot.agent.media.formats.pdf_lines import find_lines, write_line
+from kenobot.agent.media.formats.pdf_text import Glyph, join_words
 
 _MOST_RULES: Final = 1000
 NEAR: Final = 3.0  # points within which rules meet
@@ -46,27 +48,58 @@ class Grid:
         return self.xs[0] <= x <= self.xs[-1] and self.ys[0] <= y <= self.ys[-1]
 
     def rows(self, glyphs: Sequence[Glyph]) -> list[str]:
-        """Return the rows from the top down."""
-        rows = list[str]()
-        for bottom, top in reversed(list(zip(self.ys, self.ys[1:], strict=False))):
+        """Return the rows from the top down, each cell in the first of those that it takes."""
+        bands = list(reversed(list(pairwise(self.ys))))
+        cells: list[dict[tuple[int, int], list[Glyph]]] = []
+        for at, (bottom, top) in enumerate(bands):
             inside = [each for each in glyphs if bottom <= (each.y0 + each.y1) / 2 < top]
-            middle = (bottom + top) / 2
-            walls = {
-                x
-                for x in self.xs
-                if any(abs(r.x0 - x) < NEAR and r.y0 - NEAR <= middle <= r.y1 + NEAR for r in self._down)
-            }
-            walls = walls or set(self.xs)  # a row without rules between others that have them
-            cells, begin = list[str](), 0
-            for end in range(1, len(self.xs)):
-                if self.xs[end] not in walls and end < len(self.xs) - 1:
-                    continue
+            row: dict[tuple[int, int], list[Glyph]] = {}
+            for begin, end in self._spans((bottom + top) / 2):
                 own = [each for each in inside if self.xs[begin] <= (each.x0 + each.x1) / 2 < self.xs[end]]
-                lines = [write_line(line) for line in find_lines(own)]
-                cells += ["\n".join(join_words(lines)), *[""] * (end - begin - 1)]
+                above = cells[at - 1].get((begin, end)) if at else None
+                if above is not None and not self._is_closed(top, (self.xs[begin] + self.xs[end]) / 2):
+                    above += own
+                    own = above
+                row[begin, end] = own
+            cells.append(row)
+        return list(self._write(cells))
+
+    def _spans(self, middle: float) -> Iterator[tuple[int, int]]:
+        """Yield the first and last rule of each cell at a height."""
+        walls = {
+            x for x in self.xs if any(abs(r.x0 - x) < NEAR and r.y0 - NEAR <= middle <= r.y1 + NEAR for r in self._down)
+        }
+        walls = walls or set(self.xs)  # a row without rules between others that have them
+        begin = 0
+        for end in range(1, len(self.xs)):
+            if self.xs[end] in walls or end == len(self.xs) - 1:
+                yield begin, end
                 begin = end
-            rows.append(write_row(" ".join(cell.splitlines()) for cell in cells))
-        return rows
+
+    def _is_closed(self, y: float, x: float) -> bool:
+        across = (rule for rule in self.rules if not rule.is_vertical)
+        return any(abs(rule.y0 - y) < NEAR and rule.x0 - NEAR <= x <= rule.x1 + NEAR for rule in across)
+
+    def _write(self, rows: Sequence[Mapping[tuple[int, int], list[Glyph]]]) -> Iterator[str]:
+        told = set[int]()  # cells that are written
+        for row in rows:
+            cells = list[str]()
+            for (begin, end), glyphs in row.items():
+                lines = [] if id(glyphs) in told else _cell_lines(glyphs)
+                told.add(id(glyphs))
+                cells += [" ".join(lines), *[""] * (end - begin - 1)]
+            yield write_row(cells)
+
+
+def _cell_lines(glyphs: Sequence[Glyph]) -> list[str]:
+    """Return the lines of a cell. One that fills it is a line of words, however wide its blanks are."""
+    lines = find_lines(glyphs)
+    left, right = min((line[0].x0 for line in lines), default=0.0), max((line[-1].x1 for line in lines), default=0.0)
+    written = list[str]()
+    for line, below in pairwise([*lines, []]):
+        fills = bool(below) and line[0].x0 - left < NEAR and right - line[-1].x1 < NEAR and len(below) < len(line)
+        written.append(" ".join(run.text for run in line) if fills else write_line(line))
+    return list(join_words(written))
 
 
 def _distinct(places: Iterable[float]) -> list[float]:

@@ -10,18 +10,19 @@ from kenobot.agent.media.formats.package import write_row
 from kenobot.agent.media.formats.pdf_grids import NEAR, Rule, find_grids
 from kenobot.agent.media.formats.pdf_lines import (
     FAR,
-    Glyph,
-    Run,
     drop_doubles,
     find_lines,
     is_apart,
-    join_words,
     write_line,
 )
+from kenobot.agent.media.formats.pdf_text import Glyph, Run, join_words
 
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
 _FILLED: Final = 0.75  # of the width of a column
+_TAIL: Final = 3  # short lines below columns
+_SHORT: Final = 0.8  # of the width of a column
+_PITCHES: Final = 1.4  # times the distance of lines: a gap that parts paragraphs
 _LOOK_AHEAD: Final = 3  # stretches of lines
 
 _Span = tuple[float, float]
@@ -53,6 +54,7 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
         region = lines[at:end]
         if _is_prose(region, columns):
             end, columns = _extend(lines, end, columns)
+            end = _find_end(lines[at:end], columns) + at
             for column in columns:
                 inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
                 yield from _read([_close_gaps(line) for line in inside if line])
@@ -61,6 +63,20 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
         else:
             yield from _table(region)
         at = end
+
+
+def _find_end(region: Sequence[list[Run]], columns: Sequence[_Span]) -> int:
+    """Return where columns end that are of one length and have short lines below them, such as a signature."""
+    narrow = min(right - left for left, right in columns)
+    pitch = median(above[0].y0 - below[0].y0 for above, below in pairwise(region))
+    for at in range(len(region) - 1, max(len(region) - _TAIL - 1, 0), -1):
+        if any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
+            break
+        ends = [min(run.y0 for line in region[:at] for run in line if _is_within(run, column)) for column in columns]
+        gap = min(ends) - max(run.y0 for run in region[at])
+        if gap > _PITCHES * pitch and max(ends) - min(ends) < _PITCHES * pitch:
+            return at
+    return len(region)
 
 
 def _close_gaps(line: list[Run]) -> list[Run]:
@@ -116,7 +132,7 @@ def _columns(line: Sequence[Run]) -> list[_Span]:
 def _begins_table(lines: Sequence[list[Run]], at: int) -> bool:
     """Return whether a line has columns: far apart, or going on in the next line."""
     line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else []
-    if any(after.x0 - before.x1 > FAR * (after.y1 - after.y0) for before, after in pairwise(line)):
+    if any(after.x0 - before.x1 > FAR * after.size for before, after in pairwise(line)):
         return True
     if len(line) < 2:
         return bool(below) and _fits(line, below)
@@ -143,7 +159,7 @@ def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
 def _gap(line: Sequence[Run]) -> float:
     """Return how wide a gap is at least that parts columns: no wider than those of the line itself."""
     own = [0.9 * (after.x0 - before.x1) for before, after in pairwise(line)]
-    return max(0.1, min(0.5 * min(run.y1 - run.y0 for run in line), *own, math.inf))
+    return max(0.1, min(0.5 * min(run.size for run in line), *own, math.inf))
 
 
 def _is_within(run: Run, column: _Span) -> bool:

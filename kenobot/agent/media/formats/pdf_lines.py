@@ -1,11 +1,15 @@
 """Join the characters of a PDF page to lines of words, in the order of reading. Pure."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
+
+from kenobot.agent.media.formats.package import SIGNS
+from kenobot.agent.media.formats.pdf_rows import attach_small, join_beside
+from kenobot.agent.media.formats.pdf_text import Glyph, Run
 
 _SPACE: Final = 0.16  # of the size of letters: a gap that parts words
 _WIDE: Final = 0.9  # the same, one that may part columns
@@ -14,30 +18,7 @@ _APART: Final = 2.2  # of the height of a line: lines further apart than this ar
 _SAME: Final = 0.7  # points: what begins or ends together
 _MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
 _MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
-_HYPHENS: Final = ("-", "\u2010", "\u00ad")
 _OPENING, _CLOSING = "([{<«", ")]}>»"
-
-
-class Glyph(NamedTuple):
-    """Characters that are drawn at once, and where: from left to right and from the bottom up, in points."""
-
-    text: str
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Words of a line that are close together. glyphs: its letters, between which it may be parted."""
-
-    text: str
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-    glyphs: tuple[Glyph, ...] = ()
 
 
 def drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
@@ -60,8 +41,8 @@ def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
             rows.append([glyph])
         else:
             row.append(glyph)
-    lines = [_join_mark(list(_runs(sorted(row, key=lambda each: each.x0)))) for row in rows]
-    lines = [line for line in lines if line]
+    lines = [_join_mark(list(_runs(row))) for row in attach_small(rows)]
+    lines = join_beside([line for line in lines if line])
     for above, below in pairwise(range(len(lines))):
         lines[below] = _part(lines[below], lines[above])
     for below, above in pairwise(reversed(range(len(lines)))):
@@ -113,10 +94,11 @@ def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
 
 def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
     begun: list[Glyph] = []
-    end = 0.0
+    end, is_justified = 0.0, _is_justified(row)
     for glyph in row:
         is_blank = not glyph.text.strip()
-        if begun and not is_blank and glyph.x0 - end > _WIDE * (glyph.y1 - glyph.y0):
+        is_wide = glyph.x0 - end > _WIDE * (glyph.y1 - glyph.y0)
+        if begun and not is_blank and is_wide and not is_justified:
             yield _run(begun)
             begun = []
         if begun or not is_blank:
@@ -125,6 +107,22 @@ def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
             end = glyph.x1 if len(begun) == 1 else max(end, glyph.x1)
     if begun:
         yield _run(begun)
+
+
+def _is_justified(row: Sequence[Glyph]) -> bool:
+    """Return whether a line has the same wide blank between all of its words, which columns have not."""
+    words, end = list[tuple[float, float]](), -math.inf
+    for glyph in row:
+        if not glyph.text.strip():
+            continue
+        if glyph.x0 - end > _SPACE * (glyph.y1 - glyph.y0):
+            words.append((glyph.x0, glyph.x1))
+        else:
+            words[-1] = (words[-1][0], max(end, glyph.x1))
+        end = words[-1][1]
+    gaps = [after[0] - before[1] for before, after in pairwise(words)]
+    steps = [after[0] - before[0] for before, after in pairwise(words)]
+    return len(gaps) > 1 and max(gaps) - min(gaps) < _SAME < max(steps) - min(steps)
 
 
 def _run(glyphs: Sequence[Glyph]) -> Run:
@@ -146,8 +144,8 @@ def _run(glyphs: Sequence[Glyph]) -> Run:
 def _is_power(before: Glyph, glyph: Glyph) -> bool:
     """Return whether a figure is raised behind a letter or figure."""
     height = before.y1 - before.y0
-    raised = glyph.y1 - glyph.y0 < 0.8 * height and glyph.y0 - before.y0 > 0.25 * height
-    return raised and glyph.text[0].isdigit() and before.text[-1].isalnum()
+    raised = glyph.y1 - glyph.y0 < 0.85 * height and glyph.y0 - before.y0 > 0.25 * height
+    return raised and (glyph.text[0].isdigit() or glyph.text in SIGNS) and before.text[-1].isalnum()
 
 
 def order_letters(pieces: Sequence[str]) -> str:
@@ -198,39 +196,15 @@ def _mirror(text: str) -> str:
     return text if first in _OPENING else text.translate(str.maketrans(_OPENING + _CLOSING, _CLOSING + _OPENING))
 
 
-def join_words(lines: Iterable[str]) -> Iterator[str]:
-    """Join words that are cut at the ends of lines."""
-    held = ""
-    for line in lines:
-        if held and line[:1].islower() and " | " not in line:
-            rest, _, behind = line.partition(" ")
-            held = held[:-1] + rest
-            if held.endswith(_HYPHENS) and not behind:
-                continue
-            yield held
-            held = ""
-            if not behind:
-                continue
-            line = behind  # noqa: PLW2901
-        elif held:
-            yield held
-            held = ""
-        if line.endswith(_HYPHENS) and line[-2:-1].isalpha():
-            held = line
-        else:
-            yield line.replace("\u00ad", "")
-    if held:
-        yield held
-
-
 def is_apart(above: Sequence[Run], below: Sequence[Run]) -> bool:
     """Return whether two lines are further apart than those of one table."""
-    return above[0].y0 - below[0].y0 > _APART * min(below[0].y1 - below[0].y0, above[0].y1 - above[0].y0)
+    size = min(below[0].size, above[0].size)
+    return above[0].y0 - below[0].y1 + below[0].size > _APART * size
 
 
 def write_line(line: Sequence[Run]) -> str:
     """Write the runs of a line, those that are far apart as cells."""
     written = line[0].text
     for before, run in pairwise(line):
-        written += (" | " if run.x0 - before.x1 > FAR * (run.y1 - run.y0) else " ") + run.text
+        written += (" | " if run.x0 - before.x1 > FAR * run.size else " ") + run.text
     return written
