@@ -16,10 +16,10 @@ from kenobot.channels.email.mail import (
     is_automatic,
     is_verified,
     parse_mail,
-    read_html,
     read_words,
     sender_of,
 )
+from kenobot.core.web_page import page_lines
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.messages import MessagePart, Outbound
 
@@ -87,14 +87,14 @@ def test_a_sender_that_cannot_be_read_is_nobody(written: bytes) -> None:
 def test_a_page_is_read_with_its_quotations() -> None:
     """Without what is not seen; a tag that stays open is text."""
     page = '<head><title>t</title></head><p title="x">1 &lt; 2<!-- no <b> --> yes</p><blockquote>q<br>r</blockquote>end'
-    assert read_html(page) == "\n1 < 2 yes\n> q\n> r\nend"
-    assert read_html("a < b <c") == "a < b <c"
+    assert list(page_lines(page, is_mail=True)) == ["1 < 2 yes", "> q", "> r", "end"]
+    assert list(page_lines("a < b <c", is_mail=True)) == ["a < b <c"]
 
 
 @pytest.mark.parametrize("piece", ["<a ", "<a b='", "<!--", "<![", "<a b='>", "<script>", "</", "&#", "<blockquote>"])
 def test_a_long_hostile_page_is_read(piece: str) -> None:
     """In a time that grows with its length: any power of that would not end."""
-    read_html(piece * 50_000)
+    list(page_lines(piece * 50_000, is_mail=True))
 
 
 def test_a_long_hostile_mail_is_read() -> None:
@@ -184,13 +184,6 @@ def test_a_full_line_goes_on_in_a_small_letter(written: str, text: str | None) -
     """Mutt 2.2 and others wrap a text that stands alone at 72 characters; lists and finished sentences stay lines."""
     expected = written.replace("\n", " ") if text is None else text or written
     assert read_words(parse_mail(answer("text/plain", written))).text == expected
-
-
-def test_cells_of_a_page_stand_apart() -> None:
-    """Cells, terms, headings and options are not glued to each other."""
-    assert read_html("<tr><td>Rent 2026</td><td>950</td></tr>").split() == ["Rent", "2026", "950"]
-    for tag in ("dt", "dd", "section", "h5", "pre", "option"):
-        assert read_html(f"<{tag}>a</{tag}><{tag}>b</{tag}>").split() == ["a", "b"]
 
 
 EVENT = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nDTSTART:20261203T100000Z\nLOCATION:Ro\n om 3\nEND:VEVENT\n"

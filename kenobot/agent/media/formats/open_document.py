@@ -19,11 +19,14 @@ from kenobot.agent.media.formats.open_styles import (
     OpenStyles,
     cell_value,
 )
-from kenobot.agent.media.formats.package import add_text, join_text, local, parse, write_row
+from kenobot.agent.media.formats.package import add_text, join_text, local, parse
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _DC: Final = "{http://purl.org/dc/elements/1.1/}"
 _MOST_COLUMNS: Final = 20_000
 _MOST_REPEATED: Final = 100  # times that a cell or row which repeats is told
+
 _LEFT_OUT: Final = frozenset(
     (TEXT + "tracked-changes", TABLE + "tracked-changes", OFFICE + "forms", DRAW + "image", TABLE + "named-expressions",
      TABLE + "content-validations", TEXT + "sequence-decls", TEXT + "variable-decls", TEXT + "user-field-decls",
@@ -52,6 +55,8 @@ class _Line:
 
     text: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
+    shown: bool = True
+    font: str = ""
 
     def lines(self, mark: str = "") -> Iterator[str]:
         """Yield its text and the lines after it."""
@@ -174,11 +179,21 @@ class _Document:
 
     def _inline(self, container: Element, line: _Line) -> None:
         raised, struck = self._styles.look(container)
-        add_text(line.text, _collapse_blanks(container.text), is_raised=raised, is_struck=struck)
+        shows, named = self._styles.shows_text(container), self._styles.font(container)
+        outer = line.shown, line.font
+        line.shown, line.font = line.shown if shows is None else shows, named or line.font
+
+        def add(text: str | None) -> None:
+            if line.shown:
+                letters = read_symbols(_collapse_blanks(text), line.font)
+                add_text(line.text, letters, is_raised=raised, is_struck=struck)
+
+        add(container.text)
         for child in container:
-            if not self._styles.is_hidden(child):
+            if not self._styles.is_hidden(child) and (line.shown or child.tag in (TEXT + "span", TEXT + "a")):
                 self._inline_child(child, line)
-            add_text(line.text, _collapse_blanks(child.tail), is_raised=raised, is_struck=struck)
+            add(child.tail)
+        line.shown, line.font = outer
 
     def _inline_child(self, child: Element, line: _Line) -> None:
         match child.tag.removeprefix(TEXT):
@@ -235,7 +250,7 @@ class _Document:
         for item in element:
             mark = self._styles.next_mark(item, style, depth) if item.tag == TEXT + "list-item" else ""
             for child in item:
-                if child.tag in (TEXT + "p", TEXT + "h") and not self._styles.is_hidden(child):
+                if child.tag in (TEXT + "p", TEXT + "h"):
                     lines = list(self._paragraph(child, mark))
                     yield from lines
                     mark = "" if lines else mark
@@ -293,8 +308,22 @@ class _Document:
             if self._styles.is_collapsed(row)
         ):
             yield f"[rows of it that are hidden and left out: {left_out}]"
+        if left_out := self._count_columns(table, hidden):
+            yield f"[columns of it that are hidden and left out: {left_out}]"
         for shapes in table.iterfind(TABLE + "shapes"):
             yield from self._blocks(shapes)
+
+    def _count_columns(self, table: Element, hidden: list[bool]) -> int:
+        """Return how many columns of a table are hidden and hold a text."""
+        found = set[int]()
+        for row in table.iter(TABLE + "table-row") if any(hidden) else ():
+            at = 0
+            for cell in (each for each in row if each.tag in (TABLE + "table-cell", TABLE + "covered-table-cell")):
+                times = min(int(cell.get(TABLE + "number-columns-repeated", "1")), _MOST_COLUMNS)
+                if any(hidden[at : at + times]) and "".join(cell.itertext()).strip():
+                    found |= {each for each in range(at, at + times) if hidden[each : each + 1] == [True]}
+                at += times
+        return len(found)
 
     def _sheets(self) -> list[Element]:
         return [

@@ -1,9 +1,10 @@
 """Look up hidden elements, and the numbers of lists and headings, in the styles of an OpenDocument."""
 
+from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.word_lists import NUMBER_FORMS, write_number
+from kenobot.core.list_numbers import NUMBER_FORMS, write_number
 
 _SPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 OFFICE: Final = _SPACE % "office"
@@ -12,8 +13,10 @@ TABLE: Final = _SPACE % "table"
 DRAW: Final = _SPACE % "drawing"
 STYLE: Final = _SPACE % "style"
 FORM: Final = _SPACE % "form"
+_FONT_FAMILY: Final = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}font-family"
 CHART: Final = _SPACE % "chart"
 PRESENTATION: Final = _SPACE % "presentation"
+_FAMILIES: Final = {TEXT + "span": "text", TEXT + "a": "text", TEXT + "p": "paragraph", TEXT + "h": "paragraph"}
 _DISPLAYS: Final = (DRAW + "display", "{http://openoffice.org/2010/draw}display")  # LibreOffice writes the second
 
 
@@ -21,27 +24,47 @@ class OpenStyles:
     """The styles of one document. roots: of its content and styles."""
 
     def __init__(self, roots: list[Element]) -> None:
-        self._styles: dict[str, Element] = {}
+        self._styles: dict[tuple[str, str], Element] = {}  # by family and name
+        self._fonts: dict[str, str] = {}
         self._lists: dict[str, dict[int, Element]] = {}
         self._outline: dict[int, Element] = {}
         self._counts: dict[str, dict[int, int]] = {}
         for root in roots:
             for each in root.iter():
                 if each.tag == STYLE + "style":
-                    self._styles[each.get(STYLE + "name", "")] = each
+                    self._styles.setdefault((each.get(STYLE + "family", ""), each.get(STYLE + "name", "")), each)
+                elif each.tag == STYLE + "font-face":
+                    self._fonts[each.get(STYLE + "name", "")] = each.get(_FONT_FAMILY, "").strip("'\"")
                 elif each.tag == TEXT + "list-style":
                     self._lists[each.get(STYLE + "name", "")] = _levels(each)
                 elif each.tag == TEXT + "outline-style":
                     self._outline = _levels(each)
 
     def is_hidden(self, element: Element) -> bool:
-        """Return whether an element is not shown, as a section, a sheet, a shape or a text may be."""
+        """Return whether an element is not shown, as a section, a sheet or a shape may be."""
         if element.tag == TEXT + "section":
-            return element.get(TEXT + "display", "true") != "true"
+            display = element.get(TEXT + "display", "true")
+            return display == "none" or (display == "condition" and element.get(TEXT + "is-hidden") == "true")
         if any(element.get(name) in ("none", "printer") for name in _DISPLAYS):
             return True
-        names = (element.get(space + "style-name", "") for space in (TEXT, TABLE, DRAW, PRESENTATION))
-        return any(self._hides(name) for name in names if name)
+        kind = element.tag.rpartition("}")[2]
+        families = ("table", "drawing-page") if kind in ("table", "page") else ("graphic", "presentation")
+        names = (element.get(space + "style-name", "") for space in (TABLE, DRAW, PRESENTATION))
+        return any(self._hides(family, name) for name in names if name for family in families)
+
+    def shows_text(self, element: Element) -> bool | None:
+        """Return whether the style of a paragraph or span shows its text; None where it says nothing of that."""
+        for properties in self._properties(_FAMILIES.get(element.tag, ""), element.get(TEXT + "style-name", "")):
+            if (display := properties.get(TEXT + "display")) is not None:
+                return display == "true"
+        return None
+
+    def font(self, element: Element) -> str:
+        """Return the font of a paragraph or span; "" where its style names none."""
+        for properties in self._properties(_FAMILIES.get(element.tag, ""), element.get(TEXT + "style-name", "")):
+            if name := properties.get(STYLE + "font-name", ""):
+                return self._fonts.get(name, name)
+        return ""
 
     def is_collapsed(self, element: Element) -> bool:
         """Return whether a row or column is hidden or filtered away."""
@@ -49,7 +72,9 @@ class OpenStyles:
 
     def look(self, element: Element) -> tuple[bool, bool]:
         """Return whether a span is raised, and whether it is struck out."""
-        style = self._styles.get(element.get(TEXT + "style-name", "")) if element.tag == TEXT + "span" else None
+        style = (
+            self._styles.get(("text", element.get(TEXT + "style-name", ""))) if element.tag == TEXT + "span" else None
+        )
         found = None if style is None else style.find(STYLE + "text-properties")
         if found is None:
             return False, False
@@ -57,25 +82,24 @@ class OpenStyles:
         struck = found.get(STYLE + "text-line-through-style", "none") != "none"
         return raised, struck or found.get(STYLE + "text-line-through-type", "none") != "none"
 
-    def _hides(self, name: str) -> bool:
+    def _hides(self, family: str, name: str) -> bool:
+        for properties in self._properties(family, name):
+            if display := properties.get(TABLE + "display"):
+                return display == "false"
+            if properties.get(PRESENTATION + "visibility") == "hidden":
+                return True
+        return False
+
+    def _properties(self, family: str, name: str) -> Iterator[Element]:
+        """Yield the properties of a style and of those that it is based on."""
         seen = set[str]()
         while name and name not in seen:
             seen.add(name)
-            style = self._styles.get(name)
+            style = self._styles.get((family, name))
             if style is None:
-                return False
-            for properties in style:
-                if properties.get(TEXT + "display") == "none" or properties.get(TABLE + "display") == "false":
-                    return True
-                if (
-                    properties.tag == STYLE + "drawing-page-properties"
-                    and properties.get(PRESENTATION + "visibility") == "hidden"
-                ):
-                    return True
-                if properties.get(TEXT + "display") or properties.get(TABLE + "display"):
-                    return False
+                return
+            yield from style
             name = style.get(STYLE + "parent-style-name", "")
-        return False
 
     # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
 

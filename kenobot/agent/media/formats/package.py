@@ -3,12 +3,13 @@
 import posixpath
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Final, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
+
+from kenobot.core.table_rows import write_row
 
 _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STRICT: Final = "http://purl.oclc.org/ooxml/officeDocument/relationships"
@@ -24,7 +25,6 @@ _RENAMED: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 SIGNS: Final = ("-", "+", "\u2212", "\u2013")  # before a figure
-_MOST_EMPTY: Final = 20  # cells that are shown one by one
 
 
 class Relation(NamedTuple):
@@ -125,18 +125,6 @@ def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: 
 def join_text(line: Iterable[str]) -> str:
     """Join the letters of a line."""
     return "".join(line).replace("~~~~", "").strip("\n").rstrip()
-
-
-def write_row(cells: Iterable[str]) -> str:
-    """Write the cells of a row in a line. Those that are empty keep their place, up to the last that is not."""
-    written = [" / ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines()))) for cell in cells]
-    while written and not written[-1]:
-        written.pop()
-    shown = list[str]()
-    for is_filled, run in groupby(written, bool):
-        group = list(run)
-        shown += group if is_filled or len(group) <= _MOST_EMPTY else [f"[{len(group)} empty cells]"]
-    return " | ".join(shown)
 
 
 def chart_lines(chart: Element) -> Iterator[str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kenobot.agent.media.formats.package import write_row
 from kenobot.agent.media.formats.pdf_lines import find_lines, write_line
 from kenobot.agent.media.formats.pdf_text import Glyph, join_words
+from kenobot.core.table_rows import write_row
 
 _MOST_RULES: Final = 1000
 NEAR: Final = 3.0  # points within which rules meet

@@ -6,7 +6,6 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from kenobot.agent.media.formats.package import write_row
 from kenobot.agent.media.formats.pdf_grids import NEAR, Rule, find_grids
 from kenobot.agent.media.formats.pdf_lines import (
     FAR,
@@ -16,6 +15,7 @@ from kenobot.agent.media.formats.pdf_lines import (
     write_line,
 )
 from kenobot.agent.media.formats.pdf_text import Glyph, Run, join_words
+from kenobot.core.table_rows import write_row
 
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually

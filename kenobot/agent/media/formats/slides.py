@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local, write_row
+from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local
 from kenobot.agent.media.formats.word import diagram_lines, write_formula
-from kenobot.agent.media.formats.word_lists import write_number
+from kenobot.core.list_numbers import write_number
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -116,8 +118,10 @@ def _inline(paragraph: Element) -> list[str]:
                 look = child.find(_A + "rPr")
                 raised = look is not None and not look.get("baseline", "0").startswith(("0", "-"))
                 struck = look is not None and look.get("strike", "noStrike") != "noStrike"
+                fonts = () if look is None else (look.find(_A + "sym"), look.find(_A + "latin"))
+                font = next((each.get("typeface", "") for each in fonts if each is not None), "")
                 for each in child.iterfind(_A + "t"):
-                    add_text(line, each.text or "", is_raised=raised, is_struck=struck)
+                    add_text(line, read_symbols(each.text or "", font), is_raised=raised, is_struck=struck)
             case "br":
                 line.append("\n")
             case "m" | "AlternateContent":

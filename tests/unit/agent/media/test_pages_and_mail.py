@@ -5,7 +5,7 @@ from email.message import EmailMessage
 import pytest
 
 from kenobot.agent.media.formats.mail import mail_lines
-from kenobot.agent.media.formats.page import decode_page, page_lines
+from kenobot.core.web_page import decode_page, page_lines
 
 
 @pytest.mark.parametrize(
