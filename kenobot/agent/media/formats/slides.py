@@ -6,6 +6,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local
+from kenobot.agent.media.formats.slide_order import find_placeholders, order_shapes
 from kenobot.agent.media.formats.word import diagram_lines, write_formula
 from kenobot.core.list_numbers import write_number
 from kenobot.core.symbol_fonts import read_symbols
@@ -44,13 +45,20 @@ class _Shapes:
 
     def __init__(self, package: Package, part: str, *, is_layout: bool = False) -> None:
         self._package = package
+        self._part = part
         self._relations = package.relations(part)
         self._is_layout = is_layout
 
     def lines(self, root: Element) -> Iterator[str]:
         """Yield the lines of all shapes, in their order."""
         tree = root.find(f"{_P}cSld/{_P}spTree")
-        yield from self._shapes(tree if tree is not None else ())
+        yield from self._shapes(order_shapes(tree if tree is not None else (), self._find_inherited()))
+
+    def _find_inherited(self) -> list[dict[str, Element]]:
+        """Return the placeholders of the layout and of the master."""
+        layouts = self._package.find_related(self._part, "slideLayout")
+        masters = [each for layout in layouts for each in self._package.find_related(layout, "slideMaster")]
+        return [find_placeholders(self._package.load(each)) for each in (*layouts, *masters)]
 
     def _shapes(self, shapes: Iterable[Element]) -> Iterator[str]:
         for shape in shapes:
@@ -60,7 +68,7 @@ class _Shapes:
             elif self._is_left_out(shape):
                 continue
             elif name == "grpSp":
-                yield from self._shapes(shape)
+                yield from self._shapes(order_shapes(shape))
             elif name in ("sp", "cxnSp"):
                 yield from text_lines(shape.find(_P + "txBody"))
             elif name == "graphicFrame":
