@@ -18,8 +18,10 @@ from kenobot.agent.media.formats.open_styles import (
     TEXT,
     OpenStyles,
     cell_value,
+    find_box,
 )
 from kenobot.agent.media.formats.package import add_text, join_text, local, parse
+from kenobot.agent.media.formats.reading_order import order_by_place
 from kenobot.core.symbol_fonts import read_symbols
 from kenobot.core.table_rows import write_row
 
@@ -149,7 +151,7 @@ class _Document:
             elif tag == DRAW + "page":
                 self._slides += 1
                 yield f"# {self._slides}"
-                yield from self._blocks(child)
+                yield from self._blocks(_order_shapes(child))
             elif tag == PRESENTATION + "notes":
                 own = [each for each in child if each.get(PRESENTATION + "class", "notes") == "notes"]
                 yield from (f"[speaker's notes] {line}" for line in self._blocks(own))
@@ -160,7 +162,7 @@ class _Document:
             elif tag == DRAW + "control":
                 yield from filter(None, [self._control(child)])
             elif not tag.startswith(("{http://www.w3.org/", "{urn:oasis:names:tc:opendocument:xmlns:svg", FORM)):
-                yield from self._blocks(child)
+                yield from self._blocks(_order_shapes(child) if tag == DRAW + "g" else child)
 
     def _hidden(self, element: Element) -> Iterator[str]:
         """Note that a sheet or slide is left out."""
@@ -368,9 +370,16 @@ class _Document:
         if cell.tag == TABLE + "covered-table-cell":
             return [], []
         beside = [each for each in cell if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
-        lines = [line for line in self._blocks([each for each in cell if each not in beside]) if line != "NaN"]
+        blocks = self._blocks([each for each in cell if each not in beside])
+        lines = [read_symbols(line, self._styles.font(cell)) for line in blocks if line != "NaN"]
         value = "" if lines or _is_blank(cell) else cell_value(cell)
         return lines or ([value] if value else []), list(self._blocks(beside))
+
+
+def _order_shapes(container: Element) -> list[Element]:
+    """Return the shapes of a slide or group in the order of reading, its title first."""
+    titles = [each for each in container if each.get(PRESENTATION + "class") == "title"]
+    return titles + order_by_place((find_box(each), each) for each in container if each not in titles)
 
 
 def _is_blank(cell: Element) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
+from kenobot.agent.media.formats.reading_order import Box
 from kenobot.core.list_numbers import NUMBER_FORMS, write_number
 
 _SPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -13,10 +14,17 @@ TABLE: Final = _SPACE % "table"
 DRAW: Final = _SPACE % "drawing"
 STYLE: Final = _SPACE % "style"
 FORM: Final = _SPACE % "form"
-_FONT_FAMILY: Final = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}font-family"
+_SVG: Final = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_UNITS: Final = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
 CHART: Final = _SPACE % "chart"
 PRESENTATION: Final = _SPACE % "presentation"
-_FAMILIES: Final = {TEXT + "span": "text", TEXT + "a": "text", TEXT + "p": "paragraph", TEXT + "h": "paragraph"}
+_FAMILIES: Final = {
+    TEXT + "span": "text",
+    TEXT + "a": "text",
+    TEXT + "p": "paragraph",
+    TEXT + "h": "paragraph",
+    TABLE + "table-cell": "table-cell",
+}
 _DISPLAYS: Final = (DRAW + "display", "{http://openoffice.org/2010/draw}display")  # LibreOffice writes the second
 
 
@@ -34,7 +42,7 @@ class OpenStyles:
                 if each.tag == STYLE + "style":
                     self._styles.setdefault((each.get(STYLE + "family", ""), each.get(STYLE + "name", "")), each)
                 elif each.tag == STYLE + "font-face":
-                    self._fonts[each.get(STYLE + "name", "")] = each.get(_FONT_FAMILY, "").strip("'\"")
+                    self._fonts[each.get(STYLE + "name", "")] = each.get(_SVG + "font-family", "").strip("'\"")
                 elif each.tag == TEXT + "list-style":
                     self._lists[each.get(STYLE + "name", "")] = _levels(each)
                 elif each.tag == TEXT + "outline-style":
@@ -60,8 +68,9 @@ class OpenStyles:
         return None
 
     def font(self, element: Element) -> str:
-        """Return the font of a paragraph or span; "" where its style names none."""
-        for properties in self._properties(_FAMILIES.get(element.tag, ""), element.get(TEXT + "style-name", "")):
+        """Return the font of a paragraph, span or cell; "" where its style names none."""
+        space = TABLE if element.tag.startswith(TABLE) else TEXT
+        for properties in self._properties(_FAMILIES.get(element.tag, ""), element.get(space + "style-name", "")):
             if name := properties.get(STYLE + "font-name", ""):
                 return self._fonts.get(name, name)
         return ""
@@ -165,6 +174,25 @@ def cell_value(cell: Element) -> str:
         case "string":
             return cell.get(OFFICE + "string-value", "")
     return f"{float(value):.15g}" if value and value != "NaN" else ""
+
+
+def find_box(shape: Element) -> Box | None:
+    """Return where a shape is, a group where its first one is."""
+    sides = [_measure(shape.get(_SVG + name, "")) for name in ("x", "y", "width", "height")]
+    if None not in sides:
+        return Box(*(side or 0.0 for side in sides))
+    return (
+        next((box for each in shape if (box := find_box(each)) is not None), None) if shape.tag == DRAW + "g" else None
+    )
+
+
+def _measure(written: str) -> float | None:
+    """Return a length in centimetres."""
+    number, unit = written[:-2], written[-2:]
+    try:
+        return float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        return None
 
 
 def _levels(style: Element) -> dict[int, Element]:

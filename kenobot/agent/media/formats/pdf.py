@@ -19,7 +19,7 @@ from pdfminer.psparser import PSLiteral, literal_name
 from pdfminer.utils import Matrix, Rect, apply_matrix_rect
 
 from kenobot.agent.media.formats.pdf_forms import read_annotations
-from kenobot.agent.media.formats.pdf_grids import Rule
+from kenobot.agent.media.formats.pdf_grids import Rule, Strikes
 from kenobot.agent.media.formats.pdf_layout import page_lines
 from kenobot.agent.media.formats.pdf_text import Glyph
 from kenobot.core.symbol_fonts import is_symbol_font, read_symbols
@@ -140,16 +140,19 @@ class _PageReader(PDFLayoutAnalyzer):
         if sum(each.width * each.height for each in pictures) > _COVERS * area:  # what a scanner read in it
             items += _flatten(self._invisible)
         grounds = [each for each in items if isinstance(each, LTImage | LTCurve) and _is_ground(each)]
+        rules = [rule for each in items if isinstance(each, LTCurve) for rule in self._rules(each)]
+        strikes = Strikes(rules)
         turned: dict[int, list[Glyph]] = {0: []}
         for each in items:
             if isinstance(each, LTChar) and self._is_seen(each, grounds):
                 angle, glyph = _turn_glyph(each)
+                if not angle and strikes.cross(glyph, each.matrix[5]):
+                    glyph = glyph._replace(struck=True)
                 turned.setdefault(angle, []).append(glyph)
         remarks = list[str]()
         for glyphs, remark in read_annotations(page, self._turn):
             turned[0] += glyphs
             remarks += [remark] if remark else []
-        rules = [rule for each in items if isinstance(each, LTCurve) for rule in self._rules(each)]
         self.draws = bool(items)
         for angle, glyphs in turned.items():
             for line in page_lines(glyphs, [] if angle else rules):

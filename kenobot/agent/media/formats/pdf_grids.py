@@ -9,6 +9,7 @@ from kenobot.agent.media.formats.pdf_text import Glyph, join_words
 from kenobot.core.table_rows import write_row
 
 _MOST_RULES: Final = 1000
+_CROSSED: Final = (0.14, 0.45)  # of the height of a letter, above its line
 NEAR: Final = 3.0  # points within which rules meet
 
 
@@ -24,6 +25,23 @@ class Rule(NamedTuple):
     def is_vertical(self) -> bool:
         """Return whether it goes down the page."""
         return self.y1 - self.y0 > self.x1 - self.x0
+
+
+class Strikes:
+    """Rules across letters that are crossed out."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._across: dict[int, list[Rule]] = {}
+        for rule in rules:
+            if not rule.is_vertical:
+                self._across.setdefault(int(rule.y0), []).append(rule)
+
+    def cross(self, glyph: Glyph, base: float) -> bool:
+        """Return whether a rule crosses a letter out. base: the height of the line that it is written on."""
+        low, high = (base + share * (glyph.y1 - glyph.y0) for share in _CROSSED)
+        middle = (glyph.x0 + glyph.x1) / 2
+        near = (rule for at in range(int(low), int(high) + 1) for rule in self._across.get(at, ()))
+        return any(low < rule.y0 < high and rule.x0 <= middle <= rule.x1 for rule in near)
 
 
 class Grid:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from kenobot.agent.media.formats.pdf_bands import join_bands
 from kenobot.agent.media.formats.pdf_grids import NEAR, Rule, find_grids
 from kenobot.agent.media.formats.pdf_lines import (
     FAR,
@@ -20,6 +21,9 @@ from kenobot.core.table_rows import write_row
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
 _FILLED: Final = 0.75  # of the width of a column
+_SHIFT: Final = 0.6  # points: lines at one height
+_ALIGNED: Final = 0.4  # of the lines of a column: more of them at the height of others make it one of a table
+_TABLE: Final = 0.8  # of these: it is one
 _TAIL: Final = 3  # short lines below columns
 _SHORT: Final = 0.8  # of the width of a column
 _PITCHES: Final = 1.4  # times the distance of lines: a gap that parts paragraphs
@@ -37,7 +41,7 @@ def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
         if sum(bool(row) for row in rows) and any(" | " in row for row in rows):
             left = [each for each in left if not grid.holds(each)]
             tables.append((grid.ys[-1], [row for row in rows if row]))
-    lines = find_lines(left)
+    lines = join_bands(find_lines(left), rules)
     for top, rows in sorted(tables, reverse=True):
         above = [line for line in lines if line[0].y0 >= top - NEAR]
         lines = [line for line in lines if line[0].y0 < top - NEAR]
@@ -58,6 +62,11 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
             for column in columns:
                 inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
                 yield from _read([_close_gaps(line) for line in inside if line])
+        elif (beside := _find_beside(lines, at)) is not None:
+            end, columns = beside
+            for column in columns:
+                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
+                yield from _read([line for line in inside if line])
         elif all(len(_columns(line)) < 2 for line in region):
             yield from map(write_line, region)
         else:
@@ -65,12 +74,42 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
         at = end
 
 
+def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[_Span]] | None:
+    """Return where two texts beside each other end, whose lines seldom lie at one height, and their columns."""
+    end, columns = _region(lines, start)
+    while len(columns) == 2 and end < len(lines):
+        after, below = _region(lines, end)
+        grown = _merge([*columns, *below], _gap(lines[end]))
+        if len(grown) != 2 or _share_heights(lines[end:after], grown) > _TABLE:
+            break
+        end, columns = after, grown
+    is_beside = len(columns) == 2 and _share_heights(lines[start:end], columns) <= _ALIGNED
+    return (end, columns) if is_beside else None
+
+
+def _share_heights(region: Sequence[list[Run]], columns: Sequence[_Span]) -> float:
+    """Return which share of the lines of the shorter column are at the height of lines of the other."""
+    left, right = columns
+    sides = [[run for line in region for run in line if _is_within(run, each)] for each in columns]
+    shifts = [
+        one.y0 - other.y0
+        for line in region
+        for one, other in pairwise(line)
+        if _is_within(one, left) and _is_within(other, right)
+    ]
+    if min(map(len, sides)) < _PROSE_LINES or not shifts:
+        return 1.0 if shifts else 0.5
+    level = median(shifts)
+    return sum(abs(shift - level) < _SHIFT for shift in shifts) / min(map(len, sides))
+
+
 def _find_end(region: Sequence[list[Run]], columns: Sequence[_Span]) -> int:
     """Return where columns end that are of one length and have short lines below them, such as a signature."""
     narrow = min(right - left for left, right in columns)
     pitch = median(above[0].y0 - below[0].y0 for above, below in pairwise(region))
     for at in range(len(region) - 1, max(len(region) - _TAIL - 1, 0), -1):
-        if any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
+        goes_on = at < len(region) - 1 and region[at][0].y0 - region[at + 1][0].y0 < _PITCHES * pitch
+        if goes_on and any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
             break
         ends = [min(run.y0 for line in region[:at] for run in line if _is_within(run, column)) for column in columns]
         gap = min(ends) - max(run.y0 for run in region[at])

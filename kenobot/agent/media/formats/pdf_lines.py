@@ -111,15 +111,18 @@ def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
 
 def _is_justified(row: Sequence[Glyph]) -> bool:
     """Return whether a line has the same wide blank between all of its words, which columns have not."""
-    words, end = list[tuple[float, float]](), -math.inf
+    words, end, is_blank = list[tuple[float, float]](), -math.inf, True
     for glyph in row:
         if not glyph.text.strip():
+            is_blank = True
             continue
         if glyph.x0 - end > _SPACE * (glyph.y1 - glyph.y0):
+            if not is_blank:  # cells are drawn without one between them
+                return False
             words.append((glyph.x0, glyph.x1))
         else:
             words[-1] = (words[-1][0], max(end, glyph.x1))
-        end = words[-1][1]
+        end, is_blank = words[-1][1], False
     gaps = [after[0] - before[1] for before, after in pairwise(words)]
     steps = [after[0] - before[0] for before, after in pairwise(words)]
     return len(gaps) > 1 and max(gaps) - min(gaps) < _SAME < max(steps) - min(steps)
@@ -127,16 +130,23 @@ def _is_justified(row: Sequence[Glyph]) -> bool:
 
 def _run(glyphs: Sequence[Glyph]) -> Run:
     pieces, end, before, blank = list[str](), glyphs[0].x0, glyphs[0], False
+    struck = False
     for glyph in glyphs:
         if not glyph.text.strip():
             blank = True
             continue
-        if pieces and (blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)):
+        is_apart = blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)
+        if struck and not glyph.struck:
+            pieces.append("~~")
+        if pieces and is_apart:
             pieces.append(" ")
         elif pieces and _is_power(before, glyph):
             pieces.append("^")
+        if glyph.struck and not struck:
+            pieces.append("~~")
         pieces.append(glyph.text)
-        end, before, blank = max(end, glyph.x1), glyph, False
+        end, before, blank, struck = max(end, glyph.x1), glyph, False, glyph.struck
+    pieces += ["~~"] if struck else []
     bottom, top = min(each.y0 for each in glyphs), max(each.y1 for each in glyphs)
     return Run(order_letters(pieces), glyphs[0].x0, end, bottom, top, tuple(glyphs))
 
@@ -144,7 +154,7 @@ def _run(glyphs: Sequence[Glyph]) -> Run:
 def _is_power(before: Glyph, glyph: Glyph) -> bool:
     """Return whether a figure is raised behind a letter or figure."""
     height = before.y1 - before.y0
-    raised = glyph.y1 - glyph.y0 < 0.85 * height and glyph.y0 - before.y0 > 0.25 * height
+    raised = glyph.y1 - glyph.y0 < 0.95 * height and glyph.y0 - before.y0 > 0.25 * height
     return raised and (glyph.text[0].isdigit() or glyph.text in SIGNS) and before.text[-1].isalnum()
 
 

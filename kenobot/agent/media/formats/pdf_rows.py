@@ -1,12 +1,12 @@
 """Join letters and cells of a PDF page to the line that they belong to, though they lie higher or lower. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
 from kenobot.agent.media.formats.pdf_text import Glyph, Run, join_words
 
-_SMALL: Final = 0.87  # of the size of the letters beside: what is raised or lowered is no larger
+_SMALL: Final = 0.95  # of the size of the letters beside: what is raised or lowered is no larger
 _OVERLAP: Final = 0.15  # of the size of small letters, by which they lie in the height of the line
 _TOUCH: Final = 0.35  # the same, the gap to the letters beside
 _NEAR: Final = 4  # rows
@@ -82,15 +82,10 @@ def _is_beside(above: Sequence[Run], below: Sequence[Run]) -> bool:
 
 
 def _join_rows(group: Sequence[list[Run]]) -> list[list[Run]]:
-    """Join the lines of a row whose cells are all wrapped, or else each line with the one cell beside it."""
-    columns: list[list[Run]] = []
-    for run in sorted((run for line in group for run in line), key=lambda each: each.x0):
-        if columns and run.x0 < max(each.x1 for each in columns[-1]):
-            columns[-1].append(run)
-        else:
-            columns.append([run])
-    if all(len(line) == 1 for line in group):
-        return [[_join_cell(column) for column in columns]]
+    """Join the lines of a row whose cells are wrapped, or else each line with the one cell beside it."""
+    shorter, longer = sorted((group[::2], group[1::2]), key=lambda lines: max(map(len, lines)))
+    if not (len(shorter) == 1 and len(shorter[0]) == 1 and all(len(line) > 1 for line in longer)):
+        return [join_cells(group)]
     found, joined = [group[0]], False
     for above, line in pairwise(group):
         joined = not joined and _is_beside(above, line)
@@ -99,6 +94,17 @@ def _join_rows(group: Sequence[list[Run]]) -> list[list[Run]]:
         else:
             found.append(line)
     return found
+
+
+def join_cells(group: Iterable[Iterable[Run]]) -> list[Run]:
+    """Join the lines of a row of a table, each of its cells to one run."""
+    columns: list[list[Run]] = []
+    for run in sorted((run for line in group for run in line), key=lambda each: each.x0):
+        if columns and run.x0 < max(each.x1 for each in columns[-1]):
+            columns[-1].append(run)
+        else:
+            columns.append([run])
+    return [_join_cell(column) for column in columns]
 
 
 def _join_cell(column: Sequence[Run]) -> Run:

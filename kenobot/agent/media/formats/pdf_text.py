@@ -15,6 +15,7 @@ class Glyph(NamedTuple):
     x1: float
     y0: float
     y1: float
+    struck: bool = False
 
 
 @dataclass(frozen=True, slots=True)

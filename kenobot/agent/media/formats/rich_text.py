@@ -123,9 +123,10 @@ class _Reader:
         """Put an aside, such as a note, in its place."""
         if flow.text or flow.cells:
             outer, self._flow = self._flow, flow
-            self._end_paragraph()
+            flow.in_table = False
+            self._end_row() if flow.cells else self._end_paragraph()
             self._flow = outer
-        text = " / ".join(flow.lines).strip()
+        text = " / ".join(filter(None, map(str.strip, "\n".join(flow.lines).splitlines())))
         if not text:
             return
         if role in self._margins:
@@ -197,8 +198,8 @@ class _Reader:
                 self._end_row()
             case "v" | "deleted":
                 group.hidden = number != 0
-            case "super" | "nosupersub":
-                group.raised = word == "super" and number != 0
+            case "super" | "nosupersub" | "up":
+                group.raised = word != "nosupersub" and number != 0
             case "strike" | "striked":
                 group.struck = number != 0
             case "plain":

@@ -392,8 +392,10 @@ def _look(properties: Element | None) -> tuple[bool, bool]:
     """Return whether a run is raised, and whether it is struck out."""
     if properties is None:
         return False, False
-    raised = properties.find(_W + "vertAlign")
+    raised, higher = properties.find(_W + "vertAlign"), properties.find(_W + "position")
     struck = any(is_on(properties.find(_W + name), _VAL) for name in ("strike", "dstrike"))
+    if raised is None and higher is not None and not higher.get(_VAL, "-").startswith(("-", "0")):
+        return properties.find(_W + "sz") is not None, struck
     return raised is not None and raised.get(_VAL) == "superscript", struck
 
 
