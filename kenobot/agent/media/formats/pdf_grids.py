@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kenobot.agent.media.formats.pdf_lines import find_lines, write_line
+from kenobot.agent.media.formats.pdf_lines import find_lines, group_rows, write_line
 from kenobot.agent.media.formats.pdf_text import Glyph, join_words
 from kenobot.core.table_rows import write_row
 
@@ -155,7 +155,7 @@ def find_grids(rules: Sequence[Rule], glyphs: Sequence[Glyph]) -> Iterator[Grid]
             if _goes_on(grid, other, glyphs):
                 grids.remove(other)
                 grid = Grid([*grid.rules, *other.rules])
-        yield grid
+        yield _take_beside(grid, glyphs)
 
 
 def _goes_on(above: Grid, below: Grid, glyphs: Sequence[Glyph]) -> bool:
@@ -164,9 +164,35 @@ def _goes_on(above: Grid, below: Grid, glyphs: Sequence[Glyph]) -> bool:
     top, bottom = above.ys[0], below.ys[-1]
     if top - bottom > 2 * max(above.ys[-1] - above.ys[-2], below.ys[1] - below.ys[0]):
         return False
-    between = [each for each in glyphs if bottom < (each.y0 + each.y1) / 2 < top]
-    runs = [run for line in find_lines(between) for run in line]
-    return not any(run.x0 < x - NEAR and run.x1 > x + NEAR for run in runs for x in above.xs)
+    return _fits([each for each in glyphs if bottom < (each.y0 + each.y1) / 2 < top], above.xs)
+
+
+def _take_beside(grid: Grid, glyphs: Sequence[Glyph]) -> Grid:
+    """Return a table with the row above it and the one below that only lack a stripe."""
+    height = min(top - bottom for bottom, top in pairwise(grid.ys))
+    for low, high, edge in (
+        (grid.ys[-1], grid.ys[-1] + height, grid.ys[-1] + height),
+        (grid.ys[0] - height, grid.ys[0], grid.ys[0] - height),
+    ):
+        row = [each for each in glyphs if low < (each.y0 + each.y1) / 2 < high]
+        columns = {sum(each.x0 >= x - 0.5 for x in grid.xs) for each in row if each.text.strip()}
+        if len(columns) > 1 and 0 not in columns and len(grid.xs) not in columns and _fits(row, grid.xs):
+            grid = Grid([*grid.rules, Rule(grid.xs[0], edge, grid.xs[-1], edge)])
+    return grid
+
+
+def _fits(glyphs: Sequence[Glyph], xs: Sequence[float]) -> bool:
+    """Return whether no word of some lines goes over a place between columns."""
+    for row in group_rows(glyphs):
+        letters = sorted((each for each in row if each.text.strip()), key=lambda each: each.x0)
+        for x in xs:
+            if any(each.x0 < x - 0.5 and each.x1 > x + 0.5 for each in letters):
+                return False
+            for before, after in pairwise(letters):
+                is_word = after.x0 - before.x1 < 0.1 * (after.y1 - after.y0)
+                if is_word and before.x1 <= x + 0.5 and after.x0 >= x - 0.5:
+                    return False
+    return True
 
 
 def _meet(one: Rule, other: Rule) -> bool:

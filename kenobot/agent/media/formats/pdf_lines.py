@@ -31,8 +31,8 @@ def drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
             yield each
 
 
-def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
-    """Return the lines from the top down, each as its runs from left to right."""
+def group_rows(glyphs: Iterable[Glyph]) -> list[list[Glyph]]:
+    """Return the letters of each line, from the top down."""
     rows: list[list[Glyph]] = []
     for glyph in sorted((each for each in glyphs if each.text), key=lambda each: (-(each.y0 + each.y1), each.x0)):
         middle = (glyph.y0 + glyph.y1) / 2
@@ -41,6 +41,12 @@ def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
             rows.append([glyph])
         else:
             row.append(glyph)
+    return rows
+
+
+def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
+    """Return the lines from the top down, each as its runs from left to right."""
+    rows = group_rows(glyphs)
     lines = [_join_mark(list(_runs(row))) for row in attach_small(rows)]
     lines = join_beside([line for line in lines if line])
     for above, below in pairwise(range(len(lines))):
