@@ -55,6 +55,9 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(lines):
         end, columns = _region(lines, at)
+        after, below = _region(lines, end) if end < len(lines) else (end, [])
+        if _head(lines[at:end], below) and _is_prose(lines[end:after], below):
+            end, columns = after, below
         region = lines[at:end]
         if _is_prose(region, columns):
             end, columns = _extend(lines, end, columns)
@@ -72,6 +75,14 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
         else:
             yield from _table(region)
         at = end
+
+
+def _head(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+    """Return whether lines are headings of columns of text below them, one of each column."""
+    return len(region) < _PROSE_LINES and all(
+        len(line) == len(columns) and all(_is_within(run, column) for run, column in zip(line, columns, strict=True))
+        for line in region
+    )
 
 
 def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[_Span]] | None:
