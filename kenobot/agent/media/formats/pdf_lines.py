@@ -13,11 +13,15 @@ from kenobot.agent.media.formats.pdf_text import Glyph, Run
 
 _SPACE: Final = 0.16  # of the size of letters: a gap that parts words
 _WIDE: Final = 0.9  # the same, one that may part columns
+_MOVED: Final = 0.35  # the same, where words of a text have a blank between them and these have none
+_MANY: Final = 5  # gaps of one width, which cells of tables have not
+_BLANKS: Final = 0.05  # of all letters
 FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _SAME: Final = 0.7  # points: what begins or ends together
 _MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
 _MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
+_SIGNS: Final = ("☐", "☒", "☑", "•", "◦", "▪")  # marks that are one wherever they come
 _OPENING, _CLOSING = "([{<«", ")]}>»"
 
 
@@ -46,8 +50,10 @@ def group_rows(glyphs: Iterable[Glyph]) -> list[list[Glyph]]:
 
 def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
     """Return the lines from the top down, each as its runs from left to right."""
-    rows = group_rows(glyphs)
-    lines = [_join_mark(list(_runs(row))) for row in attach_small(rows)]
+    letters = list(glyphs)
+    rows = group_rows(letters)
+    has_blanks = sum(each.text == " " for each in letters) > _BLANKS * len(letters)
+    lines = [_join_mark(list(_runs(row, has_blanks=has_blanks))) for row in attach_small(rows)]
     lines = join_beside([line for line in lines if line])
     for above, below in pairwise(range(len(lines))):
         lines[below] = _part(lines[below], lines[above])
@@ -84,7 +90,7 @@ def _join_mark(line: list[Run]) -> list[Run]:
     found = list[Run]()
     for run in reversed(line):
         after = found[-1] if found else None
-        is_mark = _MARK.fullmatch(run.text) if run is line[0] else run.text in "☐☒"
+        is_mark = _MARK.fullmatch(run.text) if run is line[0] else run.text in _SIGNS
         if after is None or not is_mark or after.x0 - run.x1 > _MARKED * (after.y1 - after.y0):
             found.append(run)
             continue
@@ -98,12 +104,14 @@ def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
     return abs((first.y0 + first.y1) / 2 - middle) < 0.45 * larger
 
 
-def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
+def _runs(row: Sequence[Glyph], *, has_blanks: bool) -> Iterator[Run]:
+    """Yield the words that are close together. has_blanks: blanks between words are drawn as letters."""
     begun: list[Glyph] = []
     end, is_justified = 0.0, _is_justified(row)
     for glyph in row:
         is_blank = not glyph.text.strip()
-        is_wide = glyph.x0 - end > _WIDE * (glyph.y1 - glyph.y0)
+        is_moved = has_blanks and bool(begun) and bool(begun[-1].text.strip())  # further along without a blank
+        is_wide = glyph.x0 - end > (_MOVED if is_moved else _WIDE) * (glyph.y1 - glyph.y0)
         if begun and not is_blank and is_wide and not is_justified:
             yield _run(begun)
             begun = []
@@ -117,21 +125,21 @@ def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
 
 def _is_justified(row: Sequence[Glyph]) -> bool:
     """Return whether a line has the same wide blank between all of its words, which columns have not."""
-    words, end, is_blank = list[tuple[float, float]](), -math.inf, True
+    words, end, is_blank, least = list[tuple[float, float]](), -math.inf, True, 2
     for glyph in row:
         if not glyph.text.strip():
             is_blank = True
             continue
         if glyph.x0 - end > _SPACE * (glyph.y1 - glyph.y0):
-            if not is_blank:  # cells are drawn without one between them
-                return False
+            if not is_blank:  # as cells are, which may be as far apart if they are few
+                least = _MANY
             words.append((glyph.x0, glyph.x1))
         else:
             words[-1] = (words[-1][0], max(end, glyph.x1))
         end, is_blank = words[-1][1], False
     gaps = [after[0] - before[1] for before, after in pairwise(words)]
     steps = [after[0] - before[0] for before, after in pairwise(words)]
-    return len(gaps) > 1 and max(gaps) - min(gaps) < _SAME < max(steps) - min(steps)
+    return len(gaps) >= least and max(gaps) - min(gaps) < _SAME < max(steps) - min(steps)
 
 
 def _run(glyphs: Sequence[Glyph]) -> Run:
