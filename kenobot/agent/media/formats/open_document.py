@@ -379,7 +379,9 @@ class _Document:
 def _order_shapes(container: Element) -> list[Element]:
     """Return the shapes of a slide or group in the order of reading, its title first."""
     titles = [each for each in container if each.get(PRESENTATION + "class") == "title"]
-    return titles + order_by_place((find_box(each), each) for each in container if each not in titles)
+    behind = [each for each in container if each.tag in (PRESENTATION + "notes", OFFICE + "annotation")]
+    shapes = (each for each in container if each not in titles and each not in behind)
+    return titles + order_by_place((find_box(each), each) for each in shapes) + behind
 
 
 def _is_blank(cell: Element) -> bool:

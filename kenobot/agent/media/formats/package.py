@@ -112,12 +112,10 @@ def is_on(element: Element | None, name: str) -> bool:
 
 def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: bool = False) -> None:
     """Add letters to a line. A figure that is raised behind another would else read as one number with it."""
-    if (
-        is_raised
-        and text.removeprefix(text[:1] if text[:1] in SIGNS else "")[:1].isdigit()
-        and line
-        and line[-1][-1:].isalnum()
-    ):
+    if not text:
+        return
+    figure = text[1:2] if text[:1] in SIGNS else text[:1]
+    if is_raised and figure.isdigit() and line and line[-1][-1:].isalnum():
         text = f"^{text}"
     line.append(f"~~{text}~~" if is_struck and text.strip() else text)
 
