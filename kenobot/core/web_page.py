@@ -163,6 +163,8 @@ class _Page:
     def _hides(self, tag: str, given: Mapping[str, str], style: Mapping[str, str]) -> bool:
         if tag in ("title", "body", "html"):
             return tag == "title" and (self._is_mail or bool(self._counts["svg"]))
+        if not given and not self._rules:
+            return tag in _UNSEEN or tag == "dialog"
         names = [tag, *(f".{each}" for each in given.get("class", "").split()), f"#{given.get('id', '')}"]
         return (
             tag in _UNSEEN

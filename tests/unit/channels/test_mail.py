@@ -19,7 +19,6 @@ from kenobot.channels.email.mail import (
     read_words,
     sender_of,
 )
-from kenobot.core.web_page import page_lines
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.messages import MessagePart, Outbound
 
@@ -82,19 +81,6 @@ def test_an_id_that_an_answer_cannot_name_is_none(written: str) -> None:
 def test_a_sender_that_cannot_be_read_is_nobody(written: bytes) -> None:
     """Nothing of such a mail is kept: anybody could fill the disk with them."""
     assert sender_of(parse_mail(b"From: " + written + b"\n\nx")) == ("", "")
-
-
-def test_a_page_is_read_with_its_quotations() -> None:
-    """Without what is not seen; a tag that stays open is text."""
-    page = '<head><title>t</title></head><p title="x">1 &lt; 2<!-- no <b> --> yes</p><blockquote>q<br>r</blockquote>end'
-    assert list(page_lines(page, is_mail=True)) == ["1 < 2 yes", "> q", "> r", "end"]
-    assert list(page_lines("a < b <c", is_mail=True)) == ["a < b <c"]
-
-
-@pytest.mark.parametrize("piece", ["<a ", "<a b='", "<!--", "<![", "<a b='>", "<script>", "</", "&#", "<blockquote>"])
-def test_a_long_hostile_page_is_read(piece: str) -> None:
-    """In a time that grows with its length: any power of that would not end."""
-    list(page_lines(piece * 50_000, is_mail=True))
 
 
 def test_a_long_hostile_mail_is_read() -> None:

@@ -3,9 +3,9 @@
 The files of tests/data/documents were written by the programs that they are named after: excelize 0.1.0, exceljs
 4.4.0, XlsxWriter 3.3.1, openpyxl 3.1.5, python-docx 1.2.0 (fields.docx too, with markup as Word 16 writes it), docx
 9.15.2 of npm, LibreOffice 7.4.7 (hebrew.pdf too; its export to Word and RTF shows a hidden section), pandoc 2.17,
-odfpy 1.4.1, python-pptx 1.0.2, PptxGenJS 4.0.1, ReportLab 5.1.0, pypdf 7.1.1, WeasyPrint 70.0, jsPDF 4.2.1 and
-pdf-lib 1.17.1. flat.fods and form.fodt hold what LibreOffice 7.4 writes, textedit.rtf what TextEdit 1.18 does,
-layers.pdf what ISO 32000-1, 8.11 says of layers.
+odfpy 1.4.1, python-pptx 1.0.2, PptxGenJS 4.0.1, ReportLab 5.1.0, pypdf 7.1.1, WeasyPrint 70.0, fpdf2 2.8.9, jsPDF
+4.2.1 and pdf-lib 1.17.1. flat.fods, form.fodt and hidden.fodt hold what LibreOffice 7.4 writes, textedit.rtf what
+TextEdit 1.18 does, layers.pdf what ISO 32000-1, 8.11 says of layers.
 """
 
 import zipfile
@@ -15,8 +15,10 @@ from typing import Final
 import pytest
 
 from kenobot.agent.media.documents import document_format
+from kenobot.agent.media.formats.equations import write_equation
 from kenobot.agent.media.formats.open_document import read_open_document
 from kenobot.agent.media.formats.pdf_lines import order_letters
+from kenobot.agent.media.formats.reading_order import Box, order_by_place
 from kenobot.agent.media.formats.word import read_word
 from kenobot.agent.media.read_document import read_lines
 
@@ -111,3 +113,37 @@ def test_a_section_goes_on_with_the_first_head_of_the_one_before(tmp_path: Path)
         )
 
     assert list(read_word(file)) == ["[page header: Head]", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (' EQ \\* jc2 \\* "Font:MS Mincho" \\* hps10 \\o\\ad(\\s\\up 9(とうきょう),東京)', "東京 (とうきょう)"),
+        ("EQ \\f(1;2)", "1/2"),
+        ("eq \\r(3,x) + \\r(2)", "√x + √2"),
+        ("EQ \\o\\ac(○,1)", "○1"),
+        ("EQ \\f(1", "1"),
+        ("PAGE \\* MERGEFORMAT", ""),
+        ("EQUATION x", ""),
+    ],
+)
+def test_a_field_that_draws_signs_is_written_in_a_line(code: str, shown: str) -> None:
+    """Readings of kanji and fractions have no other text in the document (LibreOffice 7.4.7, Word 16: `EQ`)."""
+    assert write_equation(code) == shown
+
+
+@pytest.mark.parametrize(
+    ("places", "order"),
+    [
+        ("a 1 6 8 1, b 5 2 3 1, c 1 2 3 1", "cba"),
+        ("a 1 2 3 1, b 1 3 3 1, c 5 2 3 1, d 5 3 3 1", "abcd"),
+        ("a 1 1 3 1, b 5 1 3 1, c 1 3 3 1", "abc"),
+        ("a 5 1 3 1, b 1 1 3 1", "ba"),
+        ("a 1 5 3 1, b, c 1 1 3 1", "cab"),
+    ],
+)
+def test_shapes_are_put_in_the_order_of_reading(places: str, order: str) -> None:
+    """Columns that are drawn one after another stay; a shape without a place stays behind the one before it."""
+    shapes = [each.split() for each in places.split(",")]
+    boxes = [(Box(*map(float, place)) if place else None, name) for name, *place in shapes]
+    assert "".join(order_by_place(boxes)) == order
