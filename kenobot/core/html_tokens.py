@@ -21,7 +21,7 @@ class Token(NamedTuple):
 
     tag: str
     text: str = ""
-    given: Mapping[str, str] = {}
+    given: Mapping[str, str] = {}  # bounded: the attributes of one tag; turn
 
 
 def read_tokens(html: str) -> Iterator[Token]:

@@ -71,7 +71,7 @@ class _Open:
 class _Table:
     """A table that has begun. spans: rows that a cell above still takes, by column. cells: of the row under way."""
 
-    spans: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, int] = field(default_factory=dict)  # bounded: one page; turn
     cells: list[str] | None = None
     lines: list[str] | None = None  # of the cell under way
     outer: bool = False  # its row holds another table
@@ -86,13 +86,13 @@ class _Page:
         self._is_mail = is_mail
         self._quoted = 0  # quotations under way
         self._counts = Counter[str]()  # of the elements that are open, by tag
-        self._lines: list[str] = []
-        self._text: list[str] = []
-        self._open: list[_Open] = []
-        self._tables: list[_Table] = []
-        self._rules: set[str] = set()
+        self._lines: list[str] = []  # bounded: one page; turn
+        self._text: list[str] = []  # bounded: one page; turn
+        self._open: list[_Open] = []  # bounded: one page; turn
+        self._tables: list[_Table] = []  # bounded: one page; turn
+        self._rules: set[str] = set()  # bounded: one page; turn
         self._titled = False  # the first line is the title
-        self._style: list[str] = []
+        self._style: list[str] = []  # bounded: one page; turn
         self._mark = ""  # of an item whose text has not begun
 
     def read(self, text: str) -> list[str]:

@@ -115,7 +115,7 @@ def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: 
     if not text:
         return
     figure = text[1:2] if text[:1] in SIGNS else text[:1]
-    if is_raised and figure.isdigit() and line and line[-1][-1:].isalnum():
+    if is_raised and (figure.isdigit() or text in SIGNS) and line and line[-1][-1:].isalnum():
         text = f"^{text}"
     line.append(f"~~{text}~~" if is_struck and text.strip() else text)
 

@@ -118,15 +118,25 @@ def _find_end(region: Sequence[list[Run]], columns: Sequence[_Span]) -> int:
     """Return where columns end that are of one length and have short lines below them, such as a signature."""
     narrow = min(right - left for left, right in columns)
     pitch = median(above[0].y0 - below[0].y0 for above, below in pairwise(region))
-    for at in range(len(region) - 1, max(len(region) - _TAIL - 1, 0), -1):
+    last = len(region) - _TAIL - 1 if not _flows(region, columns) else len(region)
+    for at in range(len(region) - 1, max(last, 0), -1):
         goes_on = at < len(region) - 1 and region[at][0].y0 - region[at + 1][0].y0 < _PITCHES * pitch
-        if goes_on and any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
+        flows = _flows(region[:at], columns)
+        if goes_on and not flows and any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
             break
         ends = [min(run.y0 for line in region[:at] for run in line if _is_within(run, column)) for column in columns]
         gap = min(ends) - max(run.y0 for run in region[at])
-        if gap > _PITCHES * pitch and max(ends) - min(ends) < _PITCHES * pitch:
+        if gap > _PITCHES * pitch and (flows or max(ends) - min(ends) < _PITCHES * pitch):
             return at
     return len(region)
+
+
+def _flows(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+    """Return whether a sentence goes on from the end of a column to the top of the next."""
+    sides = [[run.text for line in region for run in line if _is_within(run, column)] for column in columns]
+    return any(
+        bool(left and right) and left[-1][-1] not in ".:!?" and right[0][0].islower() for left, right in pairwise(sides)
+    )
 
 
 def _close_gaps(line: list[Run]) -> list[Run]:
