@@ -26,11 +26,11 @@ def attach_small(rows: Sequence[Sequence[Glyph]]) -> Iterator[list[Glyph]]:
         ]
         if not near:
             continue
-        for word in list(_words(row, sizes[at])):
-            home = next((ordered[beside] for beside in near if _touches(word, ordered[beside])), None)
-            if home is not None:
-                home[:] = sorted([*home, *word], key=lambda each: each.x0)
-                row[:] = [each for each in row if each not in word]
+        for word in _words(row, sizes[at]):
+            share, home = max((_overlap(word, ordered[beside]), beside) for beside in near)
+            if share > _OVERLAP:
+                ordered[home] = sorted([*ordered[home], *word], key=lambda each: each.x0)
+                ordered[at] = [each for each in ordered[at] if each not in word]
     yield from ordered
 
 
@@ -46,18 +46,21 @@ def _words(row: Sequence[Glyph], size: float) -> Iterator[list[Glyph]]:
         yield word
 
 
-def _touches(word: Sequence[Glyph], row: Sequence[Glyph]) -> bool:
-    """Return whether a small word lies in a gap of a row or at an end of it, beside one of its larger letters."""
+def _overlap(word: Sequence[Glyph], row: Sequence[Glyph]) -> float:
+    """Return which share of its height a small word has in common with a larger letter of a row that it touches.
+
+    It is 0 for one that lies over or under letters of the row.
+    """
     x0, x1, y0, y1 = word[0].x0, word[-1].x1, word[0].y0, word[0].y1
-    size, is_beside = y1 - y0, False
+    size, share = y1 - y0, 0.0
     for each in row:
         if not each.text.strip() or size >= _SMALL * (each.y1 - each.y0):
             continue
         if min(x1, each.x1) - max(x0, each.x0) > 0.2 * size:
-            return False
-        near = min(abs(x0 - each.x1), abs(each.x0 - x1)) < _TOUCH * size
-        is_beside |= near and min(y1, each.y1) - max(y0, each.y0) > _OVERLAP * size
-    return is_beside
+            return 0.0
+        if min(abs(x0 - each.x1), abs(each.x0 - x1)) < _TOUCH * size:
+            share = max(share, (min(y1, each.y1) - max(y0, each.y0)) / size)
+    return share
 
 
 def join_beside(lines: Sequence[list[Run]]) -> list[list[Run]]:
