@@ -94,8 +94,31 @@ def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[_Spa
         if len(grown) != 2 or _share_heights(lines[end:after], grown) > _TABLE:
             break
         end, columns = after, grown
-    is_beside = len(columns) == 2 and _share_heights(lines[start:end], columns) <= _ALIGNED
-    return (end, columns) if is_beside else None
+    if len(columns) != 2:
+        return None
+    if _share_heights(lines[start:end], columns) <= _ALIGNED:
+        return end, columns
+    more = (at for at in range(start, end) if len(lines[at]) > len(columns))  # of a table that follows
+    end = next(more, end)
+    return (end, columns) if _wraps_beside(lines[start:end], columns) else None
+
+
+def _wraps_beside(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+    """Return whether a sentence goes on beside another line that begins, which no row of a table does."""
+    for column, other in (columns, columns[::-1]):
+        pairs = [
+            (next((run for run in line if _is_within(run, column)), None),
+             next((run for run in line if _is_within(run, other)), None))
+            for line in region
+        ]  # fmt: skip
+        for (text, before), (rest, after) in pairwise(pairs):
+            if text is None or rest is None or before is None or after is None:
+                continue
+            goes_on = text.x1 - text.x0 > _FILLED * (column[1] - column[0]) and rest.text[0].islower()
+            is_short = before.x1 - before.x0 < _FILLED * (other[1] - other[0])
+            if goes_on and text.text[-1] not in ".:!?" and is_short and after.text[0].isupper():
+                return True
+    return False
 
 
 def _share_heights(region: Sequence[list[Run]], columns: Sequence[_Span]) -> float:
