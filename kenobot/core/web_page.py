@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -77,6 +77,7 @@ class _Table:
     outer: bool = False  # its row holds another table
     wide: int = 1
     deep: int = 1
+    quoted: int = 0  # quotations around it
 
 
 class _Page:
@@ -107,6 +108,8 @@ class _Page:
         self._break()
         while self._open:
             self._pop()
+        while self._lines and not self._lines[-1]:
+            self._lines.pop()
         title = self._lines[0] if self._titled else ""
         return self._lines[1:] if title and title in self._lines[1:] else self._lines
 
@@ -117,7 +120,9 @@ class _Page:
         outer = self._open[-1] if self._open else _Open("", False)
         style = read_style(given.get("style", ""))
         hidden = outer.hidden or self._hides(tag, given, style)
-        if tag in _BLOCKS:
+        if tag == "p":
+            self._skip_line()
+        elif tag in _BLOCKS:
             self._break()
         if tag in _VOID:
             if not hidden:
@@ -134,14 +139,14 @@ class _Page:
             self._begin(element, given)
         self._open.append(element)
         self._counts[tag] += 1
-        self._quoted += tag == "blockquote"
+        self._quoted += self._is_mail and tag == "blockquote"
 
     def _pop(self) -> str:
         """Close the last element, and return its tag."""
         element = self._open.pop()
         self._counts[element.tag] -= 1
         self._close(element)
-        self._quoted -= element.tag == "blockquote"
+        self._quoted -= self._is_mail and element.tag == "blockquote"
         return element.tag
 
     def _end(self, tag: str) -> None:
@@ -186,7 +191,7 @@ class _Page:
             case "table":
                 for outer in self._tables[-1:]:
                     outer.outer = True
-                self._tables.append(_Table())
+                self._tables.append(_Table(quoted=self._quoted))
             case "tr" if self._tables:
                 self._tables[-1].cells = []
             case "td" | "th" if self._tables:
@@ -212,7 +217,9 @@ class _Page:
             self._text.append("~~")
         if element.tag in ("q", "rt"):
             self._text.append("”" if element.tag == "q" else ")")
-        if element.tag in _BLOCKS or element.tag in ("td", "th"):
+        if element.tag == "p":
+            self._skip_line()
+        elif element.tag in _BLOCKS or element.tag in ("td", "th"):
             self._break()
         if element.tag == "li":
             self._mark = ""
@@ -249,7 +256,8 @@ class _Page:
 
     def _show_void(self, tag: str, given: Mapping[str, str]) -> None:
         if tag == "br":
-            self._break()
+            has_text = bool("".join(self._text).strip())
+            self._break() if has_text else self._skip_line()
         elif tag == "wbr":
             return
         elif tag == "input":
@@ -274,13 +282,25 @@ class _Page:
         """End a line."""
         text = "".join(self._text)
         self._text.clear()
-        cell = self._tables[-1].lines if self._tables else None
-        quotes = "> " if self._is_mail and self._quoted else ""
+        into, around = self._find_place(self._tables)
+        quotes = "> " if self._quoted > around else ""
         for line in text.split("\n"):
             kept = _SPACES.sub(" ", line).strip() if "\t" not in line and "  " not in line.strip() else line.rstrip()
             if kept.strip():
                 kept, self._mark = quotes + self._mark + kept, ""
-                (self._lines if cell is None else cell).append(kept)
+                into.append(kept)
+
+    def _find_place(self, tables: Sequence[_Table]) -> tuple[list[str], int]:
+        """Return where lines go, a cell or the page, and how many quotations are around it."""
+        cell = tables[-1].lines if tables else None
+        return (self._lines, 0) if cell is None else (cell, tables[-1].quoted)
+
+    def _skip_line(self) -> None:
+        """Leave a line blank in a mail, whose paragraphs a reader tells apart by it."""
+        self._break()
+        into, _ = self._find_place(self._tables)
+        if self._is_mail and into and into[-1]:
+            into.append("")
 
     def _begin_cell(self, table: _Table, given: Mapping[str, str]) -> None:
         self._break()
@@ -305,13 +325,14 @@ class _Page:
 
     def _end_row(self, table: _Table) -> None:
         self._end_cell(table)
-        outside = self._tables[-2].lines if len(self._tables) > 1 else None
-        into = self._lines if outside is None else outside
+        into, around = self._find_place(self._tables[:-1])
+        quotes = "> " if table.quoted > around else ""
         cells, table.cells = table.cells or [], None
         if table.outer or len(cells) == 1:  # a table for the look of the page: each cell stands for itself
-            into += [line for cell in cells for line in cell.splitlines()]
-        elif line := write_row(cells):
-            into.append(line)
+            lines = [line for cell in cells for line in cell.split("\n")]
+        else:
+            lines = list(filter(None, [write_row(cells)]))
+        into += [quotes + line if line else "" for line in lines]
         table.outer = False
 
 

@@ -172,6 +172,18 @@ def test_a_full_line_goes_on_in_a_small_letter(written: str, text: str | None) -
     assert read_words(parse_mail(answer("text/plain", written))).text == expected
 
 
+@pytest.mark.parametrize(
+    "cite",
+    ["<div>On Mon, 2 March at 10:00, Ann wrote:<br></div>", "<p>El lun, 2 mar 2026, Ana (a@x.example) escribió:</p>"],
+)
+def test_an_answer_of_html_alone_keeps_its_own_words(cite: str) -> None:
+    """Only the line that announces a quotation goes (Gmail, Thunderbird 128)."""
+    for own in ('<div dir="ltr">Yes.<div>Ann</div></div><br>', "<p>Yes.<br>Ann</p>"):
+        page = f"{own}<div class=quote>{cite}<blockquote><div>When?</div></blockquote></div>"
+        words = read_words(parse_mail(answer("text/html", page)))
+        assert (words.text, words.quoted) == ("Yes.\nAnn", "When?")
+
+
 EVENT = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nDTSTART:20261203T100000Z\nLOCATION:Ro\n om 3\nEND:VEVENT\n"
 EVENT_KIND = "text/calendar; charset=utf-8; method=REQUEST"
 

@@ -90,7 +90,21 @@ def test_the_alphabet_of_a_page_is_what_it_says() -> None:
 def test_a_page_of_a_mail_is_read_with_its_quotations() -> None:
     """And without its title."""
     page = '<head><title>t</title></head><p title="x">1 &lt; 2<!-- no <b> --> yes</p><blockquote>q<br>r</blockquote>end'
-    assert list(page_lines(page, is_mail=True)) == ["1 < 2 yes", "> q", "> r", "end"]
+    assert list(page_lines(page, is_mail=True)) == ["1 < 2 yes", "", "> q", "> r", "end"]
+
+
+@pytest.mark.parametrize(
+    ("page", "lines"),
+    [
+        ("<div>a</div><div><br></div><div>b<br></div><br><br>c", ["a", "", "b", "", "c"]),
+        ("<p>a</p><p>b</p>c", ["a", "", "b", "", "c"]),
+        ("<table><tr><td>a<blockquote>b<table><tr><td>c<td>d</table></blockquote></table>", ["a", "> b", "> c | d"]),
+        ("<blockquote><table><tr><td>a<td>b</table></blockquote>", ["> a | b"]),
+    ],
+)
+def test_paragraphs_and_quotations_of_a_mail_are_told_apart(page: str, lines: list[str]) -> None:
+    """By blank lines and marks, as in a plain mail; tables in and around quotations included."""
+    assert list(page_lines(page, is_mail=True)) == lines
 
 
 @pytest.mark.parametrize(
