@@ -1,10 +1,10 @@
 """Read the text of a document: a program of its own, with limits of memory and time, that prints it.
 
 Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS`. Of KenoBot it imports the readers of
-`formats` alone, as what a stranger sent is opened here. It prints as many characters as it is asked for; then a NUL
-and how many there are in all, with a "+" where time was up before all were counted. Exit: 0; 3 where the reader's
-package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to far too much; 6 for
-none that is known; 1 for any other failure.
+`formats` alone, and pure modules of `core`, as what a stranger sent is opened here. It prints as many characters as it
+is asked for; then a NUL and how many there are in all, with a "+" where time was up before all were counted. Exit: 0;
+3 where the reader's package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to
+far too much; 6 for none that is known; 1 for any other failure.
 """
 
 import os
@@ -79,7 +79,7 @@ def _mail(path: Path) -> Iterator[str]:
 
 
 def _html(path: Path) -> Iterator[str]:
-    from kenobot.agent.media.formats.page import decode_page, page_lines
+    from kenobot.core.web_page import decode_page, page_lines
 
     return page_lines(decode_page(path.read_bytes()))
 
@@ -136,6 +136,11 @@ def _detect_archive(path: Path, suffix: str) -> str:
     return told if told and "xl/workbook.bin" not in names else sys.exit(_UNKNOWN)
 
 
+def read_lines(path: Path, suffix: str) -> Iterator[str]:
+    """Return the lines of a document of any format. Exits for one that is locked, too dense or of no known format."""
+    return _READERS[_detect_format(path, suffix)](path)
+
+
 def main(arguments: list[str]) -> None:
     """Print the text of a file, as far as `CHARACTERS`, and how long it is."""
     path, suffix = Path(arguments[0]), arguments[1]
@@ -148,7 +153,7 @@ def main(arguments: list[str]) -> None:
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(__file__).parents[3]))
     try:
-        _print(_READERS[_detect_format(path, suffix)](path), characters, time.monotonic() + _COUNTING * seconds)
+        _print(read_lines(path, suffix), characters, time.monotonic() + _COUNTING * seconds)
     except ImportError:
         sys.exit(_MISSING)
     except PermissionError:
