@@ -36,6 +36,18 @@ _MOST_HELD: Final = 200_000
 _LINE: Final = 2000  # letters of a line that are looked at
 
 
+_OPENERS: Final = lazy.regex(
+    r"(?i)gemma|llama|mistral|mixtral|ministral|devstral|codestral|phi-?[34]|smollm|granite|command-?[ra]|gpt-oss"
+    r"|qwen-?2|olmo-?2"
+)
+_UNOPENED: Final = lazy.regex(r"(?i)think|reason|distill|deepseek|nemotron|qwq|cot|(?<![a-z])r1(?![0-9])")
+
+
+def opens_thoughts(model: str) -> bool:
+    """Return whether a model is of a family that opens its thoughts with a tag, or has none."""
+    return bool(_OPENERS.search(model) and not _UNOPENED.search(model))
+
+
 class Passed(NamedTuple):
     """What may be passed on. replaces: all that was passed on before was a thought."""
 
@@ -64,6 +76,10 @@ class ThinkingFilter:
         self._spoken_of: set[str] = set()  # bounded: the tags there are; turn
         self._line = ""
         self._fenced = False
+
+    def release(self) -> None:
+        """Hold nothing back for a closing tag any more: the model opens its thoughts, or has them apart."""
+        self._holds = False
 
     def take(self, text: str) -> Passed:
         """Return what may be passed on, now that `text` has arrived."""
@@ -96,6 +112,7 @@ class ThinkingFilter:
         low = _lower_tag(begun[:_LONGEST])
         opening = next((opening for opening in _PAIRS if low.startswith(opening)), "")
         if opening:
+            self.release()
             self._begin(_PAIRS[opening], begun[len(opening) :])
         elif begun.startswith(_STRIPPED) and begun[len(_STRIPPED) :][:1].isupper():
             self._begin(_STRIPPED_END, begun[len(_STRIPPED) :], _STRIPPED)
@@ -167,13 +184,11 @@ class ThinkingFilter:
         for each in ended:
             self._fenced ^= each.lstrip().startswith(("```", "~~~"))
         self._line = line[-_LINE:]
-        if self._holds:
-            self._kept.append(text)
-            self._size += len(text)
-            if self._size <= _MOST_HELD:
-                return
-            text, self._kept, self._holds = "".join(self._kept), [], False
-        out.append(text)
+        self._kept.append(text)
+        self._size += len(text)
+        if not self._holds or self._size > _MOST_HELD:
+            out += self._kept
+            self._kept, self._holds = [], False
 
 
 def _lower_tag(tag: str) -> str:

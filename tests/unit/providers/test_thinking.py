@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.providers.thinking import ThinkingFilter
+from kenobot.providers.thinking import ThinkingFilter, opens_thoughts
 
 
 def _read(text: str, *pieces: str, holds: bool = False) -> tuple[str, bool]:
@@ -116,6 +116,19 @@ def test_a_text_is_held_up_to_a_length() -> None:
     passed = "".join(thinking.take("a word " * 100).text for _ in range(400))
     assert 200_000 < len(passed) <= 280_000
     assert len(passed) + len(thinking.rest().text) == 280_000
+
+
+def test_a_family_of_models_opens_its_thoughts() -> None:
+    """One that was made by another's thoughts may not, and of a name that says nothing nobody knows."""
+    opening = ["gemma3:4b", "meta-llama/Llama-3.3-70B-Instruct", "mistral-small3.2", "openai/gpt-oss-20b", "phi4-mini"]
+    unopened = [
+        "DeepSeek-R1-Distill-Llama-8B",
+        "Phi-4-reasoning",
+        "Llama-3.1-Nemotron-Nano-8B",
+        "Qwen3-4B-Thinking-2507",
+    ]
+    assert all(map(opens_thoughts, opening))
+    assert not any(map(opens_thoughts, [*unopened, "qwen3:8b", "default", ""]))
 
 
 _TEXTS = st.lists(
