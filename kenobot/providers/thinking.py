@@ -51,6 +51,7 @@ _NOISE: Final = (
 _OPENINGS: Final[Mapping[str, str]] = {**_PAIRS, **_PHRASES}
 _CLOSINGS: Final = tuple(dict.fromkeys((*_PAIRS.values(), "[BEGIN FINAL RESPONSE]")))
 _TAGS: Final = (*_PAIRS, *_CLOSINGS, *_WRAPPERS.values(), *_NOISE)
+_LOWERED: Final = tuple(map(str.lower, _TAGS))
 _LONGEST: Final = 64  # of a tag
 _BEGUN: Final = lazy.regex(r"(?i)(?:<\|?/?[a-z:_]{0,40}\|?|<\|channel\|>final[^\n]{0,40})\Z")
 _BEGINS: Final = ("<|begin_", "<|start_")
@@ -250,8 +251,8 @@ def _lower_tag(tag: str) -> str:
 
 def _measure_begun_tag(text: str) -> int:
     """Return how many letters at the end of a text may begin a tag."""
-    begun = _BEGUN.search(text[-_LONGEST:])
     tail = text[-_LONGEST:].lower()
-    sizes = range(len(tail), 0, -1)
-    literal = next((size for size in sizes if any(tag.lower().startswith(tail[-size:]) for tag in _TAGS)), 0)
+    begun = _BEGUN.search(tail)
+    starts = (at for at, letter in enumerate(tail) if letter in "<[◁")
+    literal = next((len(tail) - at for at in starts if any(tag.startswith(tail[at:]) for tag in _LOWERED)), 0)
     return max(literal, len(begun[0]) if begun else 0)
