@@ -62,7 +62,7 @@ class WrittenCall(NamedTuple):
     arguments: str
 
 
-def plain_name(name: str) -> str:
+def strip_space(name: str) -> str:
     """Return the name of a tool without the space of names that a model puts before it."""
     for space in _SPACES:
         name = name.removeprefix(space)
@@ -101,7 +101,7 @@ def find_calls_in(value: Json) -> Iterator[WrittenCall]:
             arguments = next((value[key] for key in ARGUMENTS if key in value), {})
             if isinstance(arguments, str):
                 arguments = _read_value(arguments) if arguments.strip() else {}
-            yield WrittenCall(plain_name(name), json.dumps(arguments))
+            yield WrittenCall(strip_space(name), json.dumps(arguments))
 
 
 def read_marked_calls(text: str) -> list[WrittenCall]:
@@ -170,9 +170,9 @@ def _read_node(node: ast.expr) -> WrittenCall:
     if name == "print" and len(node.args) == 1:
         return _read_node(node.args[0])
     if node.args or not all(each.arg for each in node.keywords):
-        return WrittenCall(plain_name(name).removesuffix(".call"), ast.unparse(node))  # malformed: the model is told
+        return WrittenCall(strip_space(name).removesuffix(".call"), ast.unparse(node))  # malformed: the model is told
     arguments = {str(each.arg): ast.literal_eval(each.value) for each in node.keywords}
-    return WrittenCall(plain_name(name).removesuffix(".call"), json.dumps(arguments, default=str))
+    return WrittenCall(strip_space(name).removesuffix(".call"), json.dumps(arguments, default=str))
 
 
 def _read_objects(text: str) -> Iterator[WrittenCall]:
@@ -190,7 +190,7 @@ def _read_objects(text: str) -> Iterator[WrittenCall]:
             continue
         calls = list(find_calls_in(cast("Json", value)))
         if not calls and isinstance(value, dict) and (named := _BEFORE.search(before)):
-            calls = [WrittenCall(plain_name(named[1]), json.dumps(value))]
+            calls = [WrittenCall(strip_space(named[1]), json.dumps(value))]
         yield from calls
         before, text = "", text[end:]
 
