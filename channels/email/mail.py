@@ -36,7 +36,7 @@ _OTHERS_BEGIN = lazy.regex(
 )
 _AUTOMATIC = lazy.regex(
     r"list-id|list-unsubscribe|x-(?:mail-)?auto-?(?:generated|reply|respond(?:er)?|response)(?:-from)?"
-    r"|x-ms-exchange-generated-message-source",
+    r"|x-ms-exchange-generated-message-source|x-fc-machinegenerated|x-cron-env|x-github-reason",
     re.IGNORECASE,
 )
 _SUPPRESSED = lazy.regex(r"\b(?:all|oof|autoreply)\b", re.IGNORECASE)
@@ -242,10 +242,21 @@ def _find_body(message: EmailMessage, kind: str) -> MIMEPart | None:
 
 def _read_content(part: MIMEPart | None) -> str:
     try:
-        return str(part.get_content()).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
+        return _decode(part).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
     except Exception:  # the library raises anything on hostile mails: the other body may do
         logger.debug("a body of a mail cannot be read", exc_info=True)
         return ""
+
+
+def _decode(part: MIMEPart) -> str:
+    """Decode the text of a part, also of one whose writer did not say how: as UTF-8 or else Windows-1252."""
+    content = part.get_payload(decode=True)
+    if part.get_content_charset() or not isinstance(content, bytes):
+        return str(part.get_content())
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
 
 
 def files_of(message: EmailMessage) -> Iterator[EmailMessage]:

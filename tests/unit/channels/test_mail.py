@@ -220,6 +220,8 @@ def test_an_invitation_is_a_file_once(raw: bytes) -> None:
         ("X-Autoreply: yes", True),
         ("X-Mail-Autoreply: yes", True),
         ("X-MS-Exchange-Generated-Message-Source: Mailbox Rules Agent", True),
+        ("X-FC-MachineGenerated: true", True),
+        ("X-Cron-Env: <SHELL=/bin/sh>", True),
         ("X-Auto-Response-Suppress: DR, NDR", False),
         ("X-Auto-Response-Suppress: None", False),
         ("X-Autocrypt: addr=ana@example.org", False),
@@ -276,3 +278,11 @@ def test_text_behind_a_picture_is_read() -> None:
     message = parse_mail(answer('multipart/mixed; boundary="b"', f"{written}--b--\n"))
     assert read_words(message).text.split() == ["Before", "After"]
     assert [each.name for each in attachments_of(message, "1.1", None)] == ["a.png", "b"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+@pytest.mark.parametrize("kind", ["", "Content-Type: text/plain; format=flowed\n", "Content-Type: text/html\n"])
+def test_a_text_whose_writer_names_no_encoding_is_read(encoding: str, kind: str) -> None:
+    """As scripts send it, against RFC 2045, 5.2, by which it would be ASCII."""
+    raw = f"From: ana@example.org\n{kind}Content-Transfer-Encoding: 8bit\n\nVivo en A Coruña — 5 €\n".encode(encoding)
+    assert read_words(parse_mail(raw)).text == "Vivo en A Coruña — 5 €"
