@@ -66,7 +66,7 @@ def without_value(text: str, message: str) -> str:
     left = text
     for start, end in sorted({span for found in spans for span in found}, reverse=True):
         left = _cut_part(left, start, end) or _cut_phrase(left, start, end)
-    is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text
+    is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text and not left.endswith("'s")
     return left if is_clear and (_count_meant(left) >= _LEAST or read_signs(left).values) else ""
 
 
