@@ -1,6 +1,6 @@
 """Rows of jobs and of their occurrences. Times are stored in UTC to the second, so that they sort as texts."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ _JOB = (
 _OCCURRENCE = "id, job, due, state, planned, covers, outbox, told_at"
 _KEEP_DAYS = 90
 _KEEP_ENDED_DAYS = 365
-_FIRST_DUE = "SELECT min(next_due) FROM job WHERE state = 'active' AND next_due != ''"
+_IS_DUE = "state = 'active' AND next_due != '' AND next_due <= ?"
 
 Reach = Scopes | Collection[str]
 
@@ -76,19 +76,24 @@ def count_open(connection: Connection, scope: str) -> int:
     return int(row[0])
 
 
-def first_due(connection: Connection) -> datetime | None:
-    """Return when the next job is due."""
-    return _moment(connection.execute(_FIRST_DUE).fetchone()[0])
+def is_any_due(connection: Connection, now: datetime, channels: Sequence[str]) -> bool:
+    """Return whether a job of these channels is due."""
+    return bool(due_jobs(connection, now, channels, 1))
 
 
-def due_jobs(connection: Connection, now: datetime, most: int) -> list[Job]:
-    """Return the jobs that are due, the earliest first."""
+def due_jobs(connection: Connection, now: datetime, channels: Sequence[str], most: int) -> list[Job]:
+    """Return the jobs of these channels that are due, the earliest first."""
+    marks = ", ".join("?" * len(channels))
     rows = connection.execute(
-        f"SELECT {_JOB} FROM job WHERE state = 'active' AND next_due != '' AND next_due <= ? "
-        "ORDER BY next_due, id LIMIT ?",
-        (stamp(now), most),
+        f"SELECT {_JOB} FROM job WHERE {_IS_DUE} AND channel IN ({marks}) ORDER BY next_due, id LIMIT ?",
+        (stamp(now), *channels, most),
     )
     return [_job(row) for row in rows]
+
+
+def newest_told(connection: Connection) -> datetime | None:
+    """Return when anything was told last."""
+    return _moment(connection.execute("SELECT max(told_at) FROM occurrence").fetchone()[0])
 
 
 def open_jobs(connection: Connection) -> list[Job]:

@@ -159,7 +159,7 @@ def skip_next(connection: Connection, job: Job, zone: ZoneInfo, at: datetime) ->
     """Leave out the next moment of a job. Raises JobError."""
     if job.state not in ("active", "paused") or job.next_due is None:
         raise JobError(texts.REMINDER_OVER)
-    planned = planned_key(job) if job.next_due == job.planned_due else ""
+    planned = instance_key(job, datetime.fromisoformat(job.planned)) if job.next_due == job.planned_due else ""
     skipped = job_rows.put_occurrence(connection, job.id, job.next_due, "skipped", planned)
     job_rows.update_job(connection, job.id, {"undo": json.dumps({"drop": [skipped]})})
     return _plan(connection, job.id, zone, at)
@@ -259,14 +259,19 @@ def advance(connection: Connection, job: Job, local: datetime, due: datetime, zo
     return _plan(connection, job.id, zone, at)
 
 
+def settle(connection: Connection, job: Job, at: datetime) -> Job:
+    """Work out when a job is due next, once an occurrence of it is settled."""
+    return _settle(connection, job.id, at)
+
+
 def zone_of(job: Job, zone: ZoneInfo) -> ZoneInfo:
     """Return the zone in which a job's local times are meant. zone: the owner's."""
     return _load_zone(job.zone) if job.zone else zone
 
 
-def planned_key(job: Job) -> str:
-    """Return what tells the planned instance of a job from its others: its local time, save where hours are counted."""
-    return "" if is_by_the_hour(job.rule) else job.planned
+def instance_key(job: Job, local: datetime) -> str:
+    """Return what tells an instance of a job from its others: its local time, save where hours are counted."""
+    return "" if is_by_the_hour(job.rule) else stamp_local(local)
 
 
 # ── planning ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -110,6 +110,16 @@ def latest_instance(
     return None
 
 
+def count_between(
+    rule: str, start_local: datetime, zone: ZoneInfo, after: datetime, through: datetime, most: int
+) -> int:
+    """Count the instances later than `after` up to and with `through`, both local times, at most so many."""
+    if through <= after:
+        return 0
+    times = itertools.islice(instances(rule, start_local, zone, after), most)
+    return sum(1 for _ in itertools.takewhile(lambda local: local <= through, times))
+
+
 def between(
     rule: str, start_local: datetime, zone: ZoneInfo, begin: datetime, end: datetime, most: int = 1000
 ) -> list[datetime]:
