@@ -54,7 +54,7 @@ _SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
-_ANY_TIME = datetime.min.replace(year=2026, hour=12)  # which day it is hardly decides what is an order
+_ANY_TIME = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly decides what is an order
 _SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import jobs, wishes
 from kenobot.agenda.focus_rows import last_spoken, last_told, note_spoken
 from kenobot.agenda.job import Job, JobError, Occurrence
-from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agenda.recurrence import to_local, to_utc
-from kenobot.agenda.say_time import say_moment
+from kenobot.agenda.say_time import say_moment, say_next, shown_zone
+from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.reminder_orders import ReminderOrder, read_whole_time
@@ -186,7 +186,7 @@ def _with_hour_of(
     """Complete a time by that of the reminder that it moves: "to Friday" keeps the hour, "to 10" the day."""
     if isinstance(meaning, Recurrence) or job.next_due is None or meaning.has_time:
         return meaning
-    zone = jobs.zone_of(job, zone_in_force(connection, context.zone, call.at))
+    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
     local = to_local(job.next_due, zone)
     return replace(meaning, at=datetime.combine(meaning.at.date(), local.time()), has_time=job.has_time)
 
@@ -194,13 +194,14 @@ def _with_hour_of(
 def _skip(connection: Connection, job: Job, zone: ZoneInfo, call: CommandCall) -> CommandAnswer:
     skipped = job.next_due
     job = jobs.skip_next(connection, job, zone, call.at)
-    here = jobs.zone_of(job, zone)
+    here = shown_zone(job, zone)
     today = to_local(call.at, here).date()
     day = say_moment(to_local(skipped, here), call.language, today) if skipped is not None else ""
-    when = reminders.next_of(job, here, call.language, today)
+    when = say_next(job, zone, call.language, call.at)
     note_spoken(connection, call.inbound.session, job.id, call.at)
     what = texts.QUOTED(call.language, text=one_line(job.text))
-    return CommandAnswer(texts.REMINDER_SKIPPED(call.language, what=what, day=day, when=when))
+    undo = Choice(texts.BUTTON_UNDO(call.language), "reminder", f"undo {job.id}")
+    return CommandAnswer(texts.REMINDER_SKIPPED(call.language, what=what, day=day, when=when), ((undo,),))
 
 
 def _changed(connection: Connection, job: Job, sentence: Text, call: CommandCall) -> CommandAnswer:
@@ -287,8 +288,8 @@ def _press_job(
 
 def _open(job: Job, zone: ZoneInfo, call: CommandCall) -> CommandAnswer:
     """Show one reminder, with what can be done about it."""
-    zone, language = jobs.zone_of(job, zone), call.language
-    when = reminders.next_of(job, zone, language, to_local(call.at, zone).date())
+    language = call.language
+    when = say_next(job, zone, language, call.at)
     hands = [Choice(texts.BUTTON_CANCEL_REMINDER(language), "reminder", f"drop {job.id}")]
     if job.is_recurring:
         hands.insert(0, Choice(texts.BUTTON_SKIP(language), "reminder", f"skip {job.id}"))
@@ -311,7 +312,7 @@ def _press_told(
         return _done(connection, number, call)
     if verb == "cancel":
         return carry_out(connection, "cancel", job, None, call, context)
-    zone = jobs.zone_of(job, zone_in_force(connection, context.zone, call.at))
+    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
     return _snooze(connection, number, _snoozed_until(occurrence, rest, zone, call.at), call, context)
 
 
@@ -336,7 +337,7 @@ def _snooze(
         job = jobs.snooze(connection, occurrence, until, call.at)
     except JobError as error:
         return error.words(call.language)
-    zone = jobs.zone_of(job, zone_in_force(connection, context.zone, call.at))
+    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
     when = say_moment(to_local(until, zone), call.language, to_local(call.at, zone).date())
     note_spoken(connection, call.inbound.session, job.id, call.at)
     what = texts.QUOTED(call.language, text=one_line(job.text))

@@ -6,7 +6,7 @@ time lunch is", "recuérdame cuándo nació Ana") and what merely has its words 
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, time, timedelta
 from typing import Any, Literal
 
-from kenobot.agenda import job_rows, jobs
+from kenobot.agenda import job_rows
 from kenobot.agenda.job import Job
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agenda.recurrence import to_local
-from kenobot.agenda.say_time import say_moment, say_rule
+from kenobot.agenda.say_time import say_moment, say_next, say_rule
+from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, half_of_day, read_whole_time
@@ -99,13 +99,10 @@ def ask_which(
     payload = _payload(connection, call, act, "", times=times, jobs=numbers)
     number = _open(connection, call, payload)
     zone = zone_in_force(connection, context.zone, call.at)
-    today = to_local(call.at, zone).date()
     lines = []
     for place, job in enumerate(shown, 1):
-        local = to_local(job.next_due, jobs.zone_of(job, zone)) if job.next_due is not None else None
-        when = say_moment(local, call.language, today) if local is not None else texts.REMINDER_PAUSED(call.language)
-        line = texts.REMINDER_LINE(call.language, when=when, what=one_line(job.text))
-        lines.append(f"{place}. {line}")
+        when = say_next(job, zone, call.language, call.at)
+        lines.append(f"{place}. {texts.REMINDER_LINE(call.language, when=when, what=one_line(job.text))}")
     buttons = [
         Choice(f"{place}. {one_line(job.text, 30)}", "reminder", f"pick {number} {job.id}")
         for place, job in enumerate(shown, 1)
@@ -221,9 +218,7 @@ def _offer_times(now: datetime) -> list[tuple[Moment, Text]]:
     """Return times for a reminder without any: in an hour, this evening, tomorrow morning."""
     tomorrow = datetime.combine(now.date() + timedelta(days=1), _MORNING)
     evening = datetime.combine(now.date(), _EVENING)
-    offered: list[tuple[Moment, Text]] = [
-        (Moment(now + timedelta(hours=1), exact=True), texts.BUTTON_IN_AN_HOUR)
-    ]
+    offered: list[tuple[Moment, Text]] = [(Moment(now + timedelta(hours=1), exact=True), texts.BUTTON_IN_AN_HOUR)]
     if now + timedelta(hours=1) < evening:
         offered.append((Moment(evening), texts.BUTTON_THIS_EVENING))
     return [*offered, (Moment(tomorrow), texts.BUTTON_TOMORROW_MORNING)]

@@ -5,22 +5,20 @@ readings, is asked back: see `reminder_questions`. Orders about reminders there 
 """
 
 from dataclasses import replace
-from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 from kenobot.agenda import jobs, wishes
 from kenobot.agenda.focus_rows import jobs_of_message, note_spoken
 from kenobot.agenda.job import OWNER_PERSON, Job, JobError, NewJob, Place
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agenda.recurrence import to_local
-from kenobot.agenda.say_time import say_moment, say_rule
+from kenobot.agenda.say_time import say_next, say_rule
+from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands import reminder_questions
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, button_rows, one_line
 from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_typed
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Moment, Recurrence
 from kenobot.core import lazy, texts
-from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.storage import edits
 from kenobot.storage.connection import Connection
@@ -86,10 +84,8 @@ def add_reminder(
 
 def confirm(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> CommandAnswer:
     """Say what a reminder is and when it comes, with a button that takes it back."""
-    zone = jobs.zone_of(job, zone_in_force(connection, context.zone, call.at))
     what = texts.QUOTED(call.language, text=one_line(job.text))
-    today = to_local(call.at, zone).date()
-    when = next_of(job, zone, call.language, today)
+    when = say_next(job, zone_in_force(connection, context.zone, call.at), call.language, call.at)
     sentence = texts.REMIND_SET
     rule = ""
     if job.is_recurring:
@@ -99,14 +95,6 @@ def confirm(connection: Connection, job: Job, call: CommandCall, context: Comman
         text = texts.REMIND_FOR(call.language, name=call.inbound.user_name, text=text)
     note_spoken(connection, call.inbound.session, job.id, call.at)
     return CommandAnswer(text, ((Choice(texts.BUTTON_UNDO(call.language), "reminder", f"undo {job.id}"),),))
-
-
-def next_of(job: Job, zone: ZoneInfo, language: Language, today: date) -> str:
-    """Say when a reminder comes next, in a zone, which is named where it is the reminder's own."""
-    if job.next_due is None:
-        return texts.REMIND_NEVER(language)
-    said = say_moment(to_local(job.next_due, zone), language, today)
-    return f"{said} ({job.zone})" if job.zone else said
 
 
 def list_reminders(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -140,13 +128,10 @@ def _numbered(shown: list[Job], page: int) -> list[tuple[int, Job]]:
 
 
 def _line(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> str:
-    zone = jobs.zone_of(job, zone_in_force(connection, context.zone, call.at))
-    when = next_of(job, zone, call.language, to_local(call.at, zone).date())
+    when = say_next(job, zone_in_force(connection, context.zone, call.at), call.language, call.at)
     if job.is_recurring:
         rule = say_rule(job.rule, job.start_local, call.language)
         when = texts.REMINDER_RULE_NEXT(call.language, rule=rule, when=when)
-    if job.state == "paused":
-        when = texts.REMINDER_PAUSED(call.language)
     return texts.REMINDER_LINE(call.language, when=when, what=one_line(job.text, _LISTED))
 
 
