@@ -120,7 +120,10 @@ def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay]:
     for named in roles.days:
         link = _TWO.search(pieces.plain, named.start, named.end)
         if named.last > named.day and link:
-            days += [replace(named, last=named.day, end=link.start()), replace(named, day=named.last, start=link.end())]
+            days += [
+                replace(named, last=named.day, end=link.start(1)),
+                replace(named, day=named.last, start=link.end()),
+            ]
         elif not any(named.day == other.day for other in days):
             days.append(named)
     return days
@@ -165,7 +168,7 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
 
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
-_TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?(?= (?:y|o|and|or) )|(?<=\d)(?= ?&)")
+_TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
 _AND = lazy.regex(r"(?<!\w)(?:y|e|and)(?!\w)|,|&")
 _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
 _LONGEST_LEAD = 40  # characters
