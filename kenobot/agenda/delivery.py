@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
@@ -82,6 +83,10 @@ class ReminderDelivery(BackgroundTask):
         """Look every few seconds, until `stop`: by a clock that runs on while the machine's is set."""
         self._begin(self._run)
 
+    async def prune(self) -> None:
+        """Drop what is over for long. Raises StoreError."""
+        await job_rows.prune(self._database, self._clock.now())
+
     async def _run(self) -> None:
         failed = False
         while True:
@@ -101,10 +106,9 @@ class ReminderDelivery(BackgroundTask):
         now = self._clock.now().replace(microsecond=0)
         channels = tuple(self._messenger.channels)
         was_set_back = await self._notice_time(now)
-        while was_set_back or await self._database.read(lambda connection: self._is_due(connection, now, channels)):
-            parts, more = await self._database.write(
-                lambda connection: self._tell(connection, now, channels, was_set_back=was_set_back)  # noqa: B023
-            )
+        while was_set_back or await self._database.read(partial(self._is_due, now=now, channels=channels)):
+            tell = partial(self._tell, now=now, channels=channels, was_set_back=was_set_back)
+            parts, more = await self._database.write(tell)
             self._messenger.dispatch(parts)
             was_set_back = False
             if not more:

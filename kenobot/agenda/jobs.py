@@ -4,6 +4,7 @@
 """
 
 import json
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import datetime, time, timedelta
@@ -26,6 +27,8 @@ from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core import texts
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.storage.connection import Connection
+
+_log = logging.getLogger(__name__)
 
 _LONGEST_TEXT = 1000
 _MOST_OF_OWNER, _MOST_OF_OTHERS = 2000, 100
@@ -236,20 +239,36 @@ def _planned_between(
 
 def change_zone(connection: Connection, zone: ZoneInfo, at: datetime) -> int:
     """Plan anew what is said in the owner's local time, after that changed; return how many jobs that moves."""
-    moved = 0
-    for job in job_rows.open_jobs(connection):
-        if not job.zone:
-            moved += _plan(connection, job.id, zone, at).next_due != job.next_due
-    return moved
+    following = [job for job in job_rows.open_jobs(connection) if not job.zone]
+    return sum(_plan_or_pause(connection, job, {}, zone, at).next_due != job.next_due for job in following)
 
 
 def rewind(connection: Connection, zone: ZoneInfo, at: datetime) -> None:
     """Plan recurring jobs anew after the clock was set back: what a wrong time settled too early is to come again."""
     for job in job_rows.open_jobs(connection):
-        here = _cursor_at(job.rule, zone_of(job, zone), at)
-        if job.rule and job.cursor > here:
-            job_rows.update_job(connection, job.id, {"cursor": here})
-            _plan(connection, job.id, zone, at)
+        if job.rule:
+            _plan_or_pause(connection, job, {"cursor": min(job.cursor, _cursor_of(job, zone, at))}, zone, at)
+
+
+def _cursor_of(job: Job, zone: ZoneInfo, at: datetime) -> str:
+    try:
+        return _cursor_at(job.rule, zone_of(job, zone), at)
+    except (JobError, RuleError):
+        return job.cursor
+
+
+def _plan_or_pause(
+    connection: Connection, job: Job, changes: Mapping[str, object], zone: ZoneInfo, at: datetime
+) -> Job:
+    """Plan a job anew, and pause one whose rule or zone is no longer known, as after a change of this machine."""
+    if changes:
+        job_rows.update_job(connection, job.id, changes)
+    try:
+        return _plan(connection, job.id, zone, at)
+    except (JobError, RuleError) as error:
+        _log.error("reminder %d is paused: %s", job.id, error)
+        job_rows.update_job(connection, job.id, {"state": "paused"})
+        return _settle(connection, job.id, at)
 
 
 def advance(connection: Connection, job: Job, local: datetime, due: datetime, zone: ZoneInfo, at: datetime) -> Job:

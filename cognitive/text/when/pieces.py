@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_times
-from kenobot.cognitive.text.dates import valid_day
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, valid_day
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
 from kenobot.cognitive.text.number_words import COUNT, read_number
@@ -205,6 +205,7 @@ _TABLES = load_tables(__package__, "pieces.toml")
 CUES = frozenset(_TABLES["words"]["cues"].split())
 """Words of a text that may name a time, beside days, hours and what comes again."""
 _FILL = dict(_TABLES["parts"]) | {"count": COUNT, "units": UNIT_WORDS, "hour": HOUR_WORDS}
+_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": "|".join(WEEKDAYS)}
 _FILL = {"long": _FILL["long"], "clock": _TABLES["bounds"]["clock"], **_FILL}
 
 
@@ -226,14 +227,8 @@ UNTIL, BEFORE, SINCE = (
     lazy.regex(rf"(?<!\w){_TABLES['bounds'][name]}\s*\Z") for name in ("until", "until_before", "since")
 )
 """Words before a day or time that make it an end, the end of what is left out, or a beginning."""
-CUE_UNTIL, CUE_BEFORE, CUE_SINCE = (
-    lazy.regex(rf"{_TABLES['bounds'][name]}(?!\w)") for name in ("until", "until_before", "since")
-)
-"""The same at the beginning of its own words."""
-_DAY_PARTS = tuple(
-    (row["name"], row["hour"], lazy.regex(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"]
-)
-_VAGUE = lazy.regex(_TABLES["vague"]["pattern"])
+_DAY_PARTS = tuple((row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"])
+_VAGUE = _fill(_TABLES["vague"]["pattern"])
 _NUMBERS = lazy.regex(r"(?<![\d-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(
     r"(?<!\w)(?:el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)(?!\w)"

@@ -1,19 +1,22 @@
 """Read the moment or recurrence that a text names."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
 from kenobot.cognitive.text.named_days import DAY_WORDS, NamedDay
-from kenobot.cognitive.text.when.meaning import Meaning, Moment, When
-from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments
+from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence, When
+from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
 from kenobot.cognitive.text.when.pieces import CUES as PIECE_CUES
 from kenobot.cognitive.text.when.pieces import Pieces, Span, find_pieces
 from kenobot.cognitive.text.when.plain import PlainText
-from kenobot.cognitive.text.when.recurring import read_recurrence
+from kenobot.cognitive.text.when.recurring import read_recurrence, with_times
 from kenobot.cognitive.text.when.repeats import CUES as REPEAT_CUES
 from kenobot.cognitive.text.when.roles import Roles, assign_roles
+from kenobot.cognitive.text.when.rules import DAY_CODES, Rule
+from kenobot.cognitive.text.when.select import group_spans, select_pieces
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
@@ -27,6 +30,7 @@ def read_when(text: str, now: datetime) -> When | None:
         return None
     plain = PlainText(text)
     pieces = find_pieces(plain.plain, now)
+    select_pieces(pieces)
     spans = pieces.spans()
     if not spans:
         return None
@@ -70,14 +74,12 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
-    if days is None:
-        return None
     if pieces.hours and not clocks:
         clocks = [pieces.hours[0].first]
     if len(days) > 1 and not _joined_by_or(pieces.plain, days):
-        return _read_both(days, clocks, roles, now)
+        return _read_both(days, clocks, pieces, roles, now)
     if len(clocks) > 1 and not all(clock.joined == "o" for clock in clocks[1:]):
-        return None
+        return _read_both(days, clocks, pieces, roles, now) if all(clock.joined for clock in clocks[1:]) else None
     found: list[Moment] = []
     meant: Sequence[NamedDay | None] = days or (None,)
     for named in meant:
@@ -112,11 +114,17 @@ def _moments_of(
     return [Moment(at) for at in moments if at > now]
 
 
-def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay] | None:
-    """The days without those that name the same again; None where it is not known which is meant."""
+def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay]:
+    """The days without those that name the same again, and both of two such as "the 5th and the 12th of March"."""
     days: list[NamedDay] = []
     for named in roles.days:
-        if not any(named.day == other.day for other in days):
+        link = _TWO.search(pieces.plain, named.start, named.end)
+        if named.last > named.day and link:
+            days += [
+                replace(named, last=named.day, end=link.start(1)),
+                replace(named, day=named.last, start=link.end()),
+            ]
+        elif not any(named.day == other.day for other in days):
             days.append(named)
     return days
 
@@ -125,33 +133,49 @@ def _joined_by_or(plain: str, days: Sequence[NamedDay]) -> bool:
     return all(_OR.search(plain, one.end, other.start) for one, other in pairwise(days))
 
 
-def _read_both(days: Sequence[NamedDay], clocks: Sequence[ClockTime], roles: Roles, now: datetime) -> Meaning | None:
-    return None
+def _read_both(
+    days: Sequence[NamedDay], clocks: Sequence[ClockTime], pieces: Pieces, roles: Roles, now: datetime
+) -> Meaning | None:
+    """Read several moments that are all meant, such as "tomorrow at 9 and at 17", as a recurrence that ends."""
+    if not days or not all(_AND.search(pieces.plain, one.end, other.start) for one, other in pairwise(days)):
+        return None
+    rows = hour_options(clocks, roles.part) if clocks else [((0, 0),)]
+    dates = [named.day for named in days]
+    moments = [at_hour(day, hour, minute) for day in dates for hour, minute in rows[0]]
+    if len(rows) != 1 or dates != sorted(dates) or dates[0] < now.date() or (clocks and moments[0] < now):
+        return None
+    span = (dates[-1] - dates[0]).days
+    if span == len(dates) - 1:
+        rule = Rule("DAILY", count=len(moments))
+    elif span < len(DAY_CODES):
+        rule = Rule("WEEKLY", days=tuple((day.weekday(), 0) for day in dates), count=len(moments))
+    elif dates[0].month == dates[-1].month:
+        rule = Rule("MONTHLY", month_days=tuple(day.day for day in dates), count=len(moments))
+    else:
+        return None
+    return Recurrence(with_times(rule, rows[0]).write(), moments[0], bool(clocks))
 
 
 def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
     """Join the pieces that only small words stand between, and take those before them."""
     joined: list[Span] = []
-    for place, end in spans:
-        cue = _LEAD.search(plain, max(0, place - _LONGEST_LEAD), place)
-        start = cue.start() if cue else place
-        if joined and (start <= joined[-1][1] or _GAP.fullmatch(plain, joined[-1][1], start)):
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
+    for cluster in group_spans(plain, spans):
+        start, end = cluster[0][0], max(end for _, end in cluster)
+        lead = _LEAD.search(plain, max(0, start - _LONGEST_LEAD), start)
+        joined.append((lead.start() if lead else start, end))
     return joined
 
 
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
+_TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
+_AND = lazy.regex(r"(?<!\w)(?:y|e|and)(?!\w)|,|&")
 _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
-_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|que|of|this|u)"
 _LONGEST_LEAD = 40  # characters
 _LEAD = lazy.regex(
     r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
     r"|de|del|the|empezando|,)"
     r"(?: (?:the|el|la|los|las|next))? ?\Z"
 )
-_GAP = lazy.regex(rf"[\s,]*(?:{_LINK}[\s,]+)*(?:{_LINK})?[\s,]*")
 _WORDS = frozenset({*REPEAT_CUES, *PIECE_CUES, *DAY_WORDS, *HOUR_WORDS.split("|")} - {"una", "one"})
 _AT_ONE = lazy.regex(r"\b(?:la una|(?:at|by|until|before|after) one)\b")

@@ -31,7 +31,10 @@ def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | No
     if options is None:
         return None
     found = [_build(rule, times, begin, pieces.bounds, roles, now) for times in options]
-    return choose(found) if None not in found else None  # type: ignore[arg-type]
+    if merged.once:
+        coming = [each and replace(each, rule=f"{each.rule};COUNT={len(rule.days)}") for each in found]
+        found = coming if merged.once == 2 else [*found, *coming]
+    return choose([each for each in found if each]) if None not in found else None
 
 
 def _merge(repeats: Sequence[Repeat]) -> Repeat | None:
@@ -45,7 +48,7 @@ def _merge(repeats: Sequence[Repeat]) -> Repeat | None:
         joined = _join(first.rule, other.rule)
         if joined is None:
             return None
-        first = replace(first, rule=joined, part=first.part or other.part, times=first.times or other.times)
+        first = replace(first, rule=joined, part=first.part or other.part, times=first.times or other.times, once=0)
     return _leave_out(first, without) if without else first
 
 
@@ -128,7 +131,7 @@ _DEFAULTS = {"morning": "09:00", "afternoon": "16:00", "evening": "19:00", "nigh
 def _build(
     rule: Rule, times: Times, begin: date, bounds: Sequence[Bound], roles: Roles, now: datetime
 ) -> Recurrence | None:
-    rule = _with_times(rule, times)
+    rule = with_times(rule, times)
     start = _find_start(rule, times, begin, now)
     if start is None:
         return None
@@ -150,7 +153,8 @@ def _find_start(rule: Rule, times: Times, begin: date, now: datetime) -> datetim
     return None
 
 
-def _with_times(rule: Rule, times: Times) -> Rule:
+def with_times(rule: Rule, times: Times) -> Rule:
+    """Put the times of a day into a rule; one alone is told by its start."""
     if len(times) < 2:
         return rule
     times = tuple(sorted(times))

@@ -23,7 +23,8 @@ class Repeat:
     """Words by which something comes again and again: their rule, None where they may mean several.
 
     part: the part of the day that they name. times: how many times of each day, or week, they say. without: days of
-    the week that they leave out. loose: they say no day where their rule needs one.
+    the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2 where only
+    those.
     """
 
     rule: Rule | None
@@ -32,7 +33,7 @@ class Repeat:
     part: str = ""
     times: int = 0
     without: tuple[int, ...] = ()
-    loose: bool = False
+    once: int = 0
 
 
 def find_repeats(plain: str) -> tuple[list[Repeat], str]:
@@ -135,6 +136,14 @@ def _weekdays(groups: Groups, text: str) -> Repeat | None:
     return Repeat(rule, 0, 0, _PART_UNITS.get(_unit(groups.get("part", "").strip()), ""))
 
 
+def _some_weekdays(groups: Groups, text: str) -> Repeat | None:
+    days = read_weekdays(text)
+    if len(days) < 2 or _SURE_LIST.search(text) is None:
+        return None
+    rule = Rule("WEEKLY", days=tuple((day, 0) for day in sorted(days)))
+    return Repeat(rule, 0, 0, once=2 if "this" in groups else 1)
+
+
 def _per_day(groups: Groups, _: str) -> Repeat | None:
     times = 2 if "twice" in groups else 3 if "thrice" in groups else read_number(groups["n"])
     unit = (
@@ -177,6 +186,7 @@ _RULES: Mapping[str, Callable[[Groups, str], Repeat | None]] = {
     "month_days": _month_days,
     "year_day": _year_day,
     "weekdays": _weekdays,
+    "some_weekdays": _some_weekdays,
     "per_day": _per_day,
     "halves": _halves,
     "every_unit": _every_unit,
@@ -267,6 +277,7 @@ def _fill(pattern: str) -> str:
     return pattern
 
 
+_SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) ")
 _PATTERNS = tuple((row["rule"], lazy.regex(_fill(pattern))) for row in _TABLES["repeat"] for pattern in row["patterns"])
 _NTH_ALONE = lazy.regex(
     _fill(r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})(?!\w)")

@@ -5,16 +5,8 @@ from datetime import date, datetime
 
 from kenobot.cognitive.text.clock_times import ClockTime
 from kenobot.cognitive.text.named_days import NamedDay
-from kenobot.cognitive.text.when.pieces import (
-    BEFORE,
-    CUE_BEFORE,
-    CUE_SINCE,
-    CUE_UNTIL,
-    SINCE,
-    UNTIL,
-    DayPart,
-    Pieces,
-)
+from kenobot.cognitive.text.when.pieces import BEFORE, SINCE, UNTIL, DayPart, Pieces
+from kenobot.core import lazy
 
 
 @dataclass(slots=True)
@@ -62,13 +54,16 @@ def assign_roles(pieces: Pieces, now: datetime) -> Roles:
 
 
 def _cue_of(plain: str, start: int, end: int) -> str:
-    before = plain[max(0, start - 40) : start]
-    own = plain[start:end].lstrip(" ,")
-    for name, behind, within in (
-        ("before", BEFORE, CUE_BEFORE),
-        ("until", UNTIL, CUE_UNTIL),
-        ("since", SINCE, CUE_SINCE),
-    ):
-        if within.match(own) or behind.search(before):
-            return name
-    return ""
+    """Return whether the words before a day or time make it a beginning or an end: "since", "until", "before"."""
+    lead = _LEAD.match(plain, start, end)
+    core = lead.end() if lead else start
+    before = plain[max(0, core - _LONGEST_CUE) : core]
+    return next((name for name, cue in _CUES if cue.search(before)), "")
+
+
+_LONGEST_CUE = 40  # characters
+_CUES = (("before", BEFORE), ("until", UNTIL), ("since", SINCE))
+_LEAD = lazy.regex(
+    r"[ ,]*(?:(?:del|de|al|a|el|la|las|los|the|on|at|by|until|till|til|before|from|hasta|antes|desde|para|starting"
+    r"|since|a partir de) )+"
+)
