@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
-from kenobot.cognitive.text.when import Choice, When, read_when, strip_when
+from kenobot.cognitive.text.when import Choice, Moment, When, read_when, strip_when
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
@@ -30,8 +30,14 @@ _NAMES_HALF = lazy.regex(
     r"\d ?[ap]\.?m\b|\b(?:la mañana|tarde|noche|morning|evening|afternoon|night|noon|mediodia)\b"
     r"|\b(?:1[3-9]|2[0-3])(?:[:.h]\d\d)?\b|\b(?:in|en|dentro de) "
 )
-_COLON = lazy.regex(r":(?=\s|$)")
+_STOPS = lazy.regex(r":(?=\s|$)|(?<=day)\s(?=to (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))", re.IGNORECASE)
 _THING_OF_DAY = lazy.regex(r"(?:el|la|lo|los|las|del|al) (?:[^\W\d_]+ (?:de )?){1,3}(?=de mañana)", re.IGNORECASE)
+_ASIDE = lazy.regex(r"(?:por favor|porfa|please|temprano|early|tambien|also)[,\s]+")
+_GREETING = lazy.regex(
+    r"\W*(?:hola|buenas(?: tardes| noches)?|buenos d[ií]as|oye|hi|hey|hello|good (?:morning|afternoon|evening))\b"
+    r"[\s,.!]+",
+    re.IGNORECASE,
+)
 _EDGES = " \t\n,.;:!?…-–—¿¡"
 _SUBJECTS: tuple[OrderKind, ...] = ("cancel", "skip", "move")
 
@@ -76,6 +82,7 @@ class _Phrases:
         bare = {name: compiled(name, "")[0] for name in ("asks", "never", "bound", "thing", "lead_in", "bare", "more")}
         self.asks, self.never, self.bound, self.thing = bare["asks"], bare["never"], bare["bound"], bare["thing"]
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
+        self.noun = lazy.regex(parts["noun"])
         self.please = compiled("please", "")[0]
         self.zone = compiled("zone")[0]
 
@@ -110,7 +117,7 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
     whole = unicodedata.normalize("NFC", text.strip())
     if not whole or len(whole) > _LONGEST or whole.startswith(("/", ">", '"', "“", "«")):
         return None
-    whole = whole.strip(_EDGES)
+    whole = _GREETING.sub("", whole).strip(_EDGES)
     message = _Message(whole, _fold_aligned(whole), now)
     if _SENTENCES.search(message.plain):
         return None
@@ -246,7 +253,10 @@ def _adding(
         body = _Message(said, _fold_aligned(said), message.now)
     if form in ("alarm", "call"):
         return _alarm(form, body, match, phrases, language)
-    return _with_time(body, phrases, language, has_hour=True) or _without_time(form, body, phrases, language)
+    has_noun = phrases.noun.search(match.string[: match.start("body")]) is not None
+    return _with_time(body, phrases, language, has_hour=form == "remind" and not has_noun) or _without_time(
+        form, body, phrases, language
+    )
 
 
 def _alarm(
@@ -276,9 +286,11 @@ def _name_alarm(match: re.Match[str], phrases: _Phrases) -> str:
 def _with_time(body: _Message, phrases: _Phrases, language: Language, *, has_hour: bool) -> ReminderOrder | None:
     """Return the order of words that name a time. has_hour: what is no deed needs an hour to be sure."""
     when = _read(body)
-    if when is None:
+    if when is None or _is_over(when, body.now):
         return None
     rest = _stripped(body, when)
+    if aside := _ASIDE.match(rest.plain):
+        rest = rest.cut(aside.end(), len(rest.plain))
     what = _without_lead_in(rest, phrases)
     if not what or phrases.bare.fullmatch(fold(what)):
         return ReminderOrder("again", language, when=when)
@@ -296,6 +308,11 @@ def _without_time(form: str, body: _Message, phrases: _Phrases, language: Langua
     return None
 
 
+def _is_over(when: When, now: datetime) -> bool:
+    """Return whether a time is a day that has passed, as of what a question to memory is about."""
+    return isinstance(when.meaning, Moment) and when.meaning.at.date() < now.date()
+
+
 def _names_hour(when: When) -> bool:
     if when.meaning is None:
         return False
@@ -305,7 +322,7 @@ def _names_hour(when: When) -> bool:
 
 def _read(body: _Message, suffix: str = "") -> When | None:
     """Read the time that words name. suffix: words behind them that tell which half of the day is meant."""
-    text = _COLON.sub(",", body.said)  # "at 9: call Luis" names no minutes
+    text = _STOPS.sub(",", body.said)  # "at 9: call Luis" names no minutes, "Monday to pay" no span
     when = read_when(text + suffix, body.now)
     if when is None:
         return None
