@@ -357,6 +357,15 @@ class CommandRegistry:
             correct.want_words_no_more(connection, call)
         return answer, call.language
 
+    def follow_reply(self, connection: Connection, call: CommandCall, *, asked: bool) -> list[CommandAnswer]:
+        """Return what is said about reminders behind the reply to a message, inside the turn's transaction.
+
+        asked: the reply asks a question already.
+        """
+        from kenobot.agent.commands import beside_reply
+
+        return beside_reply.follow_reply(connection, call, self._context, asked=asked)
+
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:
     """Return the language of a wish or a button, else of what follows a command, of the chat, of its spelling."""

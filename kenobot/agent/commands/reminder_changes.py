@@ -18,7 +18,7 @@ from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.reminder_orders import ReminderOrder, read_whole_time
-from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer
+from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer, ReminderPayload
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Moment, Recurrence
 from kenobot.cognitive.text.words import search_terms
@@ -244,7 +244,7 @@ def _last_words(connection: Connection, call: CommandCall) -> str:
 def press(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow a pressed button: a verb, the number of an occurrence, a reminder, a wish or a question, and more."""
     verb, number, rest = [*call.arguments.split(maxsplit=2), "", ""][:3]
-    if verb in ("set", "pick", "leave"):
+    if verb in ("set", "pick", "away", "leave"):
         return _press_answer(connection, verb, int(number), rest, call, context)
     if verb in ("done", "snooze", "cancel"):
         return _press_told(connection, verb, int(number), rest, call, context)
@@ -253,8 +253,6 @@ def press(connection: Connection, call: CommandCall, context: CommandContext) ->
         if gone is None:
             return texts.REMINDER_OVER(call.language)
         return texts.WISH_CANCELLED(call.language, cue=gone.cue, what=one_line(gone.text))
-    if verb == "home":
-        return _end_away(connection, call, context)
     job = jobs.load_job(connection, int(number), call.principal.read_scopes)
     if job is None or not _changeable([job], call.inbound, call.principal):
         return texts.REMINDER_OVER(call.language)
@@ -358,7 +356,9 @@ def answer(connection: Connection, call: CommandCall, context: CommandContext) -
     given = reminder_questions.read_answer(connection, approval, call.arguments, now) if approval is not None else None
     if approval is None or given is None:
         return texts.NO_QUESTION(call.language)
-    reminder_questions.close(connection, approval.id, call.inbound, done=given.meaning is not None or bool(given.job))
+    reminder_questions.close(
+        connection, approval.id, call.inbound, done=given.is_yes or given.meaning is not None or bool(given.job)
+    )
     return _follow(connection, given, replace(call, language=given.asked.language), context)
 
 
@@ -368,7 +368,7 @@ def _press_answer(
     asked = reminder_questions.close(connection, number, call.inbound, done=verb != "leave")
     if asked is None:
         return texts.DECIDED(call.language)
-    given = ReminderAnswer(asked)
+    given = ReminderAnswer(asked, is_yes=verb == "away")
     if verb == "set":
         given = ReminderAnswer(asked, reminder_questions.from_fields(asked.times[int(rest)]), asked.job)
     elif verb == "pick":
@@ -381,6 +381,8 @@ def _follow(
     connection: Connection, given: ReminderAnswer, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     asked = given.asked
+    if given.is_yes:
+        return _follow_zone(connection, asked, call, context)
     if given.meaning is None and not given.job:
         return texts.REMINDER_LEFT(call.language)
     if asked.act == "set":
@@ -408,6 +410,9 @@ def _keep_wish(connection: Connection, order: ReminderOrder, call: CommandCall) 
     return CommandAnswer(text, ((undo,),))
 
 
-def _end_away(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    set_zone(connection, None, context.zone, call.at)
-    return texts.ZONE_HOME(call.language, zone=context.zone.key)
+def _follow_zone(connection: Connection, asked: ReminderPayload, call: CommandCall, context: CommandContext) -> str:
+    """Have local times be those of another zone, or of the configured one again."""
+    is_home = asked.what == context.zone.key
+    until = datetime.fromisoformat(asked.times[0]["until"]) if asked.times else None
+    set_zone(connection, None if is_home else ZoneInfo(asked.what), context.zone, call.at, until=until)
+    return texts.ZONE_SET(call.language, zone=asked.what)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
+from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.when import Choice, Moment, When, read_when, strip_when
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
@@ -38,6 +39,8 @@ _GREETING = lazy.regex(
     r"[\s,.!]+",
     re.IGNORECASE,
 )
+_NO_TIME = datetime.fromisoformat("2026-01-01T12:00")
+_PART_ENDS = lazy.regex(r"(?<=[.!?…])\s+|\n+|[,;]\s+(?:(?:y|and|so|asi que|así que)\s+)?", re.IGNORECASE)
 _EDGES = " \t\n,.;:!?…-–—¿¡"
 _SUBJECTS: tuple[OrderKind, ...] = ("cancel", "skip", "move")
 
@@ -84,7 +87,7 @@ class _Phrases:
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
         self.noun = lazy.regex(parts["noun"])
         self.please = compiled("please", "")[0]
-        self.zone = compiled("zone")[0]
+        self.zone = compiled("zone", parts["hello"])[0]
 
 
 _TABLES = load_tables(__package__, "reminder_orders.toml")
@@ -127,6 +130,43 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
         order = _match_in(_without_please(message, phrases), phrases, language)
         if order is not None:
             return order
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class SaidStay:
+    """The words of a stay: the place as written and folded, and until when, "" for an open end."""
+
+    place: str
+    plain: str
+    until: str
+
+
+def match_stay(sentence: str) -> SaidStay | None:
+    """Return the words of the stay that a sentence tells of; None for another."""
+    said = unicodedata.normalize("NFC", sentence).strip(_EDGES)
+    message = _Message(said, _fold_aligned(said), _NO_TIME)
+    for phrases in _PHRASES.values():
+        if len(said) <= _LONGEST_TIME and (match := phrases.zone.fullmatch(message.plain)) is not None:
+            place = message.part(match, "place")
+            return SaidStay(place.said, place.plain, message.part(match, "until").said if match["until"] else "")
+    return None
+
+
+def find_order(text: str, now: datetime) -> tuple[ReminderOrder, str] | None:
+    """Return the order to remind that is one of several sentences or the end of one, and what is said before it.
+
+    Where it names nothing itself ("…, remind me at 9"), it is about what is said before.
+    """
+    for end in _PART_ENDS.finditer(text):
+        before, after = text[: end.start()].strip(), text[end.end() :].strip()
+        order = match_order(after, now) if before else None
+        if order is None or not order.sure or order.kind not in ("add", "again"):
+            continue
+        if order.kind == "again" and order.when is None:
+            continue
+        said = split_sentences(before)[-1].strip(_EDGES)
+        return (order if order.kind == "add" else replace(order, kind="add", what=said)), before
     return None
 
 

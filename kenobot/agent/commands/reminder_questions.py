@@ -18,7 +18,7 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandCo
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, half_of_day, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
-from kenobot.cognitive.text.when import Moment, Recurrence
+from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
 from kenobot.cognitive.text.words import search_terms
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
@@ -35,15 +35,15 @@ _ANSWER_WITHIN = timedelta(hours=12)
 _EVENING, _MORNING = time(20), time(9)
 _MOST_ASKED = 8
 
-Act = Literal["set", "cancel", "skip", "move"]
+Act = Literal["set", "cancel", "skip", "move", "away"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReminderPayload:
     """What a stored question is about.
 
-    act: what is done upon the answer. what: of the reminder. job: one that is moved, 0 for a new one. after: the
-    conversation's last message, behind which a plain answer counts. asked: inbox row of the order. language: of the
+    act: what is done upon the answer. what: of the reminder, or a zone. job: one that is moved, 0 for a new one. after:
+    the conversation's last message, behind which a plain answer counts. asked: inbox row of the order. language: of the
     question. times: those to choose from. jobs: reminders to choose from.
     """
 
@@ -60,7 +60,7 @@ class ReminderPayload:
 def ask_time(
     connection: Connection,
     what: str,
-    options: Sequence[Moment | Recurrence],
+    options: Sequence[Meaning],
     call: CommandCall,
     context: CommandContext,
     job: int = 0,
@@ -70,16 +70,16 @@ def ask_time(
     job: one that is moved, 0 for a new one.
     """
     now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
-    labels = [_label(option, call.language, now) for option in options]
-    given: Sequence[Moment | Recurrence] = options
-    if not options:
+    given: list[Moment | Recurrence] = [each for option in options for each in _flat(option)]
+    labels = [_label(option, call.language, now) for option in given]
+    if not given:
         offered = _offer_times(now)
         given, labels = [moment for moment, _ in offered], [label(call.language) for _, label in offered]
     times = tuple(to_fields(option) for option in given)
     payload = _payload(connection, call, "move" if job else "set", what, job=job, times=times)
     number = _open(connection, call, payload)
     question = texts.REMIND_WHICH_TIME if options else texts.REMIND_WHEN
-    text = question(call.language, what=texts.QUOTED(call.language, text=one_line(what)), times=_listed(labels, call))
+    text = question(call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_listed(labels, call))
     rows = tuple((Choice(label, "reminder", f"set {number} {place}"),) for place, label in enumerate(labels))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
 
@@ -112,16 +112,23 @@ def ask_which(
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
 
 
+def open_zone_question(connection: Connection, call: CommandCall, zone: str, until: datetime | None) -> int:
+    """Open the question whether local times are to be those of another zone; return its number."""
+    times = ({"until": until.isoformat()},) if until is not None else ()
+    return _open(connection, call, _payload(connection, call, "away", zone, times=times))
+
+
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class ReminderAnswer:
-    """An answer to a question: the chosen time or reminder; neither where all is left as it is."""
+    """An answer to a question: the chosen time or reminder, or a yes; none where all is left as it is."""
 
     asked: ReminderPayload
     meaning: Moment | Recurrence | None = None
     job: int = 0
+    is_yes: bool = False
 
 
 def find_question(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
@@ -144,6 +151,8 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
     word = parse_answer(text)
     if word == "no":
         return ReminderAnswer(asked)
+    if asked.act == "away":
+        return ReminderAnswer(asked, is_yes=True) if word == "yes" else None
     if asked.jobs:
         picked = _pick_job(connection, asked, text, word)
         meaning = from_fields(asked.times[0]) if asked.times else None
@@ -222,6 +231,10 @@ def _offer_times(now: datetime) -> list[tuple[Moment, Text]]:
     if now + timedelta(hours=1) < evening:
         offered.append((Moment(evening), texts.BUTTON_THIS_EVENING))
     return [*offered, (Moment(tomorrow), texts.BUTTON_TOMORROW_MORNING)]
+
+
+def _flat(meaning: Meaning) -> Sequence[Moment | Recurrence]:
+    return meaning.options if isinstance(meaning, TimeChoice) else (meaning,)
 
 
 def _label(option: Moment | Recurrence, language: Language, now: datetime) -> str:
