@@ -3,13 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from kenobot.agenda.job import Job
-from kenobot.agenda.jobs import zone_of
-from kenobot.agenda.recurrence import to_local
 from kenobot.cognitive.text.lexicon import load_tables
-from kenobot.core import lazy, texts
+from kenobot.core import lazy
 from kenobot.core.i18n import Language
 
 _TABLES = load_tables(__package__, "say_time.toml")
@@ -41,20 +37,6 @@ def say_moment(local: datetime, language: Language, today: date) -> str:
 def say_hour(local: datetime) -> str:
     """Say the hour of a local time: "9:00"."""
     return f"{local.hour}:{local:%M}"
-
-
-def say_next(job: Job, zone: ZoneInfo, language: Language, at: datetime) -> str:
-    """Say when a reminder comes next; its zone is named where it has one of its own. zone: the owner's."""
-    if job.next_due is None or job.state == "paused":
-        return texts.REMINDER_PAUSED(language) if job.state == "paused" else texts.REMIND_NEVER(language)
-    here = shown_zone(job, zone)
-    said = say_moment(to_local(job.next_due, here), language, to_local(at, here).date())
-    return f"{said} ({here.key})" if here.key != zone.key else said
-
-
-def shown_zone(job: Job, zone: ZoneInfo) -> ZoneInfo:
-    """Return the zone in which a reminder's times are shown: the owner's, but where it has one of its own."""
-    return zone if job.exact else zone_of(job, zone)
 
 
 def say_rule(rule: str, start: datetime, language: Language, *, has_time: bool = True) -> str:

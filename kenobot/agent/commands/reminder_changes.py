@@ -13,7 +13,8 @@ from kenobot.agenda import jobs, wishes
 from kenobot.agenda.focus_rows import last_spoken, last_told, note_spoken
 from kenobot.agenda.job import Job, JobError, Occurrence
 from kenobot.agenda.recurrence import to_local, to_utc
-from kenobot.agenda.say_time import say_moment, say_next, shown_zone
+from kenobot.agenda.say_reminder import say_next, shown_zone
+from kenobot.agenda.say_time import say_moment
 from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line

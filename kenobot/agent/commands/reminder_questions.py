@@ -12,7 +12,8 @@ from typing import Any, Literal
 from kenobot.agenda import job_rows
 from kenobot.agenda.job import Job
 from kenobot.agenda.recurrence import to_local
-from kenobot.agenda.say_time import say_moment, say_next, say_rule
+from kenobot.agenda.say_reminder import say_next
+from kenobot.agenda.say_time import say_moment, say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer

@@ -11,7 +11,8 @@ from kenobot.agenda import jobs, wishes
 from kenobot.agenda.focus_rows import jobs_of_message, note_spoken
 from kenobot.agenda.job import OWNER_PERSON, Job, JobError, NewJob, Place
 from kenobot.agenda.recurrence import to_local
-from kenobot.agenda.say_time import say_next, say_rule
+from kenobot.agenda.say_reminder import say_next
+from kenobot.agenda.say_time import say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands import reminder_questions
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, button_rows, one_line

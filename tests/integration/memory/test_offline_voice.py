@@ -134,7 +134,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("I have to call the vet tomorrow at 5", ["I'll remember"]),
         ("Dentist on Wednesday at 9", ["I'll remember"]),
         ("I have to return the books the week after next", ["I'll remember"]),
-        ("I have to buy milk", ["I'll remember"]),
+        ("remember to buy milk", ["I'll remember"]),
         ("I work from home on Fridays", ["I'll remember"]),
         ("What do I have next week?", ["“Dentist on Wednesday at 9” (for 2026-02-18)", "-books", "-milk", "-vet"]),
         ("what do I have on Sunday?", ["vet tomorrow at 5” (for 2026-02-15)", "-Dentist"]),
