@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, due_on, resolved_on
+from kenobot.cognitive.remember.extract.clause_rules import promises
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
 from kenobot.cognitive.sleep.plan.changes import Change, expire, question_about, unchanged, update
@@ -84,7 +85,7 @@ def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple
 def _meant(sentence: str, concerned: Sequence[Record], unheard: Sequence[Record]) -> Record | None:
     """Find the commitment that a sentence says is done, and not only a part of it; by a guess one of `unheard`."""
     same = next((record for record in concerned if says_done(sentence, record.text)), None)
-    if same is not None or not completes(sentence):
+    if same is not None or not completes(sentence) or promises(sentence):
         return same
     place = completed_commitment(sentence, [record.text for record in unheard])
     return None if place is None or names_part(sentence, unheard[place].text) else unheard[place]
