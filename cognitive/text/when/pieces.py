@@ -1,0 +1,236 @@
+"""Find the pieces of a folded text that name a time: days, times of a day, parts of it, durations and bounds."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_times
+from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, valid_day
+from kenobot.cognitive.text.lexicon import fill_parts, load_tables
+from kenobot.cognitive.text.named_days import NamedDay, days_named
+from kenobot.cognitive.text.number_words import COUNT, read_number
+from kenobot.cognitive.text.when.plain import mask
+from kenobot.cognitive.text.when.repeats import UNIT_WORDS, Repeat, find_nth_weekday, find_repeats
+from kenobot.cognitive.text.when.rules import Rule
+from kenobot.core import lazy
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class DayPart:
+    """A part of the day, and the hour that is meant by it, "" where none is."""
+
+    name: str
+    hour: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A time that is counted from now, or where `anchored` from what stands behind it, back if it is negative."""
+
+    length: timedelta
+    start: int
+    end: int
+    anchored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What ends a recurrence: a length of time, or a number of times."""
+
+    start: int
+    end: int
+    count: int = 0
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HourRange:
+    """From one time of a day to another."""
+
+    first: ClockTime
+    last: ClockTime
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Pieces:
+    """All that a text says of a time, in order of their places."""
+
+    plain: str
+    repeats: list[Repeat] = field(default_factory=list)
+    clocks: list[ClockTime] = field(default_factory=list)
+    parts: list[DayPart] = field(default_factory=list)
+    days: list[NamedDay] = field(default_factory=list)
+    other_days: dict[int, date] = field(default_factory=dict)
+    durations: list[Duration] = field(default_factory=list)
+    bounds: list[Bound] = field(default_factory=list)
+    hours: list[HourRange] = field(default_factory=list)
+    nth: tuple[Rule, int, int] | None = None
+    same_hour: Span | None = None
+    vague: list[Span] = field(default_factory=list)
+
+    def spans(self) -> list[Span]:
+        """The places of all pieces, in order."""
+        rows = (self.repeats, self.clocks, self.parts, self.days, self.durations, self.bounds, self.hours)
+        spans = [(piece.start, piece.end) for row in rows for piece in row]
+        spans += [self.nth[1:]] if self.nth else []
+        spans += [self.same_hour] if self.same_hour else []
+        return sorted({*spans, *self.vague})
+
+
+def find_pieces(plain: str, now: datetime) -> Pieces:
+    """Find what a text says of a time."""
+    pieces = Pieces(plain)
+    text = _find_durations(plain, pieces)
+    pieces.repeats, text = find_repeats(text)
+    text = _find_bounds(text, pieces)
+    pieces.clocks = clock_times(text)
+    if any(_needs_day(repeat) for repeat in pieces.repeats) and (nth := find_nth_weekday(text)) is not None:
+        pieces.nth = nth
+        text = mask(text, *nth[1:])
+    text = _find_days(text, pieces, now)
+    _find_parts(text, pieces)
+    pieces.vague = [match.span() for match in _VAGUE.finditer(text)]
+    return pieces
+
+
+def _needs_day(repeat: Repeat) -> bool:
+    rule = repeat.rule
+    return rule is not None and rule.freq in ("MONTHLY", "YEARLY") and not (rule.days or rule.month_days)
+
+
+def _find_durations(plain: str, pieces: Pieces) -> str:
+    text = plain
+    for pattern, sign, anchored in _DURATIONS:
+        for match in pattern.finditer(text):
+            length = _read_length({name: value for name, value in match.groupdict().items() if value})
+            pieces.durations.append(Duration(sign * length, match.start(), match.end(), anchored))
+            text = mask(text, match.start(), match.start("link") if anchored else match.end())
+    pieces.durations.sort(key=lambda piece: piece.start)
+    return text
+
+
+def _read_length(groups: Mapping[str, str]) -> timedelta:
+    fixed = {"half_hour": 30, "hour_half": 90, "quarter": 15, "three": 45, "quarters_past": 75}
+    minutes = next((count for name, count in fixed.items() if name in groups), 0)
+    minutes += 60 * (read_number(groups.get("h", "")) + read_number(groups.get("h2", "")))
+    minutes += 30 * (("and_half" in groups) + ("h2" in groups))
+    minutes += read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
+    minutes += 60 * int(groups.get("hh", 0)) + int(groups.get("hm", 0))
+    return timedelta(minutes=minutes, seconds=read_number(groups.get("s", "")))
+
+
+def _find_bounds(plain: str, pieces: Pieces) -> str:
+    text = plain
+    for match in _HOURS.finditer(text):
+        first, last = (clock_times(f"at {match[name]}") for name in ("a", "b"))
+        if first and last:
+            pieces.hours.append(HourRange(first[0], last[0], match.start(), match.end()))
+            text = mask(text, match.start(), match.end())
+    if not pieces.repeats:
+        return text
+    for pattern, name in _BOUNDS:
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            count = read_number(groups.get("n") or "1")
+            unit = "times" if name == "times" else groups.get("unit") or "this " + next(filter(None, groups.values()))
+            pieces.bounds.append(Bound(match.start(), match.end(), count, unit))
+            text = mask(text, match.start(), match.end())
+    return text
+
+
+def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
+    text = plain
+    same = _SAME_HOUR.search(text)
+    if same:
+        pieces.same_hour = same.span()
+        text = mask(text, *same.span())
+    found = [day for day in days_named(text, now.date()) if not _overlaps(day, pieces.clocks)]
+    for named in found:
+        numbers = _NUMBERS.search(text, named.start, named.end)
+        pieces.days.append(named)
+        if numbers:
+            _read_numbers(numbers, named, pieces, now)
+    return text
+
+
+def _overlaps(day: NamedDay, clocks: list[ClockTime]) -> bool:
+    return any(day.start < clock.end and clock.start < day.end for clock in clocks)
+
+
+def _read_numbers(match: re.Match[str], named: NamedDay, pieces: Pieces, now: datetime) -> None:
+    """Read 3/5 by the language of the text: the fifth of March in English, the third of May in Spanish."""
+    first, second = int(match[1]), int(match[2])
+    if first > 12 or second > 12 or first == second:
+        return
+    spanish, english = (len(pattern.findall(pieces.plain)) for pattern in (_SPANISH, _ENGLISH))
+    year = (2000 + int(match[3]) % 100) if match[3] else 0
+    day_first, month_first = _next_day(second, first, year, now), _next_day(first, second, year, now)
+    if day_first is None or month_first is None:
+        return
+    meant, other = (month_first, day_first) if english > spanish else (day_first, month_first)
+    pieces.days[-1] = NamedDay(meant, named.start, named.end, meant, named.has_year)
+    if english == spanish:
+        pieces.other_days[named.start] = other
+
+
+def _next_day(month: int, day: int, year: int, now: datetime) -> date | None:
+    if year:
+        return valid_day(year, month, day)
+    days = (valid_day(now.year + ahead, month, day) for ahead in range(9))
+    return next((found for found in days if found and found >= now.date()), None)
+
+
+def _find_parts(plain: str, pieces: Pieces) -> None:
+    taken = [(clock.start, clock.end) for clock in pieces.clocks]
+    for name, hour, pattern in _DAY_PARTS:
+        for match in pattern.finditer(plain):
+            start, end = match.span()
+            if any(start < other_end and other_start < end for other_start, other_end in taken):
+                continue
+            taken.append((start, end))
+            pieces.parts.append(DayPart(name, hour, start, end))
+    pieces.parts.sort(key=lambda part: part.start)
+
+
+# ── the tables ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_TABLES = load_tables(__package__, "pieces.toml")
+CUES = frozenset(_TABLES["words"]["cues"].split())
+"""Words of a text that may name a time, beside days, hours and what comes again."""
+_FILL = dict(_TABLES["parts"]) | {"count": COUNT, "units": UNIT_WORDS, "hour": HOUR_WORDS}
+_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": "|".join(WEEKDAYS)}
+_FILL = {"long": _FILL["long"], "clock": _TABLES["bounds"]["clock"], **_FILL}
+
+
+def _fill(pattern: str) -> re.Pattern[str]:
+    for _ in range(3):  # parts stand in parts
+        pattern = fill_parts(pattern, _FILL)
+    return lazy.regex(pattern)
+
+
+_DURATIONS = tuple(
+    (_fill(pattern), sign, kind != "ahead")
+    for kind, sign in (("before", -1), ("after", 1), ("ahead", 1))
+    for pattern in _TABLES["durations"][kind]
+)
+_BOUNDS = tuple((_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_next", "this_period"))
+_HOURS = _fill(_TABLES["bounds"]["hours"])
+_SAME_HOUR = _fill(_TABLES["bounds"]["same_hour"])
+UNTIL, BEFORE, SINCE = (
+    lazy.regex(rf"(?<!\w){_TABLES['bounds'][name]}\s*\Z") for name in ("until", "until_before", "since")
+)
+"""Words before a day or time that make it an end, the end of what is left out, or a beginning."""
+_DAY_PARTS = tuple((row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"])
+_VAGUE = _fill(_TABLES["vague"]["pattern"])
+_NUMBERS = lazy.regex(r"(?<![\d-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
+_SPANISH = lazy.regex(
+    r"(?<!\w)(?:el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)(?!\w)"
+)
+_ENGLISH = lazy.regex(r"(?<!\w)(?:the|at|on|to|by|of|in|and|my|for|due|is|with|call|am|pm|until|from|before)(?!\w)")
