@@ -13,7 +13,7 @@ from kenobot.agenda.entry import Entry
 from kenobot.agenda.log import LogReach, find_done, find_last_said, find_told
 from kenobot.agenda.past_question import PastQuestion, past_question
 from kenobot.agenda.plans import find_plans
-from kenobot.agenda.say_time import say_day
+from kenobot.agenda.say_time import say_day, say_rule
 from kenobot.cognitive.recall.question.agenda import AgendaQuestion, agenda_question
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -116,7 +116,9 @@ def _heading(entry: Entry, language: Language, today: date, late_before: date | 
 def _line(entry: Entry, language: Language, late_before: date | None) -> str:
     """Render an entry: its time, what it says, and whose words they are or what became of it."""
     marks = [texts.AGENDA_REMINDER(language)] if entry.kind == "reminder" else []
-    marks += [entry.rule] if entry.rule else []
+    if entry.job is not None and entry.job.is_recurring:
+        rule, start = entry.job.rule, entry.job.start_local
+        marks.append(say_rule(rule, start, language, has_time=entry.job.has_time))
     if late_before is not None and entry.day and date.fromisoformat(entry.day) < late_before:
         marks.append(texts.AGENDA_WAS_DUE(language, day=say_day(date.fromisoformat(entry.day), language, late_before)))
     marks += [_MARKS[mark](language) for mark in entry.marks]
@@ -135,8 +137,6 @@ def _one_line(text: str) -> str:
 
 _MARKS = {
     "done": texts.AGENDA_DONE,
-    "told": texts.AGENDA_TOLD,
-    "paused": texts.AGENDA_PAUSED,
     "confided": texts.AGENDA_CONFIDED,
     "of_others": texts.AGENDA_OF_OTHERS,
 }

@@ -3,17 +3,18 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from kenobot.agenda.job import Job
 from kenobot.cognitive.store.records import Record
 
 EntryKind = Literal["reminder", "memory", "message"]
-Mark = Literal["done", "told", "paused", "confided", "of_others"]
+Mark = Literal["done", "confided", "of_others"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An entry. day: YYYY-MM-DD where its person is, "" for none. time: HH:MM, "" where unknown.
 
-    rule: of a reminder that comes again, in words. record: the memory that it is.
+    record, job: the memory, or the reminder, that it is.
     """
 
     kind: EntryKind
@@ -21,8 +22,8 @@ class Entry:
     day: str = ""
     time: str = ""
     marks: tuple[Mark, ...] = ()
-    rule: str = ""
     record: Record | None = None
+    job: Job | None = None
 
 
 def in_order(entries: list[Entry]) -> list[Entry]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from itertools import chain
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda.entry import Entry, in_order
 from kenobot.agenda.past_question import days_over
-from kenobot.agenda.plans import memory_entry
+from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.remember.extract.due_days import tells_past
 from kenobot.cognitive.remember.extract.sentence_core import asks, read_core
@@ -39,7 +39,7 @@ class LogReach:
 
 
 def find_done(connection: Connection, reach: LogReach, days: DateRange) -> list[Entry]:
-    """Find what was planned for these days, what is told of them, and what people wrote on them of what had happened.
+    """Find what was planned for these days, what is told of them, and what people wrote of what happened on them.
 
     Without any of it: what they wrote on these days.
     """
@@ -49,7 +49,8 @@ def find_done(connection: Connection, reach: LogReach, days: DateRange) -> list[
     turns = {turn for each in (*planned, *told) if each.record for turn in each.record.source_message_ids}
     said = _messages(connection, reach, DateRange(days.first, days.last + _LATER))
     done = [entry for row in said if row.inbox_id not in turns for entry in _of_days(row, days, reach.zone)]
-    return in_order([*planned, *told, *done]) or find_told(connection, reach, days)
+    reminders = find_told_reminders(connection, reach.scopes, days, reach.zone)
+    return in_order([*planned, *told, *done, *reminders]) or find_told(connection, reach, days)
 
 
 def find_told(connection: Connection, reach: LogReach, days: DateRange) -> list[Entry]:
@@ -114,7 +115,7 @@ def _overlap(one: DateRange, other: DateRange) -> bool:
 
 
 def _messages(connection: Connection, reach: LogReach, days: DateRange) -> list[MessageRow]:
-    begin, end = (_midnight(day, reach.zone) for day in (days.first, days.last + timedelta(days=1)))
+    begin, end = map(stamp, moments_of(days, reach.zone))
     rows = conversation.said_between(connection, reach.scopes, begin, end, _MOST_READ)
     return [row for row in rows if not reach.account or row.sender == reach.account]
 
@@ -131,10 +132,6 @@ def _telling(text: str) -> str:
     """Return the sentences of a text that ask nothing."""
     sentences = (part.strip() for part in split_sentences(text))
     return " ".join(each for each in sentences if each and not asks(each, read_core(each)))
-
-
-def _midnight(day: date, zone: ZoneInfo) -> str:
-    return stamp(datetime.combine(day, time(), zone).astimezone(UTC))
 
 
 def _date(day: str) -> date:

@@ -13,6 +13,7 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda import answers
+from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
@@ -272,6 +273,7 @@ class MemoryReporter:
 
     def _find(self, query: MemoryQuery, asker: answers.Asker, language: Language, connection: Connection) -> _Finding:
         """Find what the message asks for of an agenda or of a log, or else what is about the message."""
+        asker = replace(asker, zone=zone_in_force(connection, asker.zone, asker.now))
         question = answers.read_question(query.text, asker.today)
         if question is None:
             return _Finding(self._recall(query, connection))
