@@ -4,11 +4,10 @@ One is resolved when it was marked so, or when its owner says it again, in its v
 on it. What merely sounds like it is asked about, and so is, once, a commitment whose day has passed.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
-from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, due_on, resolved_on
+from kenobot.cognitive.beliefs.lifecycle import due_on, note_resolved, resolved_on
 from kenobot.cognitive.remember.extract.clause_rules import promises
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
@@ -129,9 +128,9 @@ def _may_end(utterance: RecentUtterance, record: Record) -> bool:
 
 
 def _resolve(record: Record, day: str) -> Change:
-    attrs = json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
     reason = f"on {day} it was said to be done"
-    return update(record, "resolved", reason, {"attributes": attrs}, unchanged(record, "attributes"))
+    values = {"attributes": note_resolved(record, day)}
+    return update(record, "resolved", reason, values, unchanged(record, "attributes"))
 
 
 PASS = Pass("commitments", "prune", "asks which commitments are done, and lets go of those done long ago", plan)
