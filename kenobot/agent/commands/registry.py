@@ -137,6 +137,7 @@ _ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
 _ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
 _ORDER = Command((), _later("reminders", "obey"), changes=frozenset(), openly=True)
 _ANSWER_OF_REMINDER = Command((), _later("reminder_changes", "answer"), changes=frozenset(), openly=True)
+_ANSWER_OF_PROMISE = Command((), _later("promises", "answer"))
 _SHOW_HELD = Command((), _later("held_back", "show_held"), changes=frozenset())
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
@@ -150,6 +151,7 @@ _PRESSED: Mapping[str, Command] = {
     "take_back": Command((), _later("take_back", "answer_take_back_by_button")),
     "reminder": Command((), _later("reminder_changes", "press"), changes=frozenset(), openly=True),
     "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
+    "promise": Command((), _later("promises", "answer_by_button")),
     "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
 }
 """What only buttons give."""
@@ -250,6 +252,7 @@ class CommandRegistry:
         answer, asks = parse_answer(inbound.text), asks_to_show(inbound.text)
         if not _ANSWER.is_allowed(principal, inbound) or (answer is None and not asks and not back):
             return None
+        from kenobot.agenda import overdue
         from kenobot.agent.commands import changed, forget, held_back, kept_secret, take_back
         from kenobot.agent.commands.open_questions import find_question
 
@@ -257,6 +260,7 @@ class CommandRegistry:
             (take_back.KIND, _ANSWER_OF_TAKE_BACK),
             (changed.KIND, _ANSWER_OF_CHANGE),
             (kept_secret.KIND, _ANSWER_OF_SECRET),
+            (overdue.KIND, _ANSWER_OF_PROMISE),
         )
         if back:  # "forget it" is a yes to whether to forget, a no to a secret's offer, and no answer to a change
             answers = (answers[0], answers[2])

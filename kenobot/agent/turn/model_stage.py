@@ -144,7 +144,7 @@ class ModelStage:
             if self._reporter is None:
                 self._reporter = await asyncio.to_thread(self._s.memory_reporter)
             said = [line.text for line in context.plan.history if line.role == "user"]
-            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]))
+            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]), data.language)
         if data.report is not None and data.report.text and not context.reported:
             request = data.report.added_to(context.request)
             data.context = context.with_report(request, data.report.text, data.report.found)
