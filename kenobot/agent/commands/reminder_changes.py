@@ -42,7 +42,7 @@ def find_meant(
     connection: Connection, order: ReminderOrder, inbound: Inbound, principal: Principal, at: datetime, now: datetime
 ) -> list[Job]:
     """Return the reminders that an order may mean. now: the owner's local time."""
-    own = _changeable(jobs.find_jobs(connection, principal.read_scopes), inbound, principal)
+    own = _changeable(reminders.find_reminders(connection, principal.read_scopes), inbound, principal)
     if not order.what:
         job = _spoken_of(connection, inbound, at)
         return [each for each in own if job is not None and each.id == job.id]
@@ -151,7 +151,7 @@ def change(
 
 def _choose_any(connection: Connection, act: Act, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Ask which of all reminders is meant, where words name none."""
-    own = _changeable(jobs.find_jobs(connection, call.principal.read_scopes), call.inbound, call.principal)
+    own = _changeable(reminders.find_reminders(connection, call.principal.read_scopes), call.inbound, call.principal)
     if not own:
         return texts.REMINDERS_NONE(call.language)
     return reminder_questions.ask_which(connection, act, own, call, context)

@@ -4,6 +4,7 @@ A guest's reminders are the guest's, and those set in a group are told there. Wh
 readings, is asked back: see `reminder_questions`. Orders about reminders there are: `reminder_changes`.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -100,7 +101,7 @@ def confirm(connection: Connection, job: Job, call: CommandCall, context: Comman
 
 def list_reminders(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/reminders`: list what is to come, the next first; `/reminders page 2`: the next page of them."""
-    own = jobs.find_jobs(connection, call.principal.read_scopes)
+    own = find_reminders(connection, call.principal.read_scopes)
     standing = wishes.list_wishes(connection, call.principal.read_scopes, call.at)
     if not own and not standing:
         return texts.REMINDERS_NONE(call.language)
@@ -134,6 +135,11 @@ def _line(connection: Connection, job: Job, call: CommandCall, context: CommandC
         rule = say_rule(job.rule, job.start_local, call.language)
         when = texts.REMINDER_RULE_NEXT(call.language, rule=rule, when=when)
     return texts.REMINDER_LINE(call.language, when=when, what=one_line(job.text, _LISTED))
+
+
+def find_reminders(connection: Connection, scopes: Collection[str]) -> list[Job]:
+    """Return the reminders of these scopes that are to come, the next first."""
+    return [job for job in jobs.find_jobs(connection, scopes) if job.kind == "reminder"]
 
 
 def place_of(call: CommandCall) -> Place:
