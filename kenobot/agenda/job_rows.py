@@ -168,6 +168,14 @@ def last_told(connection: Connection, job: int) -> Occurrence | None:
     return _occurrence(row) if row else None
 
 
+def last_occurrences(connection: Connection, job: int, most: int) -> list[Occurrence]:
+    """Return the latest occurrences of a job, those to come included, the latest first."""
+    rows = connection.execute(
+        f"SELECT {_OCCURRENCE} FROM occurrence WHERE job = ? ORDER BY due DESC LIMIT ?", (job, most)
+    )
+    return [_occurrence(row) for row in rows]
+
+
 def told_between(connection: Connection, reach: Reach, begin: datetime, end: datetime) -> list[tuple[int, Occurrence]]:
     """Return what was told of jobs within a reach from `begin` up to and without `end`, with the ids of the jobs."""
     where, values = _within(reach)

@@ -125,6 +125,22 @@ def snooze(connection: Connection, occurrence: int, until: datetime, at: datetim
     return _settle(connection, job.id, at)
 
 
+def tell_now(connection: Connection, job: Job, at: datetime) -> Job:
+    """Have a job told at once, beside its times. Raises JobError."""
+    _require_open(job)
+    _wait_until(connection, job, at)
+    return _settle(connection, job.id, at)
+
+
+def snooze_job(connection: Connection, job: Job, until: datetime, zone: ZoneInfo, at: datetime) -> Job:
+    """Snooze what was told of a job last; of one that was not told yet, move the next instance. Raises JobError."""
+    told = job_rows.last_told(connection, job.id)
+    if told is not None and told.state in ("sent", "missed"):
+        return snooze(connection, told.id, until, at)
+    meaning = Moment(to_local(until, zone_of(job, zone)))
+    return move_job(connection, job, meaning, zone, at)
+
+
 def _wait_until(connection: Connection, job: Job, until: datetime) -> int:
     """Have a job told at a moment beside those of its rule; return its occurrence."""
     again = until.replace(microsecond=0)
