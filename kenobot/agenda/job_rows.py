@@ -68,6 +68,19 @@ def select_jobs(
     return [_job(row) for row in rows]
 
 
+def page_of_jobs(
+    connection: Connection, reach: Reach, states: Collection[JobState], before: int, most: int
+) -> list[Job]:
+    """Return jobs within a reach with ids below `before`, the newest first."""
+    where, values = _within(reach)
+    marks = ", ".join("?" * len(states))
+    rows = connection.execute(
+        f"SELECT {_JOB} FROM job WHERE {where} AND state IN ({marks}) AND id < ? ORDER BY id DESC LIMIT ?",
+        (*values, *states, before, most),
+    )
+    return [_job(row) for row in rows]
+
+
 def count_open(connection: Connection, scope: str) -> int:
     """Count the jobs of a scope that are not over."""
     row = connection.execute(

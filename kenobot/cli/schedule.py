@@ -3,13 +3,15 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
-from kenobot.agenda.job import OWNER_PERSON, Job, JobError, JobState, NewJob, Occurrence, Place
+from kenobot.agenda.job import Job, JobError, JobState, NewJob, Occurrence, Place
+from kenobot.agenda.places import owner_place
 from kenobot.agenda.recurrence import CRON, to_local, to_utc
 from kenobot.agenda.zones import zone_in_force
 from kenobot.channels.console import CHAT, Console
@@ -18,11 +20,8 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import language, say
 from kenobot.cli.table import print_table
 from kenobot.cognitive.text.when import Choice, Moment, Recurrence, read_when, strip_when
-from kenobot.core.i18n import guess_language
 from kenobot.core.redaction import escape_controls, one_line
-from kenobot.gateway.owner_alerts import last_owner_chat
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.identity import OWNER_SCOPE
 
 _OPEN: tuple[JobState, ...] = ("active", "paused", "proposed")
 _ALL: tuple[JobState, ...] = (*_OPEN, "done", "cancelled")
@@ -135,16 +134,11 @@ def _describe(meaning: Moment | Recurrence) -> str:
 
 def _place(connection: sqlite3.Connection, context: CommandContext, text: str) -> Place:
     """Return where the owner is reminded: the chat named, the one in which they wrote last, or the console."""
-    home = last_owner_chat(connection)
     wanted = context.loaded.settings.bot.language
-    if context.args.channel:
-        channel, chat = context.args.channel, context.args.chat or CHAT
-    elif home is not None:
-        channel, chat = home.channel, home.chat
-    else:
-        channel, chat = Console.name, CHAT
-    told = guess_language(text, home.language if home is not None else language())
-    return Place(channel, chat, "", True, told if wanted == "auto" else wanted, OWNER_PERSON, OWNER_SCOPE)
+    place = owner_place(connection, text, (Console.name, CHAT), None if wanted == "auto" else wanted, language())
+    if not context.args.channel:
+        return place
+    return replace(place, channel=context.args.channel, chat=context.args.chat or CHAT)
 
 
 def _print(context: CommandContext, job: Job) -> int:
