@@ -33,7 +33,10 @@ class JobError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner."""
+    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner.
+
+    name: of the person, where others read along; "" elsewhere.
+    """
 
     channel: str
     chat: str
@@ -42,6 +45,7 @@ class Place:
     language: Language
     person: str
     scope: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Job:
     thread: str
     private: bool
     language: Language
+    name: str
     rule: str
     start_local: datetime
     zone: str
@@ -102,7 +107,8 @@ class Job:
     @property
     def place(self) -> Place:
         """Where it is told."""
-        return Place(self.channel, self.chat, self.thread, self.private, self.language, self.person, self.scope)
+        where = self.channel, self.chat, self.thread
+        return Place(*where, self.private, self.language, self.person, self.scope, self.name)
 
     @property
     def is_recurring(self) -> bool:

@@ -147,7 +147,8 @@ def place_of(call: CommandCall) -> Place:
     inbound, principal = call.inbound, call.principal
     person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
     chat = inbound.channel, inbound.chat, inbound.thread
-    return Place(*chat, inbound.private, call.language, person, principal.write_scope)
+    name = "" if inbound.private else inbound.user_name
+    return Place(*chat, inbound.private, call.language, person, principal.write_scope, name)
 
 
 def local_now(connection: Connection, call: CommandCall, context: CommandContext) -> datetime:
