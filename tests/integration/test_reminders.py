@@ -120,6 +120,16 @@ async def test_of_two_that_fit_the_person_chooses(tmp_path: Path) -> None:
         assert "“the dentist” any more" in await house.say("cancel it")
 
 
+async def test_all_are_cancelled_after_a_question(tmp_path: Path) -> None:
+    """It shows them first, and each can be taken back."""
+    async with scene(tmp_path, EagerClock(), ["Hm."]) as house:
+        await house.say("recuérdame mañana a las 9 correr")
+        await house.say("recuérdame mañana a las 10 leer")
+        assert "¿Cuál quieres decir?" in await house.say("borra todos los recordatorios")
+        assert "cancelados: 2" in await house.say("todos")
+        assert "nada que recordarte" in await house.say("/recordatorios")
+
+
 async def test_a_time_with_two_readings_is_asked_back(tmp_path: Path) -> None:
     """The half of the day, a number or a time settles it; a no leaves it."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:
@@ -156,7 +166,8 @@ async def test_an_edited_order_takes_the_place_of_the_first(tmp_path: Path) -> N
 
 async def test_a_reminder_of_a_group_names_who_asked(tmp_path: Path) -> None:
     """It is told there; another guest may not cancel it, the one who asked may. A guest's own are the guest's."""
-    clock, group = EagerClock(), {"chat": "-7", "private": False}
+    clock = EagerClock()
+    group: dict[str, Any] = {"chat": "-7", "private": False}
     async with scene(tmp_path, clock, ["Hm."]) as house:
         told = await house.say("remind me in 10 minutes to call Bob", user="2", user_name="Bea", **group)
         assert told.startswith("Bea: I'll remind you of “call Bob”")

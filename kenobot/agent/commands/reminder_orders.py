@@ -33,6 +33,7 @@ _NAMES_HALF = lazy.regex(
 )
 _STOPS = lazy.regex(r":(?=\s|$)|(?<=day)\s(?=to (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))", re.IGNORECASE)
 _THING_OF_DAY = lazy.regex(r"(?:el|la|lo|los|las|del|al) (?:[^\W\d_]+ (?:de )?){1,3}(?=de mañana)", re.IGNORECASE)
+_ADDRESSED = lazy.regex(r"@?\w{2,32}[,:]?\s+(?<=[,:]\s)|@\w{2,32}\s+")  # by whatever name the bot has
 _ASIDE = lazy.regex(r"(?:por favor|porfa|please|temprano|early|tambien|also)[,\s]+")
 _GREETING = lazy.regex(
     r"\W*(?:hola|buenas(?: tardes| noches)?|buenos d[ií]as|oye|hi|hey|hello|good (?:morning|afternoon|evening))\b"
@@ -52,6 +53,7 @@ class ReminderOrder:
     "wish": to be told `what` when a message mentions `cue`.
 
     when: the words of its time, as read; None where there is none. sure: it can be nothing else, whatever is in store.
+    all: it is about all there are.
     """
 
     kind: OrderKind
@@ -60,6 +62,7 @@ class ReminderOrder:
     when: When | None = None
     cue: str = ""
     sure: bool = True
+    all: bool = False
 
 
 class _Phrases:
@@ -124,6 +127,14 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
     message = _Message(whole, _fold_aligned(whole), now)
     if _SENTENCES.search(message.plain):
         return None
+    found = _match_any(message)
+    if found is None and (name := _ADDRESSED.match(message.plain)) is not None:
+        found = _match_any(message.cut(name.end(), len(message.plain)))
+    return found
+
+
+def _match_any(message: _Message) -> ReminderOrder | None:
+    """Match the orders of both languages."""
     for language, phrases in _PHRASES.items():
         if not any(word in message.plain for word in phrases.words):
             continue
@@ -259,7 +270,9 @@ def _about_one(kind: str, message: _Message, match: re.Match[str], language: Lan
         return None
     what = next((body.strip(_EDGES) for body in bodies if body.strip(_EDGES)), "")
     found = next((each for each in _SUBJECTS if each == kind), None)
-    return ReminderOrder(found, language, what, when, sure="named" in groups) if found is not None else None
+    is_of_all = not what and groups.get("named", "").endswith("s")
+    named = "named" in groups
+    return ReminderOrder(found, language, what, when, sure=named, all=is_of_all) if found is not None else None
 
 
 def _behind_time(message: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from kenobot.agenda import job_rows
 from kenobot.agenda.job import Job
+from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_moment, say_rule
@@ -20,7 +21,6 @@ from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, half_of_day, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
-from kenobot.cognitive.text.words import search_terms
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
@@ -56,6 +56,11 @@ class ReminderPayload:
     job: int = 0
     times: tuple[Mapping[str, Any], ...] = ()
     jobs: tuple[int, ...] = ()
+
+    @property
+    def moved(self) -> tuple[int, ...]:
+        """Return the reminder that gets the chosen time; none for a new one."""
+        return (self.job,) if self.job else ()
 
 
 def ask_time(
@@ -96,7 +101,7 @@ def ask_which(
     """Ask which of several reminders an order means. meaning: the time to which it is moved."""
     shown = found[:_MOST_ASKED]
     times = (to_fields(meaning),) if meaning is not None else ()
-    numbers = tuple(job.id for job in shown)
+    numbers = tuple(job.id for job in found)
     payload = _payload(connection, call, act, "", times=times, jobs=numbers)
     number = _open(connection, call, payload)
     zone = zone_in_force(connection, context.zone, call.at)
@@ -108,6 +113,8 @@ def ask_which(
         Choice(f"{place}. {one_line(job.text, 30)}", "reminder", f"pick {number} {job.id}")
         for place, job in enumerate(shown, 1)
     ]
+    if act == "cancel" and len(found) > 1:
+        buttons.append(Choice(texts.BUTTON_ALL(call.language), "reminder", f"pick {number} all"))
     rows = tuple((button,) for button in buttons)
     text = texts.REMINDER_WHICH(call.language, lines="\n".join(lines))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
@@ -124,11 +131,11 @@ def open_zone_question(connection: Connection, call: CommandCall, zone: str, unt
 
 @dataclass(frozen=True, slots=True)
 class ReminderAnswer:
-    """An answer to a question: the chosen time or reminder, or a yes; none where all is left as it is."""
+    """An answer to a question: the chosen time or reminders, or a yes; none where all is left as it is."""
 
     asked: ReminderPayload
     meaning: Moment | Recurrence | None = None
-    job: int = 0
+    jobs: tuple[int, ...] = ()
     is_yes: bool = False
 
 
@@ -155,7 +162,7 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
     if asked.act == "away":
         return ReminderAnswer(asked, is_yes=True) if word == "yes" else None
     if asked.jobs:
-        picked = _pick_job(connection, asked, text, word)
+        picked = _pick_jobs(connection, asked, text, word)
         meaning = from_fields(asked.times[0]) if asked.times else None
         return ReminderAnswer(asked, meaning, picked) if picked else None
     if (
@@ -164,18 +171,18 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
         and (place := min(word)) <= len(asked.times)
         and not _is_hour(text)
     ):
-        return ReminderAnswer(asked, from_fields(asked.times[place - 1]), asked.job)
+        return ReminderAnswer(asked, from_fields(asked.times[place - 1]), asked.moved)
     options = [from_fields(each) for each in asked.times]
     half = half_of_day(text)
     if half and len({_half(each) for each in options}) > 1 and (fits := [e for e in options if _half(e) == half]):
-        return ReminderAnswer(asked, fits[0], asked.job)
+        return ReminderAnswer(asked, fits[0], asked.moved)
     when = read_whole_time(text, now)
     if when is None or when.meaning is None:
         return None
     if isinstance(when.meaning, TimeChoice):
         same = [each for each in when.meaning.options if each in options]
-        return ReminderAnswer(asked, (same or when.meaning.options)[0], asked.job)
-    return ReminderAnswer(asked, when.meaning, asked.job)
+        return ReminderAnswer(asked, (same or when.meaning.options)[0], asked.moved)
+    return ReminderAnswer(asked, when.meaning, asked.moved)
 
 
 def close(connection: Connection, number: int, inbound: Inbound, *, done: bool) -> ReminderPayload | None:
@@ -259,15 +266,15 @@ def _is_hour(text: str) -> bool:
     return not text.strip(" .").lstrip("#").isdecimal()
 
 
-def _pick_job(connection: Connection, asked: ReminderPayload, text: str, word: object) -> int:
-    """Return the reminder that words choose from those of a question; 0 where they choose none or several."""
+def _pick_jobs(connection: Connection, asked: ReminderPayload, text: str, word: object) -> tuple[int, ...]:
+    """Return the reminders that words choose from those of a question; none where they do not tell."""
+    if word == "all":
+        return asked.jobs if asked.act == "cancel" else ()
     if isinstance(word, frozenset):
-        places = [place for place in word if 0 < place <= len(asked.jobs)]
-        return asked.jobs[places[0] - 1] if len(places) == 1 == len(word) else 0
-    said = set(search_terms(text))
-    fits = []
-    for number in asked.jobs:
-        job = job_rows.get_job(connection, number)
-        if job is not None and said and said <= set(search_terms(job.text)):
-            fits.append(number)
-    return fits[0] if len(fits) == 1 else 0
+        places = sorted(word)
+        is_known = all(0 < place <= len(asked.jobs) for place in places)
+        is_few = len(places) == 1 or asked.act == "cancel"
+        return tuple(asked.jobs[place - 1] for place in places) if is_known and is_few else ()
+    found = (job_rows.get_job(connection, number) for number in asked.jobs)
+    fits = tuple(job.id for job in found if job is not None and mentions(job.text, text))
+    return fits if len(fits) == 1 else ()
