@@ -68,6 +68,19 @@ def select_jobs(
     return [_job(row) for row in rows]
 
 
+def page_of_jobs(
+    connection: Connection, reach: Reach, states: Collection[JobState], before: int, most: int
+) -> list[Job]:
+    """Return jobs within a reach with ids below `before`, the newest first."""
+    where, values = _within(reach)
+    marks = ", ".join("?" * len(states))
+    rows = connection.execute(
+        f"SELECT {_JOB} FROM job WHERE {where} AND state IN ({marks}) AND id < ? ORDER BY id DESC LIMIT ?",
+        (*values, *states, before, most),
+    )
+    return [_job(row) for row in rows]
+
+
 def count_open(connection: Connection, scope: str) -> int:
     """Count the jobs of a scope that are not over."""
     row = connection.execute(
@@ -166,6 +179,14 @@ def last_told(connection: Connection, job: int) -> Occurrence | None:
         (job,),
     ).fetchone()
     return _occurrence(row) if row else None
+
+
+def last_occurrences(connection: Connection, job: int, most: int) -> list[Occurrence]:
+    """Return the latest occurrences of a job, those to come included, the latest first."""
+    rows = connection.execute(
+        f"SELECT {_OCCURRENCE} FROM occurrence WHERE job = ? ORDER BY due DESC LIMIT ?", (job, most)
+    )
+    return [_occurrence(row) for row in rows]
 
 
 def told_between(connection: Connection, reach: Reach, begin: datetime, end: datetime) -> list[tuple[int, Occurrence]]:

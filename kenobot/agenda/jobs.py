@@ -34,7 +34,7 @@ _LONGEST_TEXT = 1000
 _MOST_OF_OWNER, _MOST_OF_OTHERS = 2000, 100
 _DAY_HOURS = (time(9), time(18))  # of what was asked for without an hour: the first that is still to come
 _UTC = ZoneInfo("UTC")
-_LAST_YEAR = 9000
+_YEARS = range(1900, 9000)
 _MOST_BETWEEN = 1000
 _ACTIVE: tuple[JobState, ...] = ("active",)
 _UNDONE = ("rule", "zone", "exact", "has_time", "cursor", "state")
@@ -123,6 +123,22 @@ def snooze(connection: Connection, occurrence: int, until: datetime, at: datetim
     job_rows.set_occurrence(connection, found.id, "snoozed")
     _wait_until(connection, job, until)
     return _settle(connection, job.id, at)
+
+
+def tell_now(connection: Connection, job: Job, at: datetime) -> Job:
+    """Have a job told at once, beside its times. Raises JobError."""
+    _require_open(job)
+    _wait_until(connection, job, at)
+    return _settle(connection, job.id, at)
+
+
+def snooze_job(connection: Connection, job: Job, until: datetime, zone: ZoneInfo, at: datetime) -> Job:
+    """Snooze what was told of a job last; of one that was not told yet, move the next instance. Raises JobError."""
+    told = job_rows.last_told(connection, job.id)
+    if told is not None and told.state in ("sent", "missed"):
+        return snooze(connection, told.id, until, at)
+    meaning = Moment(to_local(until, zone_of(job, zone)))
+    return move_job(connection, job, meaning, zone, at)
 
 
 def _wait_until(connection: Connection, job: Job, until: datetime) -> int:
@@ -302,19 +318,24 @@ def _schedule(meaning: Moment | Recurrence, name: str, zone: ZoneInfo, at: datet
     if isinstance(meaning, Recurrence):
         start = meaning.start if meaning.has_time else _at_hour(meaning.start, _DAY_HOURS[0])
         rule = meaning.rule.strip()
+        _check_year(start)
         _check(rule, start, zone)
         return _columns(rule, start, name, meaning, cursor=_cursor_at(rule, zone, at))
     now_local = to_local(at, zone)
+    _check_year(meaning.at)
     if meaning.exact:
         # In hours that pass, not in those that the clocks show: and so it is kept in UTC, which no zone moves.
         start, name, zone = to_local(at + (meaning.at - now_local), _UTC), _UTC.key, _UTC
     else:
         start = meaning.at if meaning.has_time else _hour_of_day(meaning.at, now_local)
-    if start.year > _LAST_YEAR:
-        raise JobError(texts.REMINDER_FAR)
     if to_utc(start, zone) <= at:
         raise JobError(texts.REMINDER_PAST)
     return _columns("", start, name, meaning)
+
+
+def _check_year(start: datetime) -> None:
+    if start.year not in _YEARS:
+        raise JobError(texts.REMINDER_FAR)
 
 
 def _columns(

@@ -189,8 +189,12 @@ class App:
         """What tells reminders. Its modules are imported at the first use, too."""
         if self._reminders is None:
             from kenobot.agenda.delivery import ReminderDelivery
+            from kenobot.agenda.morning import compose_morning
 
-            self._reminders = ReminderDelivery(self.database, self.clock, self.zone, self._messenger, self.access)
+            parts = self.database, self.clock, self.zone, self._messenger, self.access
+            self._reminders = ReminderDelivery(
+                *parts, {"morning": lambda connection, job, at: compose_morning(connection, job, at, self.zone)}
+            )
         return self._reminders
 
     def build_overdue_asker(self) -> "OverdueAsker":

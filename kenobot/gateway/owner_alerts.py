@@ -359,6 +359,12 @@ def _home(channel: str, kept: object) -> OwnerChat | None:
     return OwnerChat(channel, kept["chat"], kept["user"], language, kept["at"])
 
 
+def last_owner_chat(connection: Connection) -> OwnerChat | None:
+    """Return the private chat in which the owner wrote last, as far as it is stored; None before the first hour."""
+    homes = (_home(channel, kept) for channel, kept in _homes(connection).items())
+    return max((home for home in homes if home is not None), key=lambda home: home.at, default=None)
+
+
 def _keep(connection: Connection, home: OwnerChat) -> None:
     homes = _homes(connection)
     homes[home.channel] = {name: getattr(home, name) for name in _FIELDS}

@@ -41,7 +41,7 @@ def _reply(reading: ParsedRequest) -> str:
     if reading.changes:
         told = "\n".join(_changed(reading))
         if phrases.REMINDER.match(said) or phrases.ALARM.match(said):
-            told += f"\n{_say(reading, 'no_reminder')}"
+            told += f"\n{_say(reading, 'reminder_how')}"
         found = _inert(reading.agenda) or (_found(reading, asks=True) if reading.found else "")
         return f"{told}\n\n{found}" if found else told
     if reading.agenda:
@@ -89,7 +89,7 @@ _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
     (phrases.FORGET, "forget"),
     (phrases.TASK, "task"),
     (phrases.DEED, "deed"),
-    (phrases.ALARM, "no_alarm"),
+    (phrases.ALARM, "alarm_how"),
     (phrases.WRONG, "wrong"),
     (phrases.WEATHER, "nothing"),
     (phrases.ABOUT_THE_BOT, "about"),

@@ -131,10 +131,10 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("remember that my key is sk-ant-api03-" + "Zx9" * 20, ["password", "-Zx9"]),
     ),
     (  # on a Saturday, 2026-02-14
-        ("remind me to call the vet tomorrow at 5", ["I'll remember", "cannot remind you"]),
+        ("I have to call the vet tomorrow at 5", ["I'll remember"]),
         ("Dentist on Wednesday at 9", ["I'll remember"]),
-        ("remind me to return the books the week after next", ["I'll remember"]),
-        ("remind me to buy milk", ["I'll remember"]),
+        ("I have to return the books the week after next", ["I'll remember"]),
+        ("remember to buy milk", ["I'll remember"]),
         ("I work from home on Fridays", ["I'll remember"]),
         (
             "What do I have next week?",

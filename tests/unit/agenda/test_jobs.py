@@ -117,6 +117,8 @@ def test_what_is_counted_in_hours_passes_the_night_of_changed_clocks(connection:
         ("x", Moment(datetime.fromisoformat("2026-11-29T09:59")), "", "has passed"),
         ("x", Moment(datetime.fromisoformat("2026-11-28T00:00"), has_time=False), "", "has passed"),
         ("x", Moment(datetime.fromisoformat("9999-12-31T00:00")), "", "too far"),
+        ("x", Moment(datetime.fromisoformat("0001-01-01T00:00")), "", "too far"),
+        ("x", Recurrence("FREQ=DAILY", datetime.fromisoformat("0001-01-01T00:00")), "", "too far"),
         ("x", Recurrence("every day", ONCE.at), "", "recurrence “every day”"),
         ("x", Recurrence("", ONCE.at), "", "recurrence “”"),
         ("x", ONCE, "Mars/Olympus", "no time zone “Mars/Olympus”"),
