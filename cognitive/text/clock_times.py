@@ -129,6 +129,7 @@ _MINUTES: Mapping[str, int] = _TABLES["minutes"]
 _OF_DAY: Mapping[str, str] = _TABLES["of_day"]
 _LONGEST_CUE = 40
 HOUR_WORDS = "|".join(sorted(_HOURS, key=len, reverse=True))
+_TODAY = ("mañana", "manana", "tomorrow", "hoy", "today")
 _HALF_WORD = "|".join(word for word, hour in _HOURS.items() if hour <= 12 and word not in ("una",))
 _PARTS = dict(_TABLES["parts"]) | {
     "of_day": rf",? (?:{'|'.join(_OF_DAY.values())})(?!\w)",
@@ -136,6 +137,7 @@ _PARTS = dict(_TABLES["parts"]) | {
     "hour": HOUR_WORDS,
     "half_word": rf"(?P<word>{_HALF_WORD})(?!\w)",
     "weekday": "|".join(WEEKDAYS),
+    "after_day": f"(?:{'|'.join(f'(?<={day} )' for day in (*WEEKDAYS, *_TODAY))})",
 }
 
 

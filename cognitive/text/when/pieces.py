@@ -120,7 +120,9 @@ def _read_length(groups: Mapping[str, str]) -> timedelta:
     fixed = {"half_hour": 30, "hour_half": 90, "quarter": 15, "three": 45, "quarters_past": 75}
     minutes = next((count for name, count in fixed.items() if name in groups), 0)
     minutes += 60 * (read_number(groups.get("h", "")) + read_number(groups.get("h2", "")))
-    minutes += 30 * (("and_half" in groups) + ("h2" in groups))
+    minutes += 30 * (("and_half" in groups) + ("half_dot" in groups) + ("h2" in groups)) + 15 * (
+        "and_quarter" in groups
+    )
     minutes += read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
     minutes += 60 * int(groups.get("hh", 0)) + int(groups.get("hm", 0))
     return timedelta(minutes=minutes, seconds=read_number(groups.get("s", "")))

@@ -6,6 +6,7 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
+from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.named_days import DAY_WORDS, NamedDay
 from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence, When
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
@@ -35,7 +36,8 @@ def read_when(text: str, now: datetime) -> When | None:
     if not spans:
         return None
     places = [plain.find_span(*span) for span in _join_spans(plain.plain, spans)]
-    return When(_read(pieces, now), tuple(places))
+    meaning = None if _has_residue(plain.plain, spans) else _read(pieces, now)
+    return When(meaning, tuple(places))
 
 
 def _may_name_time(text: str) -> bool:
@@ -57,6 +59,16 @@ def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     return _read_moments(pieces, roles, now)
 
 
+def _has_residue(plain: str, spans: Sequence[Span]) -> bool:
+    """Return whether a word of a time that was not read stands beside one that was."""
+    for cluster in group_spans(plain, spans):
+        start, end = cluster[0][0], max(end for _, end in cluster)
+        behind, before = _BEHIND.match(plain, end), _BEFORE.search(plain, max(0, start - _LONGEST_LEAD), start)
+        if (behind and behind[1] in _TIMELY) or (before and before[1] in _TIMELY):
+            return True
+    return False
+
+
 def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     if len(pieces.durations) > 1:
         return None
@@ -74,6 +86,8 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
+    if roles.only_until:
+        return None
     if pieces.hours and not clocks:
         clocks = [pieces.hours[0].first]
     if len(days) > 1 and not _joined_by_or(pieces.plain, days):
@@ -166,6 +180,9 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
+_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b)")
+_BEFORE = lazy.regex(r"([^\W\d_]+)[\s,]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].split())
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")

@@ -88,7 +88,7 @@ def _with_days(repeat: Repeat, pieces: Pieces, roles: Roles) -> Rule | None:
         return replace(rule, days=nth.days, month_days=nth.month_days, setpos=nth.setpos)
     if not days:
         return rule
-    if rule.days or rule.month_days or roles.has_choice:
+    if rule.days or rule.month_days:
         return None
     if rule.freq == "WEEKLY" or rule == Rule("DAILY"):
         return replace(rule, freq="WEEKLY", days=tuple((day, 0) for day in sorted({day.day.weekday() for day in days})))

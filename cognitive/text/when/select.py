@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from kenobot.cognitive.text.when.pieces import Pieces, Span
+from kenobot.cognitive.text.when.roles import find_cue
 from kenobot.core import lazy
 
 Cluster = list[Span]
@@ -61,6 +62,8 @@ def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
 def _is_of_thing(plain: str, cluster: Cluster) -> bool:
     """Return whether a cluster tells which thing is meant: "the meeting of Friday", "la reunión del lunes"."""
     start, end = cluster[0]
+    if find_cue(plain, start, end):
+        return False
     return _OF_THING.search(plain[:start] + plain[start:end][:4]) is not None or plain.startswith("'s ", end)
 
 
