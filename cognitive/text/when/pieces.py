@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_times
@@ -156,7 +156,8 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
     found = [day for day in days_named(text, now.date()) if not _overlaps(day, pieces.clocks)]
     for named in found:
         numbers = _NUMBERS.search(text, named.start, named.end)
-        pieces.days.append(named)
+        tail = _TAIL.match(text, named.end)
+        pieces.days.append(replace(named, end=tail.end()) if tail else named)
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
@@ -230,6 +231,7 @@ UNTIL, BEFORE, SINCE = (
 )
 """Words before a day or time that make it an end, the end of what is left out, or a beginning."""
 _DAY_PARTS = tuple((row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"])
+_TAIL = lazy.regex(r" (?:(?:que|q|k) viene|proximo|entrante)(?!\w)")
 _VAGUE = _fill(_TABLES["vague"]["pattern"])
 _NUMBERS = lazy.regex(r"(?<![\d-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(

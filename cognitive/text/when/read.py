@@ -21,7 +21,7 @@ from kenobot.cognitive.text.when.select import group_spans, select_pieces
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-_LONGEST = 2000  # characters of a text that are read
+_LONGEST = 1000  # characters of a text that are read
 
 
 def read_when(text: str, now: datetime) -> When | None:

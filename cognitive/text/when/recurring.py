@@ -85,12 +85,17 @@ def _with_days(repeat: Repeat, pieces: Pieces, roles: Roles) -> Rule | None:
         return None
     if pieces.nth is not None and rule.freq in ("MONTHLY", "YEARLY") and not days:
         nth = pieces.nth[0]
-        return replace(rule, days=nth.days, month_days=nth.month_days, setpos=nth.setpos)
+        return replace(
+            rule, days=nth.days, month_days=nth.month_days, setpos=nth.setpos, months=nth.months or rule.months
+        )
     if not days:
         return rule
     if rule.days or rule.month_days:
         return None
-    if rule.freq == "WEEKLY" or rule == Rule("DAILY"):
+    if rule == Rule("DAILY") and len(days) == 1 and days[0].last > days[0].day:
+        roles.since_day, roles.until_day = days[0].day, days[0].last
+        return rule
+    if rule.freq == "WEEKLY":
         return replace(rule, freq="WEEKLY", days=tuple((day, 0) for day in sorted({day.day.weekday() for day in days})))
     if rule.freq == "MONTHLY":
         return replace(rule, month_days=tuple(dict.fromkeys(day.day.day for day in days)))
@@ -109,7 +114,9 @@ def _time_options(repeat: Repeat, pieces: Pieces, roles: Roles) -> list[Times] |
             clocks = [first, replace(first, hour=clocks[0].split, sure=clocks[0].split > 12)]
         if len(clocks) != repeat.times and repeat.rule == Rule("DAILY"):
             return None
-        if repeat.rule != Rule("DAILY") and len(roles.days) != repeat.times:
+        rule = repeat.rule
+        said = max(len(roles.days), len(rule.days if rule else ()), len(rule.month_days if rule else ()))
+        if rule != Rule("DAILY") and said != repeat.times:
             return None
     if pieces.hours and not clocks:
         clocks = [pieces.hours[0].first]
@@ -183,10 +190,14 @@ def _with_bounds(rule: Rule, start: datetime, bounds: Sequence[Bound], roles: Ro
 def _until(roles: Roles, start: datetime, rule: Rule) -> datetime | None:
     if roles.until_day is not None:
         end = datetime.combine(roles.until_day, time(23, 59, 59))
+        if not rule.by_day and roles.until_clock is not None:
+            ends = find_moments(roles.until_day, roles.until_clock, "", start)
+            return ends[0] if len(ends) == 1 else start - _MOMENT
         return end - timedelta(days=1) if roles.until_excluded else end
     return None
 
 
+_MOMENT = timedelta(seconds=1)
 _LENGTHS = {"day": 1, "dia": 1, "wee": 7, "wk": 7, "sem": 7, "for": 14, "qui": 15}
 
 
@@ -198,7 +209,6 @@ def _end_of(bound: Bound, start: datetime, now: datetime) -> datetime | None:
             return datetime.combine(now.date() + timedelta(days=6 - now.weekday()), time(23, 59, 59))
         following = (now.replace(day=1) + timedelta(days=32)).replace(day=1)
         return datetime.combine(following.date(), time()) - timedelta(seconds=1)
-    moment = timedelta(seconds=1)
     if unit[0] == "h":
         return start + timedelta(hours=bound.count)
     if unit.startswith("min"):
@@ -206,9 +216,9 @@ def _end_of(bound: Bound, start: datetime, now: datetime) -> datetime | None:
     if unit.startswith(("month", "mes", "year", "año")):
         months = bound.count * (1 if unit[0] == "m" else 12) + start.month - 1
         first = start.replace(year=start.year + months // 12, month=months % 12 + 1, day=1)
-        return first + timedelta(days=start.day - 1) - moment
+        return first + timedelta(days=start.day - 1) - _MOMENT
     days = next((days for name, days in _LENGTHS.items() if unit.startswith(name) and not unit.startswith("semes")), 0)
-    return start + timedelta(days=days * bound.count) - moment if days else None
+    return start + timedelta(days=days * bound.count) - _MOMENT if days else None
 
 
 # ── hours and minutes apart ───────────────────────────────────────────────────────────────────────────────────────
@@ -233,11 +243,11 @@ def _read_interval(rule: Rule, pieces: Pieces, roles: Roles, now: datetime) -> M
     bounded = _with_bounds(rule, start, pieces.bounds, roles, now)
     if bounded is None or rule.days:
         return None
-    if roles.until_clock is not None:
-        ends = find_moments(roles.until_day, roles.until_clock, "", start)
+    if roles.until_clock is not None and roles.until_day is None:
+        ends = find_moments(None, roles.until_clock, "", start)
         if len(ends) > 1:
             ends = [end for end in ends if end.date() == start.date()][-1:]
-        if len(ends) != 1 or (roles.until_day is None and ends[0].date() > start.date() + timedelta(days=1)):
+        if len(ends) != 1 or ends[0].date() > start.date() + timedelta(days=1):
             return None
         bounded = replace(bounded, until=ends[0])
     return Recurrence(bounded.write(), start)

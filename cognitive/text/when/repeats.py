@@ -59,7 +59,10 @@ def read_weekdays(text: str) -> tuple[int, ...]:
 def find_nth_weekday(plain: str) -> tuple[Rule, int, int] | None:
     """Find a day by its place, such as "the last Friday" or "el último día", whose month is said elsewhere."""
     match = _NTH_ALONE.search(plain)
-    return (_nth_days(match["orders"], match["what"], Rule("MONTHLY")), *match.span()) if match else None
+    if match is None:
+        return None
+    base = Rule("MONTHLY", months=(MONTHS[match["month"]],) if match["month"] else ())
+    return (_nth_days(match["orders"], match["what"], base), *match.span())
 
 
 # ── the rules, each of what its patterns' groups say ──────────────────────────────────────────────────────────────
@@ -149,7 +152,7 @@ def _per_day(groups: Groups, _: str) -> Repeat | None:
     unit = (
         _unit(groups["unit"]) if "unit" in groups else {"daily": "day", "weekly": "week"}.get(groups["adverb"], "month")
     )
-    if unit not in ("day", "week"):
+    if unit not in ("day", "week", "month"):
         return Repeat(None, 0, 0)
     if times == 1:
         return Repeat(_BY_UNIT[unit], 0, 0)
@@ -165,7 +168,14 @@ def _halves(groups: Groups, _: str) -> Repeat | None:
 
 def _every_unit(groups: Groups, _: str) -> Repeat | None:
     unit = _unit(groups["unit"])
-    count = 2 if "other" in groups else _NUMERALS.get(groups.get("nth", "")) or read_number(groups.get("n", "")) or 1
+    count = (
+        2
+        if "other" in groups
+        else _NUMERALS.get(groups.get("nth", ""))
+        or read_number(groups.get("nth", ""))
+        or read_number(groups.get("n", ""))
+        or 1
+    )
     base = _BY_UNIT[unit]
     if not count < _MOST or (count > 1 and unit == "weekday"):
         return Repeat(None, 0, 0)
@@ -280,5 +290,8 @@ def _fill(pattern: str) -> str:
 _SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) ")
 _PATTERNS = tuple((row["rule"], lazy.regex(_fill(pattern))) for row in _TABLES["repeat"] for pattern in row["patterns"])
 _NTH_ALONE = lazy.regex(
-    _fill(r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})(?!\w)")
+    _fill(
+        r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})"
+        r"(?: (?:of|de|in) (?P<month>{month}))?(?!\w)"
+    )
 )

@@ -40,8 +40,11 @@ def assign_roles(pieces: Pieces, now: datetime) -> Roles:
         else:
             roles.days.append(named)
             roles.only_until |= cue == "until"
+    apart = any(repeat.rule and not repeat.rule.by_day for repeat in pieces.repeats)
     for clock in pieces.clocks:
         cue = find_cue(pieces.plain, clock.start, clock.end)
+        if apart and roles.until_day and any(day.end <= clock.start <= day.end + 2 for day in pieces.days):
+            cue = "until"
         if cue in ("until", "before") and repeated:
             roles.until_clock = clock
         elif cue == "since" and repeated:
