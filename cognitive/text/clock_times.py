@@ -116,7 +116,7 @@ def _read(text: str, match: re.Match[str]) -> ClockTime | None:
     hour, minute = divmod(minutes, 60)
     if (sure and part in ("pm", "afternoon", "evening") and hour < 12) or (part == "am" and hour == 12):
         sure = False
-    return ClockTime(hour or (24 if not sure else 0), minute, start, end, sure, part, split=split)
+    return ClockTime(hour or (0 if sure else 12), minute, start, end, sure, part, split=split)
 
 
 def _read_minutes(said: str) -> int:
@@ -157,10 +157,12 @@ _CUED = tuple(
     for pattern in _TABLES["cued"]["patterns"]
 )
 _MORE = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["more"]["patterns"])
-_JOIN = lazy.regex(r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:at|a las?|las?) )?")
+_JOIN = lazy.regex(
+    r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:again|also|then|tambien|otra vez|luego) )?(?:(?:at|a las?|las?) )?"
+)
 _TAIL = lazy.regex(
     _fill(
-        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|y pico|ish|horas|hrs?|hs?)|ish)(?!\w)\.?)?"
+        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|ish|horas|hrs?|hs?)|ish)(?!\w)\.?)?"
         r"(?:{half}|,? (?:" + "|".join(f"(?P<{name}>{words})" for name, words in _OF_DAY.items()) + r"))?(?!\w)"
     )
 )

@@ -158,6 +158,8 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
         numbers = _NUMBERS.search(text, named.start, named.end)
         tail = _TAIL.match(text, named.end)
         pieces.days.append(replace(named, end=tail.end()) if tail else named)
+        if _NEXT.match(text, named.start, named.end) and named.day - now.date() < timedelta(days=7 - now.weekday()):
+            pieces.other_days[named.start] = named.day + timedelta(days=7)
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
@@ -179,7 +181,7 @@ def _read_numbers(match: re.Match[str], named: NamedDay, pieces: Pieces, now: da
         return
     meant, other = (month_first, day_first) if english > spanish else (day_first, month_first)
     pieces.days[-1] = NamedDay(meant, named.start, named.end, meant, named.has_year)
-    if english == spanish:
+    if english >= spanish:
         pieces.other_days[named.start] = other
 
 
@@ -197,6 +199,8 @@ def _find_parts(plain: str, pieces: Pieces) -> None:
             start, end = match.span()
             if any(start < other_end and other_start < end for other_start, other_end in taken):
                 continue
+            if match["bare"] and not any(day.end + 1 == start for day in pieces.days):
+                continue
             taken.append((start, end))
             pieces.parts.append(DayPart(name, hour, start, end))
     pieces.parts.sort(key=lambda part: part.start)
@@ -208,7 +212,7 @@ _TABLES = load_tables(__package__, "pieces.toml")
 CUES = frozenset(_TABLES["words"]["cues"].split())
 """Words of a text that may name a time, beside days, hours and what comes again."""
 _FILL = dict(_TABLES["parts"]) | {"count": COUNT, "units": UNIT_WORDS, "hour": HOUR_WORDS}
-_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": "|".join(WEEKDAYS)}
+_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": f"(?:{'|'.join(WEEKDAYS)})"}
 _FILL = {"long": _FILL["long"], "clock": _TABLES["bounds"]["clock"], **_FILL}
 
 
@@ -230,7 +234,13 @@ UNTIL, BEFORE, SINCE = (
     lazy.regex(rf"(?<!\w){_TABLES['bounds'][name]}\s*\Z") for name in ("until", "until_before", "since")
 )
 """Words before a day or time that make it an end, the end of what is left out, or a beginning."""
-_DAY_PARTS = tuple((row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"])
+_DAY_PARTS = tuple(
+    (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
+    for row in _TABLES["part"]
+)
+_NEXT = _fill(
+    r"(?:(?:on|by|for|el|al|para el|del|del?) )*(?:next|proximo) {weekday}|(?:el |para el )?{weekday} proximo"
+)
 _TAIL = lazy.regex(r" (?:(?:que|q|k) viene|proximo|entrante)(?!\w)")
 _VAGUE = _fill(_TABLES["vague"]["pattern"])
 _NUMBERS = lazy.regex(r"(?<![\d-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")

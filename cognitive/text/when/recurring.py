@@ -26,7 +26,7 @@ def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | No
         return None
     begin = roles.since_day or now.date()
     if not rule.by_day:
-        return _read_interval(rule, pieces, roles, now)
+        return _read_interval(merged, rule, pieces, roles, now)
     options = _time_options(merged, pieces, roles)
     if options is None:
         return None
@@ -55,7 +55,7 @@ def _merge(repeats: Sequence[Repeat]) -> Repeat | None:
 def _join(one: Rule | None, other: Rule | None) -> Rule | None:
     if one is None or other is None:
         return None
-    if other == one or other == Rule("DAILY"):
+    if other in (one, Rule("DAILY")):
         return one
     if one == Rule("DAILY"):
         return other
@@ -92,6 +92,8 @@ def _with_days(repeat: Repeat, pieces: Pieces, roles: Roles) -> Rule | None:
         return rule
     if rule.days or rule.month_days:
         return None
+    if not rule.by_day and all(day.day == roles.now.date() for day in days):
+        return rule
     if rule == Rule("DAILY") and len(days) == 1 and days[0].last > days[0].day:
         roles.since_day, roles.until_day = days[0].day, days[0].last
         return rule
@@ -224,7 +226,7 @@ def _end_of(bound: Bound, start: datetime, now: datetime) -> datetime | None:
 # ── hours and minutes apart ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read_interval(rule: Rule, pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
+def _read_interval(repeat: Repeat, rule: Rule, pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     """Read "every 2 hours", counted from now or from a time, until another, or between two of each day."""
     step = timedelta(hours=rule.interval) if rule.freq == "HOURLY" else timedelta(minutes=rule.interval)
     if pieces.hours:
@@ -237,9 +239,9 @@ def _read_interval(rule: Rule, pieces: Pieces, roles: Roles, now: datetime) -> M
         return None
     else:
         starts = [begin + step]
-    if roles.clocks[1:] or roles.days or roles.parts_left or len(starts) != 1:
+    if roles.clocks[1:] or any(day.day != now.date() for day in roles.days) or len(starts) != 1:
         return None
-    start = starts[0]
+    start = starts[0].replace(minute=0) if repeat.part == "whole" else starts[0]
     bounded = _with_bounds(rule, start, pieces.bounds, roles, now)
     if bounded is None or rule.days:
         return None

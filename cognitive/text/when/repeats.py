@@ -22,8 +22,8 @@ _MOST = 1000  # units of an interval
 class Repeat:
     """Words by which something comes again and again: their rule, None where they may mean several.
 
-    part: the part of the day that they name. times: how many times of each day, or week, they say. without: days of
-    the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2 where only
+    part: the part of the day that they name, "whole" for whole hours. times: how many times of each day, or week, they
+    say. without: days of the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2 where only
     those.
     """
 
@@ -108,6 +108,17 @@ def _of_period(groups: Groups) -> Rule | None:
     return replace(base, interval=base.interval * count)
 
 
+def _next_few(groups: Groups, _: str) -> Repeat | None:
+    """Read "the next 4 Wednesdays" or "tres noches seguidas"; hours and minutes are a length of time."""
+    count, days = read_number(groups["n"]), read_weekdays(groups["what"])
+    unit = _unit(groups["what"])
+    if days:
+        return Repeat(Rule("WEEKLY", days=((days[0], 0),), count=count), 0, 0)
+    if unit not in {"day", *_PART_UNITS}:
+        return None
+    return Repeat(Rule("DAILY", count=count), 0, 0, _PART_UNITS.get(unit, ""))
+
+
 def _month_days(groups: Groups, _: str) -> Repeat | None:
     text = groups["list"]
     numbers = tuple(dict.fromkeys(map(int, re.findall(r"\d+", text)))) or (NUMBERS.get(text, 0),)
@@ -144,7 +155,7 @@ def _some_weekdays(groups: Groups, text: str) -> Repeat | None:
     if len(days) < 2 or _SURE_LIST.search(text) is None:
         return None
     rule = Rule("WEEKLY", days=tuple((day, 0) for day in sorted(days)))
-    return Repeat(rule, 0, 0, once=2 if "this" in groups else 1)
+    return Repeat(rule, 0, 0, once=2 if "this" in groups else 1 if "on" in groups else 0)
 
 
 def _per_day(groups: Groups, _: str) -> Repeat | None:
@@ -179,7 +190,8 @@ def _every_unit(groups: Groups, _: str) -> Repeat | None:
     base = _BY_UNIT[unit]
     if not count < _MOST or (count > 1 and unit == "weekday"):
         return Repeat(None, 0, 0)
-    return Repeat(replace(base, interval=base.interval * count), 0, 0, _PART_UNITS.get(unit, ""))
+    part = "whole" if "whole" in groups else _PART_UNITS.get(unit, "")
+    return Repeat(replace(base, interval=base.interval * count), 0, 0, part)
 
 
 def _adverb(groups: Groups, _: str) -> Repeat | None:
@@ -193,6 +205,7 @@ def _except(groups: Groups, text: str) -> Repeat | None:
 
 _RULES: Mapping[str, Callable[[Groups, str], Repeat | None]] = {
     "nth": _nth,
+    "next_few": _next_few,
     "month_days": _month_days,
     "year_day": _year_day,
     "weekdays": _weekdays,
