@@ -61,9 +61,11 @@ def _read(pieces: Pieces, now: datetime) -> Meaning | None:
 
 def _has_residue(plain: str, spans: Sequence[Span]) -> bool:
     """Return whether a word of a time that was not read stands beside one that was."""
-    for cluster in group_spans(plain, spans):
-        start, end = cluster[0][0], max(end for _, end in cluster)
-        behind, before = _BEHIND.match(plain, end), _BEFORE.search(plain, max(0, start - _LONGEST_LEAD), start)
+    left = plain
+    for start, end in spans:
+        left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
+    for start, end in _join_spans(plain, spans):
+        behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
         if (behind and behind[1] in _TIMELY) or (before and before[1] in _TIMELY):
             return True
     return False
@@ -74,7 +76,7 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
         return None
     duration = pieces.durations[0]
     if not duration.anchored:
-        if roles.clocks or roles.days:
+        if roles.clocks or roles.days or duration.length < timedelta(0):
             return None
         return Moment(now + duration.length, exact=True)
     meaning = _read_moments(pieces, roles, now)
@@ -89,7 +91,7 @@ def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None
     if roles.only_until:
         return None
     if pieces.hours and not clocks:
-        clocks = [pieces.hours[0].first]
+        clocks = [pieces.hours[0].begin()]
     if len(days) > 1 and not _joined_by_or(pieces.plain, days):
         return _read_both(days, clocks, pieces, roles, now)
     if len(clocks) > 1 and not all(clock.joined == "o" for clock in clocks[1:]):
@@ -191,6 +193,7 @@ _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
 _LONGEST_LEAD = 40  # characters
 _LEAD = lazy.regex(
     r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
+    r"|(?:el |los |the )?dias?|este|esta|a mas tardar|como muy tarde|no later than"
     r"|de|del|the|empezando|,)"
     r"(?: (?:the|el|la|los|las|next))? ?\Z"
 )

@@ -121,7 +121,7 @@ def _time_options(repeat: Repeat, pieces: Pieces, roles: Roles) -> list[Times] |
         if rule != Rule("DAILY") and said != repeat.times:
             return None
     if pieces.hours and not clocks:
-        clocks = [pieces.hours[0].first]
+        clocks = [pieces.hours[0].begin()]
     if any(clock.joined == "o" for clock in clocks):
         return None
     if clocks:

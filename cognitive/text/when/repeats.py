@@ -22,9 +22,9 @@ _MOST = 1000  # units of an interval
 class Repeat:
     """Words by which something comes again and again: their rule, None where they may mean several.
 
-    part: the part of the day that they name, "whole" for whole hours. times: how many times of each day, or week, they
-    say. without: days of the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2 where only
-    those.
+    part: the part of the day that they name, "whole" for whole hours. times: how many times of each day, or week.
+    without: days of the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2
+    where they mean only those.
     """
 
     rule: Rule | None
