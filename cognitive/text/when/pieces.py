@@ -11,7 +11,7 @@ from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
 from kenobot.cognitive.text.number_words import COUNT, read_number
 from kenobot.cognitive.text.when.plain import mask
-from kenobot.cognitive.text.when.repeats import UNIT_WORDS, Repeat, find_nth_weekday, find_repeats
+from kenobot.cognitive.text.when.repeats import UNIT_WORDS, Repeat, find_nth_weekday, find_repeats, find_workday
 from kenobot.cognitive.text.when.rules import Rule
 from kenobot.core import lazy
 
@@ -103,6 +103,8 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
         pieces.nth = nth
         text = mask(text, *nth[1:])
     text = _find_days(text, pieces, now)
+    if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
+        pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
     pieces.vague = [match.span() for match in _VAGUE.finditer(text)]
     if not pieces.clocks:
@@ -245,7 +247,9 @@ _DURATIONS = tuple(
     for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1))
     for pattern in _TABLES["durations"][kind]
 )
-_BOUNDS = tuple((_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_next", "this_period"))
+_BOUNDS = tuple(
+    (_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_one", "last_next", "this_period")
+)
 _HOURS = _fill(_TABLES["bounds"]["hours"])
 _SHORT_HOURS = _fill(_TABLES["bounds"]["short_hours"])
 _SAME_HOUR = _fill(_TABLES["bounds"]["same_hour"])

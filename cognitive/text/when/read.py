@@ -194,6 +194,7 @@ _LONGEST_LEAD = 40  # characters
 _LEAD = lazy.regex(
     r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
     r"|(?:el |los |the )?dias?|este|esta|a mas tardar|como muy tarde|no later than"
+    r"|la primera(?: vez)?|first one|the first(?: one)?"
     r"|de|del|the|empezando|,)"
     r"(?: (?:the|el|la|los|las|next))? ?\Z"
 )

@@ -5,15 +5,18 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from itertools import product
 
-from kenobot.cognitive.text.when.meaning import Meaning, Recurrence
+from kenobot.cognitive.text.dates import MONTHS
+from kenobot.cognitive.text.named_days import NamedDay
+from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
 from kenobot.cognitive.text.when.pieces import Bound, HourRange, Pieces
-from kenobot.cognitive.text.when.repeats import Repeat
+from kenobot.cognitive.text.when.repeats import ONCE_OR_AGAIN, Repeat
 from kenobot.cognitive.text.when.roles import Roles
 from kenobot.cognitive.text.when.rules import Rule
 
 Times = tuple[tuple[int, int], ...]
 _WEEK = frozenset(range(7))
+_FORTNIGHT = (14, 15)  # days
 
 
 def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
@@ -24,17 +27,25 @@ def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | No
     rule = _with_days(merged, pieces, roles)
     if rule is None:
         return None
-    begin = roles.since_day or now.date()
     if not rule.by_day:
         return _read_interval(merged, rule, pieces, roles, now)
     options = _time_options(merged, pieces, roles)
     if options is None:
         return None
+    begin = roles.since_day or now.date()
     found = [_build(rule, times, begin, pieces.bounds, roles, now) for times in options]
-    if merged.once:
+    if merged.once in (1, 2):
         coming = [each and replace(each, rule=f"{each.rule};COUNT={len(rule.days)}") for each in found]
         found = coming if merged.once == 2 else [*found, *coming]
-    return choose([each for each in found if each]) if None not in found else None
+    if None in found:
+        return None
+    known = [each for each in found if each]
+    if merged.once == ONCE_OR_AGAIN:
+        return choose([*(Moment(each.start, each.has_time) for each in known), *known])
+    if rule == Rule("DAILY", _FORTNIGHT[1]):  # "cada 15 días" is every two weeks as well
+        weekly = replace(rule, freq="WEEKLY", interval=2)
+        known += [replace(each, rule=weekly.write()) for each in known if each.rule == rule.write()]
+    return choose(known)
 
 
 def _merge(repeats: Sequence[Repeat]) -> Repeat | None:
@@ -46,7 +57,7 @@ def _merge(repeats: Sequence[Repeat]) -> Repeat | None:
     first = said[0]
     for other in said[1:]:
         joined = _join(first.rule, other.rule)
-        if joined is None:
+        if joined is None or (first.part and other.part and first.part != other.part):
             return None
         first = replace(first, rule=joined, part=first.part or other.part, times=first.times or other.times, once=0)
     return _leave_out(first, without) if without else first
@@ -55,6 +66,14 @@ def _merge(repeats: Sequence[Repeat]) -> Repeat | None:
 def _join(one: Rule | None, other: Rule | None) -> Rule | None:
     if one is None or other is None:
         return None
+    for spaced, weekly in ((one, other), (other, one)):
+        if (
+            spaced.freq == "DAILY"
+            and spaced.interval in _FORTNIGHT
+            and weekly.freq == "WEEKLY"
+            and weekly.interval == 1
+        ):
+            return replace(weekly, interval=2)
     if other in (one, Rule("DAILY")):
         return one
     if one == Rule("DAILY"):
@@ -97,13 +116,27 @@ def _with_days(repeat: Repeat, pieces: Pieces, roles: Roles) -> Rule | None:
     if rule == Rule("DAILY") and len(days) == 1 and days[0].last > days[0].day:
         roles.since_day, roles.until_day = days[0].day, days[0].last
         return rule
+    return _put_days(rule, days, pieces, roles)
+
+
+def _put_days(rule: Rule, days: Sequence[NamedDay], pieces: Pieces, roles: Roles) -> Rule | None:
+    """Put days of the calendar that are said beside a rule into it."""
     if rule.freq == "WEEKLY":
         return replace(rule, freq="WEEKLY", days=tuple((day, 0) for day in sorted({day.day.weekday() for day in days})))
+    if rule.freq == "DAILY" and rule.interval in _FORTNIGHT and len(days) == 1:
+        return replace(rule, freq="WEEKLY", interval=2, days=((days[0].day.weekday(), 0),))
+    if rule.freq == "MONTHLY" and any(_names_month(pieces.plain, day) for day in days):
+        roles.since_day = days[0].day
+        return replace(rule, month_days=(days[0].day.day,)) if len(days) == 1 and rule.interval > 1 else None
     if rule.freq == "MONTHLY":
         return replace(rule, month_days=tuple(dict.fromkeys(day.day.day for day in days)))
     if rule.freq == "YEARLY" and len(days) == 1:
         return replace(rule, months=(days[0].day.month,), month_days=(days[0].day.day,))
     return None
+
+
+def _names_month(plain: str, named: NamedDay) -> bool:
+    return any(word in MONTHS for word in plain[named.start : named.end].split())
 
 
 def _time_options(repeat: Repeat, pieces: Pieces, roles: Roles) -> list[Times] | None:
@@ -242,7 +275,7 @@ def _read_interval(repeat: Repeat, rule: Rule, pieces: Pieces, roles: Roles, now
     if roles.clocks[1:] or any(day.day != now.date() for day in roles.days) or len(starts) != 1:
         return None
     start = starts[0].replace(minute=0) if repeat.part == "whole" else starts[0]
-    bounded = _with_bounds(rule, start, pieces.bounds, roles, now)
+    bounded = _with_bounds(rule, start, pieces.bounds, roles, start if start > begin + step else now)
     if bounded is None or rule.days:
         return None
     if roles.until_clock is not None and roles.until_day is None:

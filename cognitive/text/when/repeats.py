@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
@@ -15,6 +16,7 @@ from kenobot.core import lazy
 Groups = Mapping[str, str]
 _WORKDAYS = tuple((day, 0) for day in range(5))
 _WEEKEND = ((5, 0), (6, 0))
+ONCE_OR_AGAIN = 3
 _MOST = 1000  # units of an interval
 
 
@@ -24,7 +26,7 @@ class Repeat:
 
     part: the part of the day that they name, "whole" for whole hours. times: how many times of each day, or week.
     without: days of the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2
-    where they mean only those.
+    where they mean only those, 3 where they may mean the coming one alone.
     """
 
     rule: Rule | None
@@ -56,6 +58,13 @@ def read_weekdays(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(_WEEKDAYS[match[1]] for match in _WEEKDAY.finditer(text)))
 
 
+def find_workday(plain: str, begin: date) -> tuple[date, int, int] | None:
+    """Find the coming working day of a month by its place, such as "the last working day of the month"."""
+    match = _WORKDAY.search(plain)
+    day = match and _nth_days(match["orders"], match["what"], Rule("MONTHLY")).find_first_day(begin)
+    return (day, *match.span()) if match and day else None
+
+
 def find_nth_weekday(plain: str) -> tuple[Rule, int, int] | None:
     """Find a day by its place, such as "the last Friday" or "el último día", whose month is said elsewhere."""
     match = _NTH_ALONE.search(plain)
@@ -82,7 +91,7 @@ def _nth(groups: Groups, _: str) -> Repeat | None:
     last = all(place < 0 for place in _read_orders(groups["orders"]))
     if "month" not in groups and _unit(groups.get("unit", "month")) in _LAST_MONTHS:
         rule = replace(rule, months=_LAST_MONTHS[_unit(groups["unit"])][0 if last else 1], interval=1)
-    return Repeat(rule, 0, 0)
+    return Repeat(rule, 0, 0, once=ONCE_OR_AGAIN if "again" in groups else 0)
 
 
 def _nth_days(orders: str, what: str, base: Rule) -> Rule:
@@ -190,7 +199,7 @@ def _every_unit(groups: Groups, _: str) -> Repeat | None:
     base = _BY_UNIT[unit]
     if not count < _MOST or (count > 1 and unit == "weekday"):
         return Repeat(None, 0, 0)
-    part = "whole" if "whole" in groups else _PART_UNITS.get(unit, "")
+    part = "whole" if "whole" in groups else _PART_UNITS.get(_unit(groups.get("part", "").strip()) or unit, "")
     return Repeat(replace(base, interval=base.interval * count), 0, 0, part)
 
 
@@ -277,12 +286,13 @@ _DAY = rf"(?:{_longest(_WEEKDAYS)})"
 _ORDER_NAMES = _longest(_ORDERS)
 UNIT_WORDS = f"(?:{_longest(_UNITS)})"
 """Alternatives of a regular expression: units of time, in both languages."""
+_WORKDAYS_PATTERN = next(words for words, unit in _UNITS.items() if unit == "weekday")
 _ORDER = lazy.regex(rf"(?<!\w)(?:{_ORDER_NAMES})(?!\w)")
 _WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(_WEEKDAYS)})s?(?!\w)")
 _PARTS = dict(_TABLES["parts"]) | {
     "plural_list": rf"(?:{_longest(WEEKDAYS)})(?<!s)s(?:{{and}} ?(?:on )?{_DAY}s?(?!\w))*",
     "weekdays": rf"{_DAY}s?(?!\w)",
-    "kinds_of_day": rf"(?:days?|dias?|{next(words for words, unit in _UNITS.items() if unit == 'weekday')}|weekend)",
+    "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend)",
     "order": _ORDER_NAMES,
     "units": UNIT_WORDS,
     "count": COUNT,
@@ -305,6 +315,12 @@ _PATTERNS = tuple((row["rule"], lazy.regex(_fill(pattern))) for row in _TABLES["
 _NTH_ALONE = lazy.regex(
     _fill(
         r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})"
-        r"(?: (?:of|de|in) (?P<month>{month}))?(?!\w)"
+        r"(?: (?:(?:of|de|in) (?P<month>{month})|(?:of|in) the month|del mes))?(?!\w)"
+    )
+)
+_WORKDAY = lazy.regex(
+    _fill(
+        rf"(?<!\w)(?:on |the |el )*(?P<orders>{{order}}) (?P<what>{_WORKDAYS_PATTERN})"
+        r" (?:of (?:the|this) month|del mes|de este mes|de mes)(?!\w)"
     )
 )
