@@ -62,6 +62,15 @@ def clock_times(plain: str) -> list[ClockTime]:
     return sorted(found, key=lambda time: time.start)
 
 
+def clock_behind(plain: str, place: int) -> ClockTime | None:
+    """Read the time right behind a day, such as "Monday 15.30"; it needs no other word there."""
+    blank = _BLANK.match(plain, place)
+    if blank is None:
+        return None
+    found = (pattern.match(plain, blank.end()) for pattern in _BEHIND_DAY)
+    return next((time for match in found if match and (time := _read(plain, match))), None)
+
+
 def time_named(plain: str) -> str:
     """Find the time of day that a folded text names, as HH:MM; "" for none."""
     found = clock_times(plain)
@@ -99,7 +108,9 @@ def _read(text: str, match: re.Match[str]) -> ClockTime | None:
     said = {name: value for name, value in match.groupdict().items() if value is not None}
     start, end = match.span()
     if "noon" in said or "midnight" in said:
-        return ClockTime(12 if "noon" in said else 24, 0, start, end, sure=True)
+        past, to = (_read_minutes(said.get(name, "")) for name in ("past", "to"))
+        hour, minute = divmod(60 * (12 if "noon" in said else 24) + past - to, 60)
+        return ClockTime(hour, minute, start, end, sure=True)
     hour = int(said["hour"]) if "hour" in said else _HOURS[said["word"]]
     past, to = (_read_minutes(said.get(name, "")) for name in ("past", "to"))
     minutes = 60 * hour + int(said.get("minute", 0)) + past - to
@@ -116,7 +127,7 @@ def _read(text: str, match: re.Match[str]) -> ClockTime | None:
     hour, minute = divmod(minutes, 60)
     if (sure and part in ("pm", "afternoon", "evening") and hour < 12) or (part == "am" and hour == 12):
         sure = False
-    return ClockTime(hour or (24 if not sure else 0), minute, start, end, sure, part, split=split)
+    return ClockTime(hour or (0 if sure else 12), minute, start, end, sure, part, split=split)
 
 
 def _read_minutes(said: str) -> int:
@@ -155,10 +166,15 @@ _CUED = tuple(
     for pattern in _TABLES["cued"]["patterns"]
 )
 _MORE = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["more"]["patterns"])
-_JOIN = lazy.regex(r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:at|a las?|las?) )?")
+_BEHIND_DAY = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["behind_day"]["patterns"])
+_BLANK = lazy.regex(r",? ")
+_JOIN = lazy.regex(
+    r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:again|also|then|tambien|otra vez|luego) )?"
+    r"(?:(?:at|a las?|las?) )?"
+)
 _TAIL = lazy.regex(
     _fill(
-        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|y pico|ish|horas|hrs?|hs?)|ish)(?!\w)\.?)?"
+        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|ish|horas|hrs?|hs?)|ish)(?!\w)\.?)?"
         r"(?:{half}|,? (?:" + "|".join(f"(?P<{name}>{words})" for name, words in _OF_DAY.items()) + r"))?(?!\w)"
     )
 )

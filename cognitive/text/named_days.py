@@ -206,7 +206,7 @@ def _of_month(groups: Groups, said: _Reference) -> date | None:
 
 def _of_next_month(groups: Groups, said: _Reference) -> date | None:
     first = _first_of_next_month(said)
-    return valid_day(first.year, first.month, int(groups["n"]))
+    return valid_day(first.year, first.month, _day_number(groups))
 
 
 def _first_of_next_month(said: _Reference) -> date:

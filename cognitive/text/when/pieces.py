@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
-from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_times
+from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_behind, clock_times
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, valid_day
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
 from kenobot.cognitive.text.number_words import COUNT, read_number
 from kenobot.cognitive.text.when.plain import mask
-from kenobot.cognitive.text.when.repeats import UNIT_WORDS, Repeat, find_nth_weekday, find_repeats
+from kenobot.cognitive.text.when.repeats import UNIT_WORDS, Repeat, find_nth_weekday, find_repeats, find_workday
 from kenobot.cognitive.text.when.rules import Rule
 from kenobot.core import lazy
 
@@ -57,6 +57,14 @@ class HourRange:
     start: int
     end: int
 
+    def begin(self) -> ClockTime:
+        """Return its first time, of the half of the day that the last one tells."""
+        hours, ends = self.first.hours_of(""), self.last.hours_of("")
+        if len(hours) == 1 or len(ends) > 1:
+            return self.first
+        before = [hour for hour in hours if (hour, self.first.minute) < (ends[0], self.last.minute)]
+        return replace(self.first, hour=before[-1], sure=True) if before else self.first
+
 
 @dataclass(slots=True)
 class Pieces:
@@ -95,8 +103,14 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
         pieces.nth = nth
         text = mask(text, *nth[1:])
     text = _find_days(text, pieces, now)
+    if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
+        pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
     pieces.vague = [match.span() for match in _VAGUE.finditer(text)]
+    if not pieces.clocks:
+        pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
+    if not pieces.spans():
+        pieces.vague = [match.span() for match in _ALONE.finditer(text)]
     return pieces
 
 
@@ -120,17 +134,21 @@ def _read_length(groups: Mapping[str, str]) -> timedelta:
     fixed = {"half_hour": 30, "hour_half": 90, "quarter": 15, "three": 45, "quarters_past": 75}
     minutes = next((count for name, count in fixed.items() if name in groups), 0)
     minutes += 60 * (read_number(groups.get("h", "")) + read_number(groups.get("h2", "")))
-    minutes += 30 * (("and_half" in groups) + ("h2" in groups))
-    minutes += read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
+    minutes += 30 * (("and_half" in groups) + ("half_dot" in groups) + ("h2" in groups)) + 15 * (
+        "and_quarter" in groups
+    )
+    minutes += int(groups.get("m3", 0)) + read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
     minutes += 60 * int(groups.get("hh", 0)) + int(groups.get("hm", 0))
     return timedelta(minutes=minutes, seconds=read_number(groups.get("s", "")))
 
 
 def _find_bounds(plain: str, pieces: Pieces) -> str:
     text = plain
-    for match in _HOURS.finditer(text):
+    for match in [*_HOURS.finditer(text), *_SHORT_HOURS.finditer(text)]:
+        if any(match.start() < hours.end and hours.start < match.end() for hours in pieces.hours):
+            continue
         first, last = (clock_times(f"at {match[name]}") for name in ("a", "b"))
-        if first and last:
+        if first and last and text[max(0, match.start() - 3) : match.start()] != "at ":
             pieces.hours.append(HourRange(first[0], last[0], match.start(), match.end()))
             text = mask(text, match.start(), match.end())
     if not pieces.repeats:
@@ -153,8 +171,15 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
         text = mask(text, *same.span())
     found = [day for day in days_named(text, now.date()) if not _overlaps(day, pieces.clocks)]
     for named in found:
+        clock = clock_behind(text, named.end)
+        if clock and not any(other.start < clock.end and clock.start < other.end for other in pieces.clocks):
+            pieces.clocks = sorted([*pieces.clocks, clock], key=lambda piece: piece.start)
+    for named in found:
         numbers = _NUMBERS.search(text, named.start, named.end)
-        pieces.days.append(named)
+        tail = _TAIL.match(text, named.end)
+        pieces.days.append(replace(named, end=tail.end()) if tail else named)
+        if _NEXT.match(text, named.start, named.end) and named.day - now.date() < timedelta(days=7 - now.weekday()):
+            pieces.other_days[named.start] = named.day + timedelta(days=7)
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
@@ -176,7 +201,7 @@ def _read_numbers(match: re.Match[str], named: NamedDay, pieces: Pieces, now: da
         return
     meant, other = (month_first, day_first) if english > spanish else (day_first, month_first)
     pieces.days[-1] = NamedDay(meant, named.start, named.end, meant, named.has_year)
-    if english == spanish:
+    if english >= spanish:
         pieces.other_days[named.start] = other
 
 
@@ -194,6 +219,8 @@ def _find_parts(plain: str, pieces: Pieces) -> None:
             start, end = match.span()
             if any(start < other_end and other_start < end for other_start, other_end in taken):
                 continue
+            if match["bare"] and not any(day.end + 1 == start for day in pieces.days):
+                continue
             taken.append((start, end))
             pieces.parts.append(DayPart(name, hour, start, end))
     pieces.parts.sort(key=lambda part: part.start)
@@ -205,7 +232,7 @@ _TABLES = load_tables(__package__, "pieces.toml")
 CUES = frozenset(_TABLES["words"]["cues"].split())
 """Words of a text that may name a time, beside days, hours and what comes again."""
 _FILL = dict(_TABLES["parts"]) | {"count": COUNT, "units": UNIT_WORDS, "hour": HOUR_WORDS}
-_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": "|".join(WEEKDAYS)}
+_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": f"(?:{'|'.join(WEEKDAYS)})"}
 _FILL = {"long": _FILL["long"], "clock": _TABLES["bounds"]["clock"], **_FILL}
 
 
@@ -216,20 +243,30 @@ def _fill(pattern: str) -> re.Pattern[str]:
 
 
 _DURATIONS = tuple(
-    (_fill(pattern), sign, kind != "ahead")
-    for kind, sign in (("before", -1), ("after", 1), ("ahead", 1))
+    (_fill(pattern), sign, kind in ("before", "after"))
+    for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1))
     for pattern in _TABLES["durations"][kind]
 )
-_BOUNDS = tuple((_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_next", "this_period"))
+_BOUNDS = tuple(
+    (_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_one", "last_next", "this_period")
+)
 _HOURS = _fill(_TABLES["bounds"]["hours"])
+_SHORT_HOURS = _fill(_TABLES["bounds"]["short_hours"])
 _SAME_HOUR = _fill(_TABLES["bounds"]["same_hour"])
 UNTIL, BEFORE, SINCE = (
     lazy.regex(rf"(?<!\w){_TABLES['bounds'][name]}\s*\Z") for name in ("until", "until_before", "since")
 )
 """Words before a day or time that make it an end, the end of what is left out, or a beginning."""
-_DAY_PARTS = tuple((row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"])
-_VAGUE = _fill(_TABLES["vague"]["pattern"])
-_NUMBERS = lazy.regex(r"(?<![\d-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
+_DAY_PARTS = tuple(
+    (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
+    for row in _TABLES["part"]
+)
+_NEXT = _fill(
+    r"(?:(?:on|by|for|el|al|para el|del|del?) )*(?:next|proximo) {weekday}|(?:el |para el )?{weekday} proximo"
+)
+_TAIL = lazy.regex(r" (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)")
+_VAGUE, _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("pattern", "hourless", "alone"))
+_NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(
     r"(?<!\w)(?:el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)(?!\w)"
 )

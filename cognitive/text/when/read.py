@@ -6,6 +6,7 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
+from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.named_days import DAY_WORDS, NamedDay
 from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence, When
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
@@ -20,7 +21,7 @@ from kenobot.cognitive.text.when.select import group_spans, select_pieces
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-_LONGEST = 2000  # characters of a text that are read
+_LONGEST = 1000  # characters of a text that are read
 
 
 def read_when(text: str, now: datetime) -> When | None:
@@ -35,7 +36,8 @@ def read_when(text: str, now: datetime) -> When | None:
     if not spans:
         return None
     places = [plain.find_span(*span) for span in _join_spans(plain.plain, spans)]
-    return When(_read(pieces, now), tuple(places))
+    meaning = None if _has_residue(plain.plain, spans) else _read(pieces, now)
+    return When(meaning, tuple(places))
 
 
 def _may_name_time(text: str) -> bool:
@@ -57,12 +59,24 @@ def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     return _read_moments(pieces, roles, now)
 
 
+def _has_residue(plain: str, spans: Sequence[Span]) -> bool:
+    """Return whether a word of a time that was not read stands beside one that was."""
+    left = plain
+    for start, end in spans:
+        left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
+    for start, end in _join_spans(plain, spans):
+        behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
+        if (behind and behind[1] in _TIMELY) or (before and before[1] in _TIMELY):
+            return True
+    return False
+
+
 def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     if len(pieces.durations) > 1:
         return None
     duration = pieces.durations[0]
     if not duration.anchored:
-        if roles.clocks or roles.days:
+        if roles.clocks or roles.days or duration.length < timedelta(0):
             return None
         return Moment(now + duration.length, exact=True)
     meaning = _read_moments(pieces, roles, now)
@@ -74,8 +88,10 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
+    if roles.only_until:
+        return None
     if pieces.hours and not clocks:
-        clocks = [pieces.hours[0].first]
+        clocks = [pieces.hours[0].begin()]
     if len(days) > 1 and not _joined_by_or(pieces.plain, days):
         return _read_both(days, clocks, pieces, roles, now)
     if len(clocks) > 1 and not all(clock.joined == "o" for clock in clocks[1:]):
@@ -166,6 +182,9 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
+_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b)")
+_BEFORE = lazy.regex(r"([^\W\d_]+)[\s,]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].split())
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
@@ -174,6 +193,8 @@ _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
 _LONGEST_LEAD = 40  # characters
 _LEAD = lazy.regex(
     r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
+    r"|(?:el |los |the )?dias?|este|esta|a mas tardar|como muy tarde|no later than"
+    r"|la primera(?: vez)?|first one|the first(?: one)?"
     r"|de|del|the|empezando|,)"
     r"(?: (?:the|el|la|los|las|next))? ?\Z"
 )

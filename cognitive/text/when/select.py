@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from kenobot.cognitive.text.when.pieces import Pieces, Span
+from kenobot.cognitive.text.when.roles import find_cue
 from kenobot.core import lazy
 
 Cluster = list[Span]
@@ -51,6 +52,9 @@ def _before_clause(plain: str, clusters: list[Cluster]) -> list[Cluster]:
 
 def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
     """The one of several clusters that says when; all of them where that is not known."""
+    asked = [each for each in clusters if _ASKED.search(plain, 0, each[0][0])]
+    if len(asked) == 1:
+        return asked
     free = [each for each in clusters if not _is_of_thing(plain, each)]
     if len(free) == 1:
         return free
@@ -61,6 +65,8 @@ def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
 def _is_of_thing(plain: str, cluster: Cluster) -> bool:
     """Return whether a cluster tells which thing is meant: "the meeting of Friday", "la reunión del lunes"."""
     start, end = cluster[0]
+    if find_cue(plain, start, end):
+        return False
     return _OF_THING.search(plain[:start] + plain[start:end][:4]) is not None or plain.startswith("'s ", end)
 
 
@@ -82,4 +88,9 @@ GAP = lazy.regex(rf"[\s,;:()-]*(?:{_LINK}[\s,;:()-]+)*(?:{_LINK})?[\s,;:()-]*")
 """What stands between two pieces of one cluster."""
 _CLAUSE = lazy.regex(r"(?<!\w)(?:que(?! viene)|that)(?!\w)|: ")
 _HEAD = lazy.regex(r"\W*(?:[\w']+\W+){0,4}")
+_ASKED = lazy.regex(
+    r"(?<!\w)(?:(?:remind|ping|nudge|tell|wake|alert|notify) me|re?mi?nd me|set (?:a|an) (?:reminder|alarm)(?: for)?"
+    r"|reminder (?:for|at|on)|(?:recuerda|recorda|acorda|avisa|despierta|haz|pon)(?:me|melo|mela|nos)"
+    r"|recordatorio|aviso)(?:(?: me)?(?: again)? (?:at|on|in|for|a|al|el|la|las|los|para))*[ ,:]*\Z"
+)
 _OF_THING = lazy.regex(r"(?<!\w)(?:of|about|for|de|del|sobre|para|pal)(?: (?:el|la|the|my|mi|l))?(?: ?\w{0,4})?\Z")

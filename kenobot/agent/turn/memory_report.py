@@ -12,12 +12,11 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agenda import answers
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on
@@ -34,8 +33,7 @@ from kenobot.cognitive.recall.results.memory import (
     RecalledMemory,
     SearchReport,
 )
-from kenobot.cognitive.recall.results.render import render_memory, search_pack
-from kenobot.cognitive.recall.scoring.score import Score
+from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.attribute_statements import attribute_name
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, sentence_core
@@ -64,7 +62,6 @@ from kenobot.storage.inbox import PendingMessage
 
 CHANGED = "### What this message changed"
 FOUND = "### What was found for it"
-AGENDA = "### What the agenda says"
 UNPLANNED = "### What is planned for then: nothing that was told"
 GUEST = "### Who asks: a guest"
 ASKS = "### What it is: a question"
@@ -267,21 +264,16 @@ class MemoryReporter:
             preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
             excerpt_limit=0,
         )
-        account = "" if pending.inbound.private else pending.inbound.user
-        asker = answers.Asker(principal.read_scopes, pending.session, account, query.now, self._zone)
-        return await self._database.read(partial(self._find, query, asker, language))
+        asker = AgendaAsker(pending, principal, language, query.now, self._zone)
+        return await self._database.read(partial(self._find, query, asker))
 
-    def _find(self, query: MemoryQuery, asker: answers.Asker, language: Language, connection: Connection) -> _Finding:
+    def _find(self, query: MemoryQuery, asker: AgendaAsker, connection: Connection) -> _Finding:
         """Find what the message asks for of an agenda or of a log, or else what is about the message."""
-        asker = replace(asker, zone=zone_in_force(connection, asker.zone, asker.now))
-        question = answers.read_question(query.text, asker.today)
-        if question is None:
+        found = asker.find(connection, query.text)
+        if found is None:
             return _Finding(self._recall(query, connection))
-        answer = answers.answer_question(connection, question, asker)
-        if text := answers.render_answer(answer, language, asker.today):
-            known = (entry.record for entry in answer.entries if entry.record is not None)
-            shown = tuple(_as_recalled(record, query) for record in known)
-            return _Finding(SearchReport(level="high", shown=shown), agenda=text)
+        if found.text:
+            return _Finding(found.report(self._zone), agenda=found.text)
         return _Finding(_of_no_day(recall(connection, self._index, query)), of_plans=True)
 
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
@@ -294,7 +286,7 @@ class MemoryReporter:
         first = {record.id for record in asked}
         best = max((each.relevance for each in report.memories), default=0.0)
         about = [each for each in report.memories if each.record.id not in first and _is_about(each, report, best)]
-        shown = [_as_recalled(record, query) for record in asked]
+        shown = [as_recalled(record, query.zone) for record in asked]
         if others:
             about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, others)]
         told_of = {record.subject for record in asked} - {OWNER_SUBJECT}
@@ -352,11 +344,6 @@ def _records_with_attribute(
 
 def _tells(record: Record, subject: str, attribute: str) -> bool:
     return record.subject == subject and attribute in json.loads(record.attributes)
-
-
-def _as_recalled(record: Record, query: MemoryQuery) -> RecalledMemory:
-    line = render_memory(record, record.confidence, query.zone)
-    return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
 
 
 def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool:

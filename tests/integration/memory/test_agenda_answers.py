@@ -84,3 +84,14 @@ async def test_reminders_stand_among_what_is_to_be_done(tmp_path: Path) -> None:
         assert (await house.say("what do I have to do?")).count("pill") == 1
         assert (await house.say("what do I have next week?")).count("pill") == 7
         assert "take the pill" in await house.say("what happened today?")
+
+
+async def test_a_model_is_shown_what_answers_a_question_for_days(tmp_path: Path) -> None:
+    """Beside the message that asks it, and beside no other."""
+    async with Scene(tmp_path, ["Fine."], extraction=True) as house:
+        await house.say("remember that I promised Bea a cake")
+        await house.say("I painted the fence this morning")
+        assert "What the agenda says" not in house.requests[-1]
+        await house.say("what did I do today?")
+        assert "What the agenda says\n**Today, Saturday 14 February**\n- " in house.requests[-1]
+        assert house.requests[-1].count("painted the fence") >= 2
