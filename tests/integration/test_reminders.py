@@ -154,6 +154,18 @@ async def test_every_change_can_be_taken_back(tmp_path: Path) -> None:
         assert "stretch" not in await house.say("/reminders")
 
 
+async def test_undo_takes_back_the_last_change_be_it_of_a_reminder_or_of_memory(tmp_path: Path) -> None:
+    """Whichever is newer; a second time the one before."""
+    clock = EagerClock()
+    async with scene(tmp_path, clock, ["Hm."]) as house:
+        await house.say("/remember I like tea")
+        clock.advance(5)
+        await house.say("remind me tomorrow at 8 to call Luis")
+        await house.say("move it to Monday")
+        assert "tomorrow, Sunday 15 February, 8:00" in await house.say("/undo")
+        assert "I like tea" in await house.say("/undo")
+
+
 async def test_an_edited_order_takes_the_place_of_the_first(tmp_path: Path) -> None:
     """One reminder stands, at the new hour."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:

@@ -271,6 +271,26 @@ def press(connection: Connection, call: CommandCall, context: CommandContext) ->
         return error.words(call.language)
 
 
+def undo_last(
+    connection: Connection, call: CommandCall, context: CommandContext, newer_than: str
+) -> str | CommandAnswer | None:
+    """Take back the last change of the reminder that this chat spoke of last; None where there is none so new."""
+    spoken = last_spoken(connection, call.inbound.session, call.at)
+    if spoken is None or (newer_than and datetime.fromisoformat(spoken[1]) < _second(newer_than)):
+        return None
+    own = _changeable([spoken[0]], call.inbound, call.principal)
+    if not own or not own[0].undo or own[0].scope not in call.principal.read_scopes:
+        return None
+    try:
+        return _press_job(connection, "undo", own[0], call, context)
+    except JobError as error:
+        return error.words(call.language)
+
+
+def _second(moment: str) -> datetime:
+    return datetime.fromisoformat(moment).replace(microsecond=0)
+
+
 def _press_job(
     connection: Connection, verb: str, job: Job, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
