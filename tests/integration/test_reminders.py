@@ -237,3 +237,13 @@ async def test_an_order_among_sentences_adds_or_asks(tmp_path: Path) -> None:
         assert "1. Mañana, domingo 15 de febrero, 9:00\n2. Hoy, sábado 14 de febrero, 21:00" in told
         assert "«llamar antes»: mañana, domingo 15 de febrero, 9:00" in await house.say("1")
         assert "«Tengo que comprar pan»: hoy" in await house.say("Tengo que comprar pan. Recuérdamelo en 2 horas")
+
+
+async def test_what_is_to_be_remembered_at_an_hour_is_offered_as_a_reminder(tmp_path: Path) -> None:
+    """Without a model, beside the memory: a yes sets it, anything else leaves it."""
+    async with scene(tmp_path, EagerClock()) as house:
+        assert "«llamar a Luis»: mañana, domingo 15 de febrero, 8:00?" in await house.say(
+            "recuerda llamar a Luis mañana a las 8"
+        )
+        assert "Te recordaré «llamar a Luis»" in await house.say("sí")
+        assert "?" not in await house.say("recuerda que mañana tengo dentista a las 10")

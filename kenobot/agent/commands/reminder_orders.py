@@ -40,6 +40,7 @@ _GREETING = lazy.regex(
     r"[\s,.!]+",
     re.IGNORECASE,
 )
+_MOST_PARTS = 8  # of a message that may begin an order
 _NO_TIME = datetime.fromisoformat("2026-01-01T12:00")
 _PART_ENDS = lazy.regex(r"(?<=[.!?…])\s+|\n+|[,;]\s+(?:(?:y|and|so|asi que|así que)\s+)?", re.IGNORECASE)
 _EDGES = " \t\n,.;:!?…-–—¿¡"
@@ -89,6 +90,7 @@ class _Phrases:
         self.asks, self.never, self.bound, self.thing = bare["asks"], bare["never"], bare["bound"], bare["thing"]
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
         self.noun = lazy.regex(parts["noun"])
+        self.offer = compiled("offer", parts["hello"])[0]
         self.please = compiled("please", "")[0]
         self.zone = compiled("zone", parts["hello"])[0]
 
@@ -144,6 +146,20 @@ def _match_any(message: _Message) -> ReminderOrder | None:
     return None
 
 
+def match_offer(text: str, now: datetime) -> ReminderOrder | None:
+    """Return the reminder to offer for a message that asks to remember a deed with its hour; None for any other."""
+    said = unicodedata.normalize("NFC", text).strip(_EDGES)
+    if len(said) > _LONGEST:
+        return None
+    message = _Message(said, _fold_aligned(said), now)
+    for language, phrases in _PHRASES.items():
+        match = phrases.offer.fullmatch(message.plain)
+        order = _with_time(message.part(match, "body"), phrases, language, has_hour=True) if match else None
+        if order is not None and order.kind == "add" and order.when is not None and _names_hour(order.when):
+            return order
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class SaidStay:
     """The words of a stay: the place as written and folded, and until when, "" for an open end."""
@@ -169,7 +185,7 @@ def find_order(text: str, now: datetime) -> tuple[ReminderOrder, str] | None:
 
     Where it names nothing itself ("…, remind me at 9"), it is about what is said before.
     """
-    for end in _PART_ENDS.finditer(text):
+    for end in [*_PART_ENDS.finditer(text)][-_MOST_PARTS:]:
         before, after = text[: end.start()].strip(), text[end.end() :].strip()
         order = match_order(after, now) if before else None
         if order is None or not order.sure or order.kind not in ("add", "again"):

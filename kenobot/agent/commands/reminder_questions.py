@@ -18,7 +18,7 @@ from kenobot.agenda.say_time import say_moment, say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
-from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, half_of_day, read_whole_time
+from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, ReminderOrder, half_of_day, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
 from kenobot.core import texts
@@ -77,7 +77,7 @@ def ask_time(
     """
     now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
     given: list[Moment | Recurrence] = [each for option in options for each in _flat(option)]
-    labels = [_label(option, call.language, now) for option in given]
+    labels = [_capitalize(_label(option, call.language, now)) for option in given]
     if not given:
         offered = _offer_times(now)
         given, labels = [moment for moment, _ in offered], [label(call.language) for _, label in offered]
@@ -88,6 +88,24 @@ def ask_time(
     text = question(call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_listed(labels, call))
     rows = tuple((Choice(label, "reminder", f"set {number} {place}"),) for place, label in enumerate(labels))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
+
+
+def offer(connection: Connection, order: ReminderOrder, call: CommandCall, context: CommandContext) -> CommandAnswer:
+    """Ask whether to remind of what a message says, at the time that it names."""
+    assert order.when is not None
+    assert order.when.meaning is not None
+    given = _flat(order.when.meaning)
+    call = replace(call, language=order.language)
+    if len(given) > 1:
+        return ask_time(connection, order.what, given, call, context)
+    payload = _payload(connection, call, "set", order.what, times=(to_fields(given[0]),))
+    number, language = _open(connection, call, payload), call.language
+    now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    text = texts.REMIND_OFFER(
+        language, what=texts.QUOTED(language, text=one_line(order.what)), when=_label(given[0], language, now)
+    )
+    yes = Choice(texts.BUTTON_YES_PLAIN(language), "reminder", f"set {number} 0")
+    return CommandAnswer(text, ((yes, _leave(number, language)),))
 
 
 def ask_which(
@@ -165,24 +183,27 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
         picked = _pick_jobs(connection, asked, text, word)
         meaning = from_fields(asked.times[0]) if asked.times else None
         return ReminderAnswer(asked, meaning, picked) if picked else None
-    if (
-        isinstance(word, frozenset)
-        and len(word) == 1
-        and (place := min(word)) <= len(asked.times)
-        and not _is_hour(text)
-    ):
-        return ReminderAnswer(asked, from_fields(asked.times[place - 1]), asked.moved)
-    options = [from_fields(each) for each in asked.times]
+    meaning = _pick_time([from_fields(each) for each in asked.times], text, word, now)
+    return ReminderAnswer(asked, meaning, asked.moved) if meaning is not None else None
+
+
+def _pick_time(
+    options: Sequence[Moment | Recurrence], text: str, word: object, now: datetime
+) -> Moment | Recurrence | None:
+    """Return the time that words choose from those of a question, or name themselves; None where they do neither."""
+    if word == "yes":
+        return options[0] if len(options) == 1 else None
+    place = int(min(word)) if isinstance(word, frozenset) and len(word) == 1 and not _is_hour(text) else 0
+    if 0 < place <= len(options):
+        return options[place - 1]
     half = half_of_day(text)
-    if half and len({_half(each) for each in options}) > 1 and (fits := [e for e in options if _half(e) == half]):
-        return ReminderAnswer(asked, fits[0], asked.moved)
+    if half and len({_half(each) for each in options}) > 1:
+        return next((each for each in options if _half(each) == half), None)
     when = read_whole_time(text, now)
     if when is None or when.meaning is None:
         return None
-    if isinstance(when.meaning, TimeChoice):
-        same = [each for each in when.meaning.options if each in options]
-        return ReminderAnswer(asked, (same or when.meaning.options)[0], asked.moved)
-    return ReminderAnswer(asked, when.meaning, asked.moved)
+    named = _flat(when.meaning)
+    return next((each for each in named if each in options), named[0])
 
 
 def close(connection: Connection, number: int, inbound: Inbound, *, done: bool) -> ReminderPayload | None:
@@ -248,8 +269,11 @@ def _flat(meaning: Meaning) -> Sequence[Moment | Recurrence]:
 def _label(option: Moment | Recurrence, language: Language, now: datetime) -> str:
     if isinstance(option, Recurrence):
         return say_rule(option.rule, option.start, language, has_time=option.has_time)
-    said = say_moment(option.at, language, now.date())
-    return said[:1].upper() + said[1:]
+    return say_moment(option.at, language, now.date())
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _listed(labels: Sequence[str], call: CommandCall) -> str:
