@@ -38,7 +38,8 @@ class ClockTime:
         if half in _MORNINGS:
             return (hour if half == "morning" else hour % 12,)
         if half == "night":
-            return (24 if hour == 12 else hour + 12 if hour > 5 else hour + 24,)
+            late = (24,) if hour == 12 else (hour + 12,) if hour > _SMALL else (hour + 24,)
+            return (hour + 12, hour + 24) if hour in (_SMALL - 1, _SMALL) else late
         if half == "noon" and hour in (10, 11):
             return (hour,)
         if half:
@@ -46,6 +47,7 @@ class ClockTime:
         return (12,) if hour == 12 else (hour, hour + 12)
 
 
+_SMALL = 5  # the last of the small hours, which are of the night
 _MORNINGS = frozenset({"dawn", "morning", "am"})
 
 
@@ -58,6 +60,9 @@ def clock_times(plain: str) -> list[ClockTime]:
             continue
         found.append(form)
         while (another := _read_more(text, found[-1])) is not None:
+            last = found[-1]
+            if another.joined == "o" and another.part and not (last.part or last.sure) and last.hour < another.hour:
+                found[-1] = replace(last, part=another.part)
             found.append(another)
     return sorted(found, key=lambda time: time.start)
 
@@ -158,7 +163,7 @@ def _fill(pattern: str) -> str:
 
 _BEFORE = r"(?<![\w/.,:€$£#+-])"
 _STRONG, _WEAK = (_fill(rf"(?<!\w)(?:{{{name}}})") for name in ("strong_cue", "weak_cue"))
-_ANY_CUE = lazy.regex(rf"(?:{_STRONG}|{_WEAK}) \Z")
+_ANY_CUE = lazy.regex(rf"(?:{_STRONG}|{_WEAK}|(?<!\w)for) \Z")
 _FREE = tuple(lazy.regex(_BEFORE + _fill(pattern)) for pattern in _TABLES["free"]["patterns"])
 _CUED = tuple(
     lazy.regex(f"{cue} ?{_fill(pattern)}{closed}") if cue == _STRONG else lazy.regex(f"{cue} {_fill(pattern)}{closed}")

@@ -106,7 +106,7 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
     if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
         pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
-    pieces.vague = [match.span() for match in _VAGUE.finditer(text)]
+    pieces.vague = [match.span() for match in _VAGUE.finditer(plain)]
     if not pieces.clocks:
         pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
     if not pieces.spans():
@@ -169,7 +169,8 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
     if same:
         pieces.same_hour = same.span()
         text = mask(text, *same.span())
-    found = [day for day in days_named(text, now.date()) if not _overlaps(day, pieces.clocks)]
+    named_in = days_named(text, now.date())
+    found = [day for day in named_in if not _overlaps(day, pieces.clocks) and not _is_left_out(text, day)]
     for named in found:
         clock = clock_behind(text, named.end)
         if clock and not any(other.start < clock.end and clock.start < other.end for other in pieces.clocks):
@@ -183,6 +184,12 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
+
+
+def _is_left_out(plain: str, day: NamedDay) -> bool:
+    """Return whether a day is not meant: "not tomorrow", or a part of a name of a street, a person or a film."""
+    before = plain[max(0, day.start - _LONGEST_NAME) : day.start]
+    return any(cue.search(before) for cue in _LEFT_BEFORE) or any(cue.match(plain, day.end) for cue in _LEFT_BEHIND)
 
 
 def _overlaps(day: NamedDay, clocks: list[ClockTime]) -> bool:
@@ -260,6 +267,10 @@ UNTIL, BEFORE, SINCE = (
 _DAY_PARTS = tuple(
     (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
     for row in _TABLES["part"]
+)
+_LONGEST_NAME = 20  # characters
+_LEFT_BEFORE, _LEFT_BEHIND = (
+    tuple(_fill(_TABLES["names"][name]) for name in (side, f"not_{side}")) for side in ("before", "behind")
 )
 _NEXT = _fill(
     r"(?:(?:on|by|for|el|al|para el|del|del?) )*(?:next|proximo) {weekday}|(?:el |para el )?{weekday} proximo"

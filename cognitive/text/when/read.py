@@ -160,6 +160,9 @@ def _read_both(
     moments = [at_hour(day, hour, minute) for day in dates for hour, minute in rows[0]]
     if len(rows) != 1 or dates != sorted(dates) or dates[0] < now.date() or (clocks and moments[0] < now):
         return None
+    bare = [_BARE_DAY.fullmatch(pieces.plain, named.start, named.end) for named in days]
+    if len(days) > 1 and (len(clocks) > 1 or (all(bare) and dates[0].month != now.month)):
+        return None  # the 1st and the 15th may be of other months
     span = (dates[-1] - dates[0]).days
     if span == len(dates) - 1:
         rule = Rule("DAILY", count=len(moments))
@@ -188,6 +191,7 @@ _TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].s
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
+_BARE_DAY = lazy.regex(r"(?:(?:on|by|the|el|del|al|para|dia) )*\d{1,2}(?:st|nd|rd|th)?")
 _AND = lazy.regex(r"(?<!\w)(?:y|e|and)(?!\w)|,|&")
 _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
 _LONGEST_LEAD = 40  # characters
