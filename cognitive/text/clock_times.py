@@ -179,7 +179,7 @@ _JOIN = lazy.regex(
 )
 _TAIL = lazy.regex(
     _fill(
-        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|ish|horas|hrs?|hs?)|ish)(?!\w)\.?)?"
+        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|ish|horas|hrs?|hs?)|-?ish)(?!\w)\.?)?"
         r"(?:{half}|,? (?:" + "|".join(f"(?P<{name}>{words})" for name, words in _OF_DAY.items()) + r"))?(?!\w)"
     )
 )

@@ -279,6 +279,9 @@ _TAIL = lazy.regex(r" (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta se
 _VAGUE, _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("pattern", "hourless", "alone"))
 _NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(
-    r"(?<!\w)(?:el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)(?!\w)"
+    r"(?<!\w)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo|el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)"
+    r"(?!\w)"
 )
-_ENGLISH = lazy.regex(r"(?<!\w)(?:the|at|on|to|by|of|in|and|my|for|due|is|with|call|am|pm|until|from|before)(?!\w)")
+_ENGLISH = lazy.regex(
+    r"(?<!\w)(?:[a-z]+day|the|at|on|to|by|of|in|and|my|for|due|is|with|call|am|pm|until|from|before)(?!\w)"
+)

@@ -64,9 +64,11 @@ def _has_residue(plain: str, spans: Sequence[Span]) -> bool:
     left = plain
     for start, end in spans:
         left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
+    if _COUNTED.search(left):
+        return True
     for start, end in _join_spans(plain, spans):
         behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
-        if (behind and behind[1] in _TIMELY) or (before and before[1] in _TIMELY):
+        if any(match and (match[1] in _TIMELY or match[1][0].isdigit()) for match in (behind, before)):
             return True
     return False
 
@@ -185,8 +187,12 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b)")
-_BEFORE = lazy.regex(r"([^\W\d_]+)[\s,]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+[./-]\d+)")
+_BEFORE = lazy.regex(r"([^\W\d_]+|\d+[./-]\d+)[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_COUNTED = lazy.regex(
+    r"(?<!\w)(?:day|week|night|morning|month|hour|minute|dia|semana|noche|mañana|tarde|mes|hora|minuto|vispera)s? "
+    r"(?:before|prior|after|antes|despues)(?!\w)"
+)
 _TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].split())
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
@@ -197,7 +203,7 @@ _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
 _LONGEST_LEAD = 40  # characters
 _LEAD = lazy.regex(
     r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
-    r"|(?:el |los |the )?dias?|este|esta|a mas tardar|como muy tarde|no later than"
+    r"|(?:el |los |the )?dias?|este|esta|(?:el |the )?(?:proximo|next)|a mas tardar|como muy tarde|no later than"
     r"|la primera(?: vez)?|first one|the first(?: one)?"
     r"|de|del|the|empezando|,)"
     r"(?: (?:the|el|la|los|las|next))? ?\Z"
