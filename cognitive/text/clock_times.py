@@ -73,7 +73,7 @@ def clock_behind(plain: str, place: int) -> ClockTime | None:
     if blank is None:
         return None
     found = (pattern.match(plain, blank.end()) for pattern in _BEHIND_DAY)
-    return next((time for match in found if match and (time := _read(plain, match))), None)
+    return next((replace(time, start=place) for match in found if match and (time := _read(plain, match))), None)
 
 
 def time_named(plain: str) -> str:
@@ -161,7 +161,7 @@ def _fill(pattern: str) -> str:
     return pattern
 
 
-_BEFORE = r"(?<![\w/.,:€$£#+-])"
+_BEFORE = r"(?<![\w/.,€$£#+-])(?<!\d:)"
 _STRONG, _WEAK = (_fill(rf"(?<!\w)(?:{{{name}}})") for name in ("strong_cue", "weak_cue"))
 _ANY_CUE = lazy.regex(rf"(?:{_STRONG}|{_WEAK}|(?<!\w)for) \Z")
 _FREE = tuple(lazy.regex(_BEFORE + _fill(pattern)) for pattern in _TABLES["free"]["patterns"])
@@ -172,7 +172,7 @@ _CUED = tuple(
 )
 _MORE = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["more"]["patterns"])
 _BEHIND_DAY = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["behind_day"]["patterns"])
-_BLANK = lazy.regex(r",? ")
+_BLANK = lazy.regex(r",? |t(?=\d\d:)")
 _JOIN = lazy.regex(
     r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:again|also|then|tambien|otra vez|luego) )?"
     r"(?:(?:at|a las?|las?) )?"

@@ -31,12 +31,13 @@ def read_when(text: str, now: datetime) -> When | None:
         return None
     plain = PlainText(text)
     pieces = find_pieces(plain.plain, now)
+    named = pieces.spans()
     select_pieces(pieces)
     spans = pieces.spans()
     if not spans:
         return None
     places = [plain.find_span(*span) for span in _join_spans(plain.plain, spans)]
-    meaning = None if _has_residue(plain.plain, spans) else _read(pieces, now)
+    meaning = None if _has_residue(plain.plain, spans, named) else _read(pieces, now)
     return When(meaning, tuple(places))
 
 
@@ -59,12 +60,12 @@ def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     return _read_moments(pieces, roles, now)
 
 
-def _has_residue(plain: str, spans: Sequence[Span]) -> bool:
+def _has_residue(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> bool:
     """Return whether a word of a time that was not read stands beside one that was."""
     left = plain
-    for start, end in spans:
+    for start, end in named:
         left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
-    if _COUNTED.search(left):
+    if _COUNTED.search(left) or _CLOCKLIKE.search(left):
         return True
     for start, end in _join_spans(plain, spans):
         behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
@@ -189,6 +190,9 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
 
 _BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+[./-]\d+)")
 _BEFORE = lazy.regex(r"([^\W\d_]+|\d+[./-]\d+)[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_CLOCKLIKE = lazy.regex(
+    r"(?<![\w.,:/-])\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|hs|hrs)(?!\w)|(?<![\w.:/-])\d{1,2}:\d\d(?![\w:])"
+)
 _COUNTED = lazy.regex(
     r"(?<!\w)(?:day|week|night|morning|month|hour|minute|dia|semana|noche|mañana|tarde|mes|hora|minuto|vispera)s? "
     r"(?:before|prior|after|antes|despues)(?!\w)"

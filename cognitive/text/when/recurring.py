@@ -32,6 +32,8 @@ def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | No
     options = _time_options(merged, pieces, roles)
     if options is None:
         return None
+    if rule.freq in ("WEEKLY", "MONTHLY", "YEARLY") and not (rule.days or rule.month_days or roles.since_day):
+        return None  # on which day?
     begin = roles.since_day or now.date()
     found = [_build(rule, times, begin, pieces.bounds, roles, now) for times in options]
     if merged.once in (1, 2):
