@@ -64,7 +64,12 @@ def clock_times(plain: str) -> list[ClockTime]:
             if another.joined == "o" and another.part and not (last.part or last.sure) and last.hour < another.hour:
                 found[-1] = replace(last, part=another.part)
             found.append(another)
-    return sorted(found, key=lambda time: time.start)
+    return sorted((time for time in found if not _is_verse(text, time)), key=lambda time: time.start)
+
+
+def _is_verse(text: str, time: ClockTime) -> bool:
+    word = _WORD_BEFORE.search(text, max(0, time.start - _LONGEST_CUE), time.start)
+    return word is not None and word[1] in _NO_TIMES_BEHIND
 
 
 def clock_behind(plain: str, place: int) -> ClockTime | None:
@@ -143,6 +148,8 @@ _TABLES = load_tables(__package__, "clock_times.toml")
 _HOURS = {word: hour for hour, row in enumerate(_TABLES["words"]["hours"].split("\n"), 1) for word in row.split()}
 _MINUTES: Mapping[str, int] = _TABLES["minutes"]
 _OF_DAY: Mapping[str, str] = _TABLES["of_day"]
+_NO_TIMES_BEHIND = frozenset(_TABLES["no_times"]["before"].split())
+_WORD_BEFORE = lazy.regex(r"([^\W\d_]+) \Z")
 _LONGEST_CUE = 40
 HOUR_WORDS = "|".join(sorted(_HOURS, key=len, reverse=True))
 _HALF_WORD = "|".join(word for word, hour in _HOURS.items() if hour <= 12 and word not in ("una",))

@@ -95,6 +95,8 @@ def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None
         return None
     if pieces.hours and not clocks:
         clocks = [pieces.hours[0].begin()]
+        if not days and not clocks[0].part and len(clocks[0].hours_of(roles.part)) > 1:
+            return None
     if len(days) > 1 and not _joined_by_or(pieces.plain, days):
         return _read_both(days, clocks, pieces, roles, now)
     if len(clocks) > 1 and not all(clock.joined == "o" for clock in clocks[1:]):
@@ -161,7 +163,7 @@ def _read_both(
     rows = hour_options(clocks, roles.part) if clocks else [((0, 0),)]
     dates = [named.day for named in days]
     moments = [at_hour(day, hour, minute) for day in dates for hour, minute in rows[0]]
-    if len(rows) != 1 or dates != sorted(dates) or dates[0] < now.date() or (clocks and moments[0] < now):
+    if len(rows) != 1 or dates != sorted(dates) or dates[0] < now.date() or moments[0] < now:
         return None
     bare = [_BARE_DAY.fullmatch(pieces.plain, named.start, named.end) for named in days]
     if len(days) > 1 and (len(clocks) > 1 or (all(bare) and dates[0].month != now.month)):
@@ -188,8 +190,8 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+[./-]\d+)")
-_BEFORE = lazy.regex(r"([^\W\d_]+|\d+[./-]\d+)[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+/\d+)")
+_BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
 _CLOCKLIKE = lazy.regex(
     r"(?<![\w.,:/-])\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|hs|hrs)(?!\w)|(?<![\w.:/-])\d{1,2}:\d\d(?![\w:])"
 )
