@@ -69,7 +69,7 @@ def clock_times(plain: str) -> list[ClockTime]:
 
 def _is_verse(text: str, time: ClockTime) -> bool:
     word = _WORD_BEFORE.search(text, max(0, time.start - _LONGEST_CUE), time.start)
-    return word is not None and word[1] in _NO_TIMES_BEHIND
+    return word is not None and text[time.start].isdigit() and word[1] in _NO_TIMES_BEHIND
 
 
 def clock_behind(plain: str, place: int) -> ClockTime | None:

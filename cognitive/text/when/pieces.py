@@ -333,7 +333,9 @@ _LEFT_BEFORE, _LEFT_BEHIND = (
 _NEXT = _fill(
     r"(?:(?:on|by|for|el|al|para el|del|del?) )*(?:next|proximo) {weekday}|(?:el |para el )?{weekday} proximo"
 )
-_TAIL = lazy.regex(r" (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)")
+_TAIL = lazy.regex(
+    r"'? time(?!\w)| (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)"
+)
 _VAGUE, _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("pattern", "hourless", "alone"))
 _NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(

@@ -51,7 +51,7 @@ def _may_name_time(text: str) -> bool:
 
 def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     roles = assign_roles(pieces, now)
-    if pieces.vague:
+    if pieces.vague or len({part.name for part in pieces.parts}) > 1:
         return None
     if pieces.repeats:
         return None if pieces.durations else read_recurrence(pieces, roles, now)
@@ -68,6 +68,8 @@ def _has_residue(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> bo
     if _COUNTED.search(left) or _CLOCKLIKE.search(left):
         return True
     for start, end in _join_spans(plain, spans):
+        if _FOREIGN.match(left, end):
+            return True  # the hour of another place
         behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
         if any(match and (match[1] in _TIMELY or match[1][0].isdigit()) for match in (behind, before)):
             return True
@@ -192,12 +194,16 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
 
 _BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+/\d+)")
 _BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_FOREIGN = lazy.regex(
+    r",? (?:\(?(?:utc|gmt|cet|cest|est|edt|pst|pdt|cst|mst|bst|ist)(?!\w)"
+    r"|hora (?:de|del|peninsular|canaria|local)(?!\w)|(?!this|same|the)[a-z]+ time(?!\w))"
+)
 _CLOCKLIKE = lazy.regex(
     r"(?<![\w.,:/-])\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|hs|hrs)(?!\w)|(?<![\w.:/-])\d{1,2}:\d\d(?![\w:])"
 )
 _COUNTED = lazy.regex(
     r"(?<!\w)(?:day|week|night|morning|month|hour|minute|dia|semana|noche|mañana|tarde|mes|hora|minuto|vispera)s? "
-    r"(?:before|prior|after|antes|despues)(?!\w)"
+    r"(?:before|prior|after|antes|despues)(?!\w)|(?<!\w)(?:but not on|except|excepto|salvo)(?!\w)"
 )
 _TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].split())
 _DIGIT = lazy.regex(r"\d")

@@ -292,7 +292,7 @@ _WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(WEEKDAY_NAMES)})s?(?!\w)")
 _PARTS = dict(_TABLES["parts"]) | {
     "plural_list": rf"(?:{_longest(WEEKDAYS)})(?<!s)s(?:{{and}} ?(?:on )?{_DAY}s?(?!\w))*",
     "weekdays": rf"{_DAY}s?(?!\w)",
-    "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend)",
+    "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend|finde|fin de semana)",
     "order": _ORDER_NAMES,
     "units": UNIT_WORDS,
     "count": COUNT,
