@@ -7,7 +7,8 @@ from typing import Literal
 from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.identity import OWNER_SCOPE, Trust
+from kenobot.ports.identity import OWNER_SCOPE, Principal, Trust
+from kenobot.ports.messages import Inbound
 
 JobKind = Literal["reminder", "morning"]
 JobState = Literal["proposed", "active", "paused", "done", "cancelled"]
@@ -42,6 +43,13 @@ class Place:
     language: Language
     person: str
     scope: str
+
+
+def place_in(inbound: Inbound, principal: Principal, language: Language) -> Place:
+    """Return where a reminder is told that the person of a message sets, and whose it is."""
+    person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
+    chat = inbound.channel, inbound.chat, inbound.thread
+    return Place(*chat, inbound.private, language, person, principal.write_scope)
 
 
 @dataclass(frozen=True, slots=True)
