@@ -81,23 +81,26 @@ def _last_said(connection: Connection, asker: Asker) -> Iterator[Entry]:
 # ── in words ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def render_answer(answer: AgendaAnswer, language: Language, today: date) -> str:
-    """Render an answer by day, in order; "" for plans of which there are none."""
+def render_answer(answer: AgendaAnswer, language: Language, today: date, *, numbered: bool = False) -> str:
+    """Render an answer by day, in order; "" for plans of which there are none. numbered: with ids of reminders."""
     question, entries = answer.question, answer.entries
     if isinstance(question, PastQuestion):
         if not entries:
             return texts.AGENDA_NOTHING_TOLD(language) if question.days else texts.AGENDA_NOTHING_BEFORE(language)
         if question.days is None:
             [said] = entries
-            return texts.AGENDA_LAST_SAID(language, what=_one_line(said.text), time=said.time)
-    return "\n".join(_lines(entries, language, today, late_before=today if answer.is_of_plans else None))
+            return texts.AGENDA_LAST_SAID(language, what=_one_line(said.text), time=_hour(said))
+    late_before = today if answer.is_of_plans else None
+    return "\n".join(_lines(entries, language, today, late_before, numbered=numbered))
 
 
-def _lines(entries: Sequence[Entry], language: Language, today: date, late_before: date | None) -> Iterator[str]:
+def _lines(
+    entries: Sequence[Entry], language: Language, today: date, late_before: date | None, *, numbered: bool
+) -> Iterator[str]:
     shown = entries[:MOST_SHOWN]
     for day, of_day in groupby(shown, key=lambda each: _heading(each, language, today, late_before)):
         yield f"**{day}**"
-        yield from (f"- {_line(entry, language, late_before)}" for entry in of_day)
+        yield from (f"- {_line(entry, language, late_before, numbered=numbered)}" for entry in of_day)
     if len(entries) > len(shown):
         yield texts.AGENDA_MORE(language, count=len(entries) - len(shown))
 
@@ -113,9 +116,11 @@ def _heading(entry: Entry, language: Language, today: date, late_before: date | 
     return said[:1].upper() + said[1:]
 
 
-def _line(entry: Entry, language: Language, late_before: date | None) -> str:
+def _line(entry: Entry, language: Language, late_before: date | None, *, numbered: bool) -> str:
     """Render an entry: its time, what it says, and whose words they are or what became of it."""
     marks = [texts.AGENDA_REMINDER(language)] if entry.kind == "reminder" else []
+    if numbered and entry.job is not None:
+        marks[-1] += f" {entry.job.id}"
     if entry.job is not None and entry.job.is_recurring:
         rule, start = entry.job.rule, entry.job.start_local
         marks.append(say_rule(rule, start, language, has_time=entry.job.has_time))
@@ -126,8 +131,12 @@ def _line(entry: Entry, language: Language, late_before: date | None) -> str:
     what = _one_line(entry.text)
     if entry.kind != "reminder":
         what = texts.AGENDA_QUOTED(language, what=what)
-    told = f"{entry.time} {what}" if entry.time else what
+    told = f"{_hour(entry)} {what}" if entry.time else what
     return f"{told} ({', '.join(marks)})" if marks else told
+
+
+def _hour(entry: Entry) -> str:
+    return entry.time.removeprefix("0")
 
 
 def _one_line(text: str) -> str:

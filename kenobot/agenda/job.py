@@ -7,7 +7,8 @@ from typing import Literal
 from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.identity import OWNER_SCOPE, Trust
+from kenobot.ports.identity import OWNER_SCOPE, Principal, Trust
+from kenobot.ports.messages import Inbound
 
 JobKind = Literal["reminder", "morning"]
 JobState = Literal["proposed", "active", "paused", "done", "cancelled"]
@@ -46,6 +47,14 @@ class Place:
     person: str
     scope: str
     name: str = ""
+
+
+def place_in(inbound: Inbound, principal: Principal, language: Language) -> Place:
+    """Return where a reminder is told that the person of a message sets, and whose it is."""
+    person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
+    chat = inbound.channel, inbound.chat, inbound.thread
+    name = "" if inbound.private else inbound.user_name
+    return Place(*chat, inbound.private, language, person, principal.write_scope, name)
 
 
 @dataclass(frozen=True, slots=True)

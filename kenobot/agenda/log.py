@@ -10,6 +10,7 @@ from kenobot.agenda.entry import Entry, in_order
 from kenobot.agenda.past_question import days_over
 from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
 from kenobot.cognitive.recall.candidates import recall_rows
+from kenobot.cognitive.recall.question.agenda import agenda_question
 from kenobot.cognitive.remember.extract.due_days import tells_past
 from kenobot.cognitive.remember.extract.sentence_core import asks, read_core
 from kenobot.cognitive.store.records import Record, stamp
@@ -25,6 +26,7 @@ from kenobot.storage.conversation import MessageRow
 _LATER = timedelta(days=31)  # within which people still tell of a day as "last Friday"
 _MOST_READ = 2000  # messages and memories of a range of days
 _LEAST_WORDS = 2
+_ANY_DAY = date(2024, 1, 1)  # where only whether it asks counts
 _LONGEST = 240  # characters of what was said
 
 
@@ -129,9 +131,10 @@ def _said(row: MessageRow, text: str, zone: ZoneInfo) -> Entry | None:
 
 
 def _telling(text: str) -> str:
-    """Return the sentences of a text that ask nothing."""
+    """Return the sentences of a text that ask nothing, not even for an agenda without a mark."""
     sentences = (part.strip() for part in split_sentences(text))
-    return " ".join(each for each in sentences if each and not asks(each, read_core(each)))
+    told = (each for each in sentences if each and not asks(each, read_core(each)))
+    return " ".join(each for each in told if agenda_question(each, _ANY_DAY) is None)
 
 
 def _date(day: str) -> date:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from kenobot.agenda import jobs, wishes
 from kenobot.agenda.focus_rows import jobs_of_message, note_spoken
-from kenobot.agenda.job import OWNER_PERSON, Job, JobError, NewJob, Place
+from kenobot.agenda.job import Job, JobError, NewJob, Place, place_in
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_rule
@@ -144,11 +144,7 @@ def find_reminders(connection: Connection, scopes: Collection[str]) -> list[Job]
 
 def place_of(call: CommandCall) -> Place:
     """Return where a reminder set here is told, and whose it is."""
-    inbound, principal = call.inbound, call.principal
-    person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
-    chat = inbound.channel, inbound.chat, inbound.thread
-    name = "" if inbound.private else inbound.user_name
-    return Place(*chat, inbound.private, call.language, person, principal.write_scope, name)
+    return place_in(call.inbound, call.principal, call.language)
 
 
 def local_now(connection: Connection, call: CommandCall, context: CommandContext) -> datetime:

@@ -78,8 +78,8 @@ async def test_reminders_stand_among_what_is_to_be_done(tmp_path: Path) -> None:
 
         await house.app.database.write(add)
         assert await house.say("what do I have on Monday?") == (
-            "**Monday 16 February**\n- 07:00 take the pill (reminder, every day at 7:00)\n"
-            "- 08:30 water the plants (reminder)"
+            "**Monday 16 February**\n- 7:00 take the pill (reminder, every day at 7:00)\n"
+            "- 8:30 water the plants (reminder)"
         )
         assert (await house.say("what do I have to do?")).count("pill") == 1
         assert (await house.say("what do I have next week?")).count("pill") == 7

@@ -138,7 +138,7 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("I work from home on Fridays", ["I'll remember"]),
         (
             "What do I have next week?",
-            ["Wednesday 18 February**\n- 09:00 “Dentist on Wednesday at 9”", "-books", "-milk", "-vet"],
+            ["Wednesday 18 February**\n- 9:00 “Dentist on Wednesday at 9”", "-books", "-milk", "-vet"],
         ),
         ("what do I have on Sunday?", ["**Tomorrow, Sunday 15 February**\n- ", "vet tomorrow at 5”", "-Dentist"]),
         ("What do I have to do?", ["vet", "Dentist", "books", "milk"]),
