@@ -40,6 +40,7 @@ _STILL_HELPS = timedelta(hours=24)
 _MOST_LATE = 3  # a chat, one by one
 _MOST_LINES = 30
 _MOST_COUNTED = 100
+_SHORTEST = timedelta(minutes=1)  # between two instances of a rule
 
 Compose = Callable[[Connection, Job, datetime], str | None]
 """Words what a job of a kind says at a moment; None for nothing at all."""
@@ -235,6 +236,8 @@ def _latest_due(connection: Connection, job: Job, zone: ZoneInfo, now: datetime)
     assert job.planned_due is not None
     planned = local = datetime.fromisoformat(job.planned)
     due = job.planned_due
+    if now - due < _SHORTEST:
+        return local, due, 1
     found = latest_instance(job.rule, job.start_local, zone, now)
     if found is not None and found[1] > due and not job_rows.is_settled(connection, job.id, found[1], job.planned):
         local, due = found
