@@ -148,6 +148,8 @@ def change(
         if act == "cancel" and not order.what:
             return _choose_any(connection, act, call, context)
         return texts.REMINDER_NONE(call.language)
+    if order.shift and len(found) == 1 and found[0].next_due is not None:
+        meaning = Moment(now + (found[0].next_due + order.shift - call.at), exact=found[0].exact)
     if isinstance(meaning, TimeChoice) and len(found) == 1:
         options = [_with_hour_of(found[0], each, context, connection, call) for each in meaning.options]
         return reminder_questions.ask_time(connection, found[0].text, options, call, context, found[0].id)

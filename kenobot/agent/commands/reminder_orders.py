@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
@@ -54,7 +54,7 @@ class ReminderOrder:
     "wish": to be told `what` when a message mentions `cue`.
 
     when: the words of its time, as read; None where there is none. sure: it can be nothing else, whatever is in store.
-    all: it is about all there are.
+    all: it is about all there are. shift: by how much it moves, where that is said in place of a time.
     """
 
     kind: OrderKind
@@ -64,6 +64,7 @@ class ReminderOrder:
     cue: str = ""
     sure: bool = True
     all: bool = False
+    shift: timedelta = timedelta()
 
 
 class _Phrases:
@@ -79,13 +80,14 @@ class _Phrases:
             return tuple(lazy.regex(fill_parts(before + row, parts), re.DOTALL) for row in each)
 
         self.words = tuple(table["words"])
+        # bounded: the rows of the table; start
         self.names: Mapping[str, str] = dict(table["names"])
         self.early: str = table["early"]
         self.adding = {name: compiled(name) for name in ("again", "remind", "forget", "alarm", "call")}
         self.behind = compiled("remind", f"(?P<before>.{{2,80}}?),? {lead}") + compiled(
             "forget", f"(?P<before>.{{2,80}}?),? {lead}"
         )
-        self.about = {name: compiled(name) for name in ("list", "cancel", "skip", "move", "did", "wish")}
+        self.about = {name: compiled(name) for name in ("list", "cancel", "skip", "shift", "move", "did", "wish")}
         bare = {name: compiled(name, "")[0] for name in ("asks", "never", "bound", "thing", "lead_in", "bare", "more")}
         self.asks, self.never, self.bound, self.thing = bare["asks"], bare["never"], bare["bound"], bare["thing"]
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
@@ -279,6 +281,8 @@ def _about_one(kind: str, message: _Message, match: re.Match[str], language: Lan
         return ReminderOrder("list", language)
     if kind == "did":
         return ReminderOrder("done", language, sure=False)
+    if kind == "shift":
+        return _shifted(message, match, language)
     groups = {name: value for name, value in match.groupdict().items() if value is not None}
     bodies = [message.part(match, name).said for name in groups if name.startswith("body")]
     when = None
@@ -289,6 +293,19 @@ def _about_one(kind: str, message: _Message, match: re.Match[str], language: Lan
     is_of_all = not what and groups.get("named", "").endswith("s")
     named = "named" in groups
     return ReminderOrder(found, language, what, when, sure=named, all=is_of_all) if found is not None else None
+
+
+def _shifted(message: _Message, match: re.Match[str], language: Language) -> ReminderOrder | None:
+    """Return the order to move a reminder by a span of time."""
+    span = message.part(match, "span").said
+    when = _read_all_of(f"{'in' if language == 'en' else 'en'} {span}", message.now)
+    if when is None or not isinstance(when.meaning, Moment):
+        return None
+    later = when.meaning.at - message.now
+    what = message.part(match, "body").said if match["body"] else ""
+    return ReminderOrder(
+        "move", language, what, sure=False, shift=-later if match["early"] or match["forward"] else later
+    )
 
 
 def _behind_time(message: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:

@@ -1,6 +1,6 @@
 """Orders about reminders in plain words: heard as what they are, and nowhere else."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -103,6 +103,25 @@ def test_a_long_message_is_no_order() -> None:
         assert_bounded(lambda said: match_order(said, _NOW), text)
     for text in ("cancel the " * 45, "a las 8, " * 55 + "recuérdame", "move it " * 60 + "to 5", "remind me " * 49):
         assert_bounded(lambda said: match_order(said, _NOW), text * 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "minutes"),
+    [
+        ("move it an hour later", "", 60),
+        ("push the dentist one back by 30 minutes", "dentist", 30),
+        ("bring it forward half an hour", "", -30),
+        ("retrásalo una hora", "", 60),
+        ("posponlo 10 minutos", "", 10),
+        ("adelanta el del dentista media hora", "dentista", -30),
+        ("muévelo una hora antes", "", -60),
+    ],
+)
+def test_one_may_be_moved_by_a_span(text: str, what: str, minutes: int) -> None:
+    """Later, or earlier where the words say so."""
+    order = match_order(text, _NOW)
+    assert order is not None
+    assert (order.kind, order.what, order.shift) == ("move", what, timedelta(minutes=minutes))
 
 
 def test_what_is_typed_behind_a_command_is_an_order() -> None:
