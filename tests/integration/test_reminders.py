@@ -140,6 +140,19 @@ async def test_a_time_with_two_readings_is_asked_back(tmp_path: Path) -> None:
         assert "tomorrow, Sunday 15 February, 10:00" in await house.say("tomorrow at 10")
 
 
+async def test_a_move_keeps_what_it_does_not_name(tmp_path: Path) -> None:
+    """A day keeps the hour, an hour the day and the half of it, a span both; also of what was just told."""
+    clock = EagerClock()
+    async with scene(tmp_path, clock, ["Hm."]) as house:
+        await house.say("remind me tomorrow at 20:00 to sleep")
+        assert "tomorrow, Sunday 15 February, 21:00" in await house.say("move it to 9")
+        assert "Thursday 19 February, 21:00" in await house.say("move it to Thursday")
+        assert "Thursday 19 February, 20:30" in await house.say("bring it forward half an hour")
+        await house.say("remind me in 10 minutes to stretch")
+        assert await step(house, "+11") == "⏰ stretch"
+        assert "“stretch”: today, Saturday 14 February, 16:41" in await house.say("delay it by an hour")
+
+
 async def test_every_change_can_be_taken_back(tmp_path: Path) -> None:
     """By the button below its confirmation."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:

@@ -19,7 +19,8 @@ from kenobot.agenda.say_time import say_moment
 from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
-from kenobot.agent.commands.reminder_orders import ReminderOrder, read_whole_time
+from kenobot.agent.commands.moved_time import moved_time
+from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_whole_time
 from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer, ReminderPayload
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Moment, Recurrence
@@ -45,7 +46,8 @@ def find_meant(
     own = _changeable(reminders.find_reminders(connection, principal.read_scopes), inbound, principal)
     if not order.what:
         job = _spoken_of(connection, inbound, at)
-        return [each for each in own if job is not None and each.id == job.id]
+        is_within = job is not None and job.scope in principal.read_scopes and job.state != "cancelled"
+        return _changeable([job], inbound, principal) if job is not None and is_within else []
     fits = [job for job in own if mentions(job.text, order.what)]
     return fits or _find_by_time(own, order.what, now, at)
 
@@ -143,20 +145,27 @@ def change(
             wishes.cancel_wish(connection, gone[0].id, call.principal.read_scopes)
             return texts.WISH_CANCELLED(call.language, cue=gone[0].cue, what=one_line(gone[0].text))
     act: Act = "cancel" if order.kind == "cancel" else "skip" if order.kind == "skip" else "move"
-    meaning = order.when.meaning if order.when is not None else None
     if not found:
-        if act == "cancel" and not order.what:
-            return _choose_any(connection, act, call, context)
-        return texts.REMINDER_NONE(call.language)
-    if order.shift and len(found) == 1 and found[0].next_due is not None:
-        meaning = Moment(now + (found[0].next_due + order.shift - call.at), exact=found[0].exact)
-    if isinstance(meaning, TimeChoice) and len(found) == 1:
-        options = [_with_hour_of(found[0], each, context, connection, call) for each in meaning.options]
-        return reminder_questions.ask_time(connection, found[0].text, options, call, context, found[0].id)
-    plain = meaning.options[0] if isinstance(meaning, TimeChoice) else meaning
+        is_open = act == "cancel" and not order.what
+        return _choose_any(connection, act, call, context) if is_open else texts.REMINDER_NONE(call.language)
     if len(found) > 1:
-        return reminder_questions.ask_which(connection, act, found, call, context, plain)
-    return carry_out(connection, act, found[0], plain, call, context)
+        return reminder_questions.ask_which(connection, act, found, call, context)
+    if act == "move":
+        return _move(connection, found[0], order, call, context)
+    return carry_out(connection, act, found[0], None, call, context)
+
+
+def _move(
+    connection: Connection, job: Job, order: ReminderOrder, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    """Move a reminder to the time of an order, or ask which of two readings of that is meant."""
+    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
+    due = to_local(job.next_due, zone) if job.next_due is not None else None
+    meaning = moved_time(order, due, to_local(call.at, zone), exact=job.exact)
+    if meaning is None or isinstance(meaning, TimeChoice):
+        options = meaning.options if meaning is not None else ()
+        return reminder_questions.ask_time(connection, job.text, options, call, context, job.id)
+    return carry_out(connection, "move", job, meaning, call, context)
 
 
 def _choose_any(connection: Connection, act: Act, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -185,21 +194,10 @@ def carry_out(
                 return _changed(connection, jobs.cancel_job(connection, job, call.at), texts.REMINDER_CANCELLED, call)
             return _skip(connection, job, zone, call)
         assert meaning is not None
-        moved = jobs.move_job(connection, job, _with_hour_of(job, meaning, context, connection, call), zone, call.at)
+        moved = jobs.move_job(connection, job, meaning, zone, call.at)
     except JobError as error:
         return error.words(call.language)
     return reminders.confirm(connection, moved, call, context)
-
-
-def _with_hour_of(
-    job: Job, meaning: Moment | Recurrence, context: CommandContext, connection: Connection, call: CommandCall
-) -> Moment | Recurrence:
-    """Complete a time by that of the reminder that it moves: "to Friday" keeps the hour, "to 10" the day."""
-    if isinstance(meaning, Recurrence) or job.next_due is None or meaning.has_time:
-        return meaning
-    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
-    local = to_local(job.next_due, zone)
-    return replace(meaning, at=datetime.combine(meaning.at.date(), local.time()), has_time=job.has_time)
 
 
 def _skip(connection: Connection, job: Job, zone: ZoneInfo, call: CommandCall) -> CommandAnswer:
@@ -403,8 +401,7 @@ def _press_answer(
     if verb == "set":
         given = ReminderAnswer(asked, reminder_questions.from_fields(asked.times[int(rest)]), asked.moved)
     elif verb == "pick":
-        meaning = reminder_questions.from_fields(asked.times[0]) if asked.times else None
-        given = ReminderAnswer(asked, meaning, asked.jobs if rest == "all" else (int(rest),))
+        given = ReminderAnswer(asked, None, asked.jobs if rest == "all" else (int(rest),))
     return _follow(connection, given, call, context)
 
 
@@ -426,6 +423,9 @@ def _follow(
         return _cancel_all(connection, found, call)
     if not found:
         return texts.REMINDER_OVER(call.language)
+    if asked.act == "move" and given.meaning is None:
+        order = match_order(asked.what, reminders.local_now(connection, call, context))
+        return _move(connection, found[0], order, call, context) if order else texts.REMINDER_OVER(call.language)
     return carry_out(connection, asked.act, found[0], given.meaning, call, context)
 
 

@@ -54,7 +54,8 @@ class ReminderOrder:
     "wish": to be told `what` when a message mentions `cue`.
 
     when: the words of its time, as read; None where there is none. sure: it can be nothing else, whatever is in store.
-    all: it is about all there are. shift: by how much it moves, where that is said in place of a time.
+    all: it is about all there are. time: the words of the time that one is moved to. shift: by how much it moves, where
+    that is said in place of a time.
     """
 
     kind: OrderKind
@@ -65,6 +66,7 @@ class ReminderOrder:
     sure: bool = True
     all: bool = False
     shift: timedelta = timedelta()
+    time: str = ""
 
 
 class _Phrases:
@@ -232,6 +234,11 @@ def _read_all_of(text: str, now: datetime) -> When | None:
     return when if not left or any(_is_lead_in(left, phrases) for phrases in _PHRASES.values()) else None
 
 
+def names_half(text: str) -> bool:
+    """Return whether words of a time tell which half of the day is meant."""
+    return _NAMES_HALF.search(_fold_aligned(text)) is not None
+
+
 def half_of_day(text: str) -> str:
     """Return which half of the day a message names and nothing else: "am", "pm", or "" for neither."""
     plain = fold(text).strip(_EDGES)
@@ -291,8 +298,10 @@ def _about_one(kind: str, message: _Message, match: re.Match[str], language: Lan
     what = next((body.strip(_EDGES) for body in bodies if body.strip(_EDGES)), "")
     found = next((each for each in _SUBJECTS if each == kind), None)
     is_of_all = not what and groups.get("named", "").endswith("s")
-    named = "named" in groups
-    return ReminderOrder(found, language, what, when, sure=named, all=is_of_all) if found is not None else None
+    time = message.part(match, "when").said if when is not None else ""
+    if found is None:
+        return None
+    return ReminderOrder(found, language, what, when, sure="named" in groups, all=is_of_all, time=time)
 
 
 def _shifted(message: _Message, match: re.Match[str], language: Language) -> ReminderOrder | None:

@@ -43,9 +43,9 @@ Act = Literal["set", "cancel", "skip", "move", "away"]
 class ReminderPayload:
     """What a stored question is about.
 
-    act: what is done upon the answer. what: of the reminder, or a zone. job: one that is moved, 0 for a new one. after:
-    the conversation's last message, behind which a plain answer counts. asked: inbox row of the order. language: of the
-    question. times: those to choose from. jobs: reminders to choose from.
+    act: what is done upon the answer. what: of the reminder, the words of the order, or a zone. job: one that is moved,
+    0 for a new one. after: the conversation's last message, behind which a plain answer counts. asked: inbox row of the
+    order. language: of the question. times, jobs: those to choose from.
     """
 
     act: Act
@@ -114,13 +114,11 @@ def ask_which(
     found: Sequence[Job],
     call: CommandCall,
     context: CommandContext,
-    meaning: Moment | Recurrence | None = None,
 ) -> CommandAnswer:
-    """Ask which of several reminders an order means. meaning: the time to which it is moved."""
+    """Ask which of several reminders an order means."""
     shown = found[:_MOST_ASKED]
-    times = (to_fields(meaning),) if meaning is not None else ()
     numbers = tuple(job.id for job in found)
-    payload = _payload(connection, call, act, "", times=times, jobs=numbers)
+    payload = _payload(connection, call, act, call.arguments, jobs=numbers)
     number = _open(connection, call, payload)
     zone = zone_in_force(connection, context.zone, call.at)
     lines = []
@@ -181,8 +179,7 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
         return ReminderAnswer(asked, is_yes=True) if word == "yes" else None
     if asked.jobs:
         picked = _pick_jobs(connection, asked, text, word)
-        meaning = from_fields(asked.times[0]) if asked.times else None
-        return ReminderAnswer(asked, meaning, picked) if picked else None
+        return ReminderAnswer(asked, None, picked) if picked else None
     meaning = _pick_time([from_fields(each) for each in asked.times], text, word, now)
     return ReminderAnswer(asked, meaning, asked.moved) if meaning is not None else None
 

@@ -106,10 +106,8 @@ def list_reminders(connection: Connection, call: CommandCall, context: CommandCo
     if not own and not standing:
         return texts.REMINDERS_NONE(call.language)
     found = _PAGE.fullmatch(call.arguments.strip())
-    page = int(found[1]) if found is not None else 1
+    page = min(int(found[1]) if found is not None else 1, max(1, -(-len(own) // _PAGE_SIZE)))
     shown = own[_PAGE_SIZE * (page - 1) : _PAGE_SIZE * page]
-    if not shown and page > 1:
-        return texts.MEMORY_NO_PAGE(call.language)
     lines = [_line(connection, job, call, context) for job in shown]
     if page == 1:
         lines += [texts.WISH_LINE(call.language, cue=each.cue, what=one_line(each.text, _LISTED)) for each in standing]
