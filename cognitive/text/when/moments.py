@@ -58,7 +58,11 @@ def hour_options(clocks: Sequence[ClockTime], part: str) -> list[tuple[tuple[int
 
 def choose(options: Iterable[Moment | Recurrence]) -> Meaning | None:
     """Return the one reading there is, a choice between two or three, None for none or more."""
-    different = tuple(dict.fromkeys(options))
+    found = list(options)
+    moments = [option for option in found if isinstance(option, Moment)]
+    if len(moments) == len(found):
+        found = [*sorted(moments, key=lambda moment: moment.at)]
+    different = tuple(dict.fromkeys(found))
     if len(different) == 1:
         return different[0]
     return Choice(different) if 1 < len(different) <= _MOST_OPTIONS else None
