@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from kenobot.cognitive.text.dates import MONTHS
 from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.when.pieces import Span
 from kenobot.cognitive.text.when.select import group_spans
@@ -28,14 +29,20 @@ def has_leftovers(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> b
     for start, end in join_spans(plain, spans):
         if _FOREIGN.match(left, end):
             return True  # the hour of another place
+        if _OF_MONTH.match(left, end) or _EACH.search(left, max(0, start - _LONGEST_LEAD), start):
+            return True
         behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
         if any(match and (match[1] in _TIMELY or match[1][0].isdigit()) for match in (behind, before)):
             return True
     return False
 
 
-_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+[/-]\d+(?!\d))")
-_BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_BEHIND = lazy.regex(
+    r"[\s,/&+-]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+)[ /])*([^\W\d_]+|\d+h\b|\d+[/-]\d+(?!\d))"
+)
+_BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,./&+-]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_OF_MONTH = lazy.regex(rf"[\s,]*(?:in|of|de|en|during|durante|throughout) (?:{'|'.join(MONTHS)})(?!\w)")
+_EACH = lazy.regex(r"(?<!\w)(?:every|each|cada|tod[oa]s l[oa]s) [^\W\d_]+[ ,]*\Z")
 _FOREIGN = lazy.regex(
     r",? (?:\(?(?:utc|gmt|cet|cest|est|edt|pst|pdt|cst|mst|bst|ist)(?!\w)"
     r"|hora (?:de|del|peninsular|canaria|local)(?!\w)|(?!this|same|the)[a-z]+ time(?!\w))"

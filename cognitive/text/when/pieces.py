@@ -179,7 +179,12 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
     if same:
         pieces.same_hour = same.span()
         text = mask(text, *same.span())
-    named_in = [*days_named(text, now.date())]
+    named_in = days_named(text, now.date())
+    if any(_overlaps(day, pieces.clocks) for day in named_in):  # "at 8 until the 30th of June" is no range of days
+        bare = text
+        for clock in pieces.clocks:
+            bare = mask(bare, clock.start, clock.end)
+        named_in = days_named(bare, now.date())
     named_in += [*_find_beside_clocks(text, named_in, pieces.clocks, now)]
     named_in.sort(key=lambda day: day.start)
     found = [day for day in named_in if not _overlaps(day, pieces.clocks) and not _is_left_out(text, day)]
@@ -216,7 +221,9 @@ def _find_beside_clocks(
         ):
             continue
         if match["weekday"]:
-            day: date | None = now.date() + timedelta(days=(WEEKDAYS[match["weekday"]] - now.weekday() - 1) % 7 + 1)
+            day: date | None = now.date() + timedelta(
+                days=(WEEKDAY_NAMES[match["weekday"]] - now.weekday() - 1) % 7 + 1
+            )
         else:
             day = _next_day(int(match["month"]), int(match["n"]), 0, now) or _next_day(
                 int(match["n"]), int(match["month"]), 0, now
@@ -321,7 +328,8 @@ _DAY_PARTS = tuple(
 )
 _BESIDE_CLOCK = 2  # characters between
 _BESIDE = lazy.regex(
-    rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(WEEKDAYS)})|(?P<n>\d{{1,2}})/(?P<month>\d{{1,2}}))(?![\w/-])(?! pasado)"
+    rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
+    r"|(?P<n>\d{1,2})/(?P<month>\d{1,2}))(?![\w/-])(?! pasado)"
 )
 _WEEKDAY_AND_DAY = lazy.regex(
     rf"(?:(?:on|by|the|el|para) )*(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))}),? "

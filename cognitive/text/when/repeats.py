@@ -204,7 +204,8 @@ def _every_unit(groups: Groups, _: str) -> Repeat | None:
     base = _BY_UNIT[unit]
     if not count < _MOST or (count > 1 and unit == "weekday"):
         return Repeat(None, 0, 0)
-    part = "whole" if "whole" in groups else _PART_UNITS.get(_unit(groups.get("part", "").strip()) or unit, "")
+    said = _unit(groups.get("part", "").strip()) or unit
+    part = "whole" if "whole" in groups else _PART_UNITS.get(said, "")
     return Repeat(replace(base, interval=base.interval * count), 0, 0, part)
 
 
@@ -315,7 +316,7 @@ def _fill(pattern: str) -> str:
     return pattern
 
 
-_SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) ")
+_SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) |[/,+]")
 _WORD = lazy.regex(r"[^\W\d_]+")
 _NEEDED = {"{weekdays}": [*WEEKDAY_NAMES, *(f"{name}s" for name in WEEKDAY_NAMES)]}
 
