@@ -77,3 +77,22 @@ async def test_what_is_over_is_not_offered_and_a_question_goes_to_the_model(tmp_
         assert "is over" in await scene.say("", attachments=(document("old.ics"),))
         assert await scene.say("When is the choir?", attachments=(document("a.ics", handle="e"),)) == "At six."
         assert "Choir" in scene.requests[-1]
+
+
+async def test_reminders_go_out_as_a_calendar_file(tmp_path: Path) -> None:
+    """All of them with the promises that have a day, the one that is named, or the one spoken of last."""
+    scene, channel = media_scene(tmp_path, {}, clock=ManualClock(), extraction=True)
+    channel.capabilities = Capabilities(sends=frozenset({"document"}))
+    async with scene:
+        await scene.say("remind me every Monday at 9 to water the plants")
+        await scene.say("remind me tomorrow at 8 to call Luis")
+        assert "calendar file, with 2 in it" in await scene.say("export my reminders")
+        [file] = channel.sent[-1].part.attachments
+        assert (file.name, file.mime) == ("agenda.ics", "text/calendar")
+        lines = [line for line in calendar_lines(file.text.encode()) if line.startswith("- ")]
+        assert lines[0].startswith("- 2026-02-15 08:00 (UTC): call Luis")
+        assert "FREQ=WEEKLY" in lines[1] and lines[1].endswith("): water the plants")
+        for wish, name in (("send me that as .ics", "call Luis"), ("mándame lo de plants en .ics", "water the plants")):
+            await scene.say(wish)
+            [line] = [*calendar_lines(channel.sent[-1].part.attachments[0].text.encode())][1:]
+            assert line.endswith(name)
