@@ -40,6 +40,7 @@ _STILL_HELPS = timedelta(hours=24)
 _MOST_LATE = 3  # a chat, one by one
 _MOST_LINES = 30
 _MOST_COUNTED = 100
+_SHORTEST = timedelta(minutes=1)  # between two instances of a rule
 
 Compose = Callable[[Connection, Job, datetime], str | None]
 """Words what a job of a kind says at a moment; None for nothing at all."""
@@ -77,7 +78,7 @@ class ReminderDelivery(BackgroundTask):
         self._messenger = messenger
         self._access = access
         self._compose = compose or {}
-        self._seen: datetime | None = None  # the latest moment so far
+        self.seen: datetime | None = None  # when it looked last
 
     def begin(self) -> None:
         """Look every few seconds, until `stop`: by a clock that runs on while the machine's is set."""
@@ -103,30 +104,27 @@ class ReminderDelivery(BackgroundTask):
 
     async def tick(self) -> None:
         """Tell what is due. Raises StoreError."""
-        now = self._clock.now().replace(microsecond=0)
-        channels = tuple(self._messenger.channels)
-        was_set_back = await self._notice_time(now)
-        while was_set_back or await self._database.read(partial(self._is_due, now=now, channels=channels)):
-            tell = partial(self._tell, now=now, channels=channels, was_set_back=was_set_back)
+        now, channels = self._clock.now().replace(microsecond=0), tuple(self._messenger.channels)
+        was_set_back, is_due = await self._database.read(partial(self.look, now=now, channels=channels))
+        more = was_set_back or is_due
+        while more:
+            tell = partial(self.tell, now=now, channels=channels, was_set_back=was_set_back)
             parts, more = await self._database.write(tell)
             self._messenger.dispatch(parts)
             was_set_back = False
-            if not more:
-                return
+        self.seen = now
 
-    async def _notice_time(self, now: datetime) -> bool:
-        """Return whether the clock was set back since the last look, or since what was told last before the start."""
-        before = self._seen if self._seen is not None else await self._database.read(job_rows.newest_told)
-        self._seen = now
-        return before is not None and now < before - timedelta(seconds=1)
+    def look(self, connection: Connection, now: datetime, channels: Sequence[str]) -> tuple[bool, bool]:
+        """Return whether the clock was set back, since the last look or before the start, and whether a job is due."""
+        before = self.seen if self.seen is not None else job_rows.newest_moment(connection)
+        was_set_back = before is not None and now < before - timedelta(seconds=1)
+        is_due = needs_to_follow(connection, self._zone, now) or job_rows.is_any_due(connection, now, channels)
+        return was_set_back, is_due
 
-    def _is_due(self, connection: Connection, now: datetime, channels: Sequence[str]) -> bool:
-        return needs_to_follow(connection, self._zone, now) or job_rows.is_any_due(connection, now, channels)
-
-    def _tell(
+    def tell(
         self, connection: Connection, now: datetime, channels: Sequence[str], *, was_set_back: bool
     ) -> tuple[list[Outbound], bool]:
-        """Put what is due into the outbox; returned are its parts, and whether there may be more."""
+        """Put what is due into the outbox, inside a transaction; return its parts, and whether there may be more."""
         follow_zone(connection, self._zone, now)
         zone = zone_in_force(connection, self._zone, now)
         if was_set_back:
@@ -238,6 +236,8 @@ def _latest_due(connection: Connection, job: Job, zone: ZoneInfo, now: datetime)
     assert job.planned_due is not None
     planned = local = datetime.fromisoformat(job.planned)
     due = job.planned_due
+    if now - due < _SHORTEST:
+        return local, due, 1
     found = latest_instance(job.rule, job.start_local, zone, now)
     if found is not None and found[1] > due and not job_rows.is_settled(connection, job.id, found[1], job.planned):
         local, due = found

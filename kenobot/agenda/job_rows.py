@@ -104,9 +104,11 @@ def due_jobs(connection: Connection, now: datetime, channels: Sequence[str], mos
     return [_job(row) for row in rows]
 
 
-def newest_told(connection: Connection) -> datetime | None:
-    """Return when anything was told last."""
-    return _moment(connection.execute("SELECT max(told_at) FROM occurrence").fetchone()[0])
+def newest_moment(connection: Connection) -> datetime | None:
+    """Return the latest moment at which anything was told or added."""
+    newest = "SELECT (SELECT max(told_at) FROM occurrence), (SELECT max(created) FROM job)"
+    told, added = connection.execute(newest).fetchone()
+    return _moment(max(told or "", added or ""))
 
 
 def open_jobs(connection: Connection) -> list[Job]:
