@@ -34,7 +34,10 @@ class JobError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner."""
+    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner.
+
+    name: of the person, where others read along; "" elsewhere.
+    """
 
     channel: str
     chat: str
@@ -43,13 +46,15 @@ class Place:
     language: Language
     person: str
     scope: str
+    name: str = ""
 
 
 def place_in(inbound: Inbound, principal: Principal, language: Language) -> Place:
     """Return where a reminder is told that the person of a message sets, and whose it is."""
     person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
     chat = inbound.channel, inbound.chat, inbound.thread
-    return Place(*chat, inbound.private, language, person, principal.write_scope)
+    name = "" if inbound.private else inbound.user_name
+    return Place(*chat, inbound.private, language, person, principal.write_scope, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,7 @@ class Job:
     thread: str
     private: bool
     language: Language
+    name: str
     rule: str
     start_local: datetime
     zone: str
@@ -110,7 +116,8 @@ class Job:
     @property
     def place(self) -> Place:
         """Where it is told."""
-        return Place(self.channel, self.chat, self.thread, self.private, self.language, self.person, self.scope)
+        where = self.channel, self.chat, self.thread
+        return Place(*where, self.private, self.language, self.person, self.scope, self.name)
 
     @property
     def is_recurring(self) -> bool:

@@ -3,7 +3,7 @@
 It is a job of its own kind, which `/settings morning` sets; its words are made when it is due.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -59,19 +59,21 @@ def compose_morning(connection: Connection, job: Job, at: datetime, home: ZoneIn
     question = AgendaQuestion(DateRange(local.date(), local.date()))
     plans = find_plans(connection, _REACH, question, at, zone)
     parts = [render_answer(AgendaAnswer(question, tuple(plans)), job.language, local.date())] if plans else []
-    parts += _birthdays(connection, local.date(), job.language)
+    told = {entry.record.id for entry in plans if entry.record is not None}
+    parts += _birthdays(connection, local.date(), job.language, told)
     if waiting := proposals.count_pending(connection):
         parts.append(texts.MORNING_PROPOSALS(job.language, count=waiting))
     return "\n".join([texts.MORNING(job.language), *parts]) if parts else None
 
 
-def _birthdays(connection: Connection, today: date, language: Language) -> Iterator[str]:
-    """Word the birthdays of a day that memory knows."""
+def _birthdays(connection: Connection, today: date, language: Language, told: Collection[int]) -> Iterator[str]:
+    """Word the birthdays of a day that memory knows. told: memories that are among the plans of it."""
     naming = recall_rows.naming_number(connection, today.day, after="", reach=_REACH, limit=_MOST_READ)
     found = [
         record
         for record in naming
-        if record.trust not in QUOTED_TRUST
+        if record.id not in told
+        and record.trust not in QUOTED_TRUST
         and _BIRTHDAY.search(plain := fold(record.text))
         and any((named.day.month, named.day.day) == (today.month, today.day) for named in days_named(plain, today))
     ]

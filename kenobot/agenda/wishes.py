@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from kenobot.agenda import wish_rows
 from kenobot.agenda.job import OWNER_PERSON, Place
+from kenobot.agenda.mentions import content_words, mentions
 from kenobot.agenda.wish_rows import Wish
-from kenobot.cognitive.text.words import search_terms
 from kenobot.storage.connection import Connection
 
 _LASTS = timedelta(days=90)
@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 3
 def add_wish(connection: Connection, text: str, cue: str, place: Place, at: datetime) -> Wish | None:
     """Keep a wish of the owner's; None for another's, one without words to match, and one too many."""
     own = place.person == OWNER_PERSON and place.private
-    if not own or not search_terms(cue) or len(text) > _LONGEST_TEXT or len(cue) > _LONGEST_CUE:
+    if not own or not content_words(cue) or len(text) > _LONGEST_TEXT or len(cue) > _LONGEST_CUE:
         return None
     if len(wish_rows.select(connection, (place.scope,), at)) >= _MOST:
         return None
@@ -35,9 +35,7 @@ def list_wishes(connection: Connection, scopes: Collection[str], at: datetime) -
 
 def find_wishes(connection: Connection, words: str, scopes: Collection[str], at: datetime) -> list[Wish]:
     """Return the wishes that words name, by what they say or by what they wait for."""
-    named = set(search_terms(words))
-    own = wish_rows.select(connection, scopes, at)
-    return [each for each in own if named and named <= {*search_terms(each.text), *search_terms(each.cue)}]
+    return [each for each in wish_rows.select(connection, scopes, at) if mentions(f"{each.text} {each.cue}", words)]
 
 
 def cancel_wish(connection: Connection, wish: int, scopes: Collection[str]) -> Wish | None:
@@ -52,10 +50,7 @@ def cancel_wish(connection: Connection, wish: int, scopes: Collection[str]) -> W
 def fulfil_wishes(connection: Connection, message: str, scopes: Collection[str], at: datetime) -> list[Wish]:
     """Return the wishes that a message fulfils, and note that it does."""
     waiting = [each for each in wish_rows.select(connection, scopes, at) if _is_rested(each, at)]
-    if not waiting:
-        return []
-    said = set(search_terms(message))
-    found = [each for each in waiting if said.issuperset(search_terms(each.cue))][:_MOST_AT_ONCE]
+    found = [each for each in waiting if mentions(message, each.cue)][:_MOST_AT_ONCE]
     for each in found:
         wish_rows.note_fired(connection, each, at)
     return found

@@ -17,6 +17,7 @@ from kenobot.cognitive.text.when.rules import Rule
 Times = tuple[tuple[int, int], ...]
 _WEEK = frozenset(range(7))
 _FORTNIGHT = (14, 15)  # days
+_MOST_TIMES = 100  # of a day
 
 
 def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
@@ -32,6 +33,8 @@ def read_recurrence(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | No
     options = _time_options(merged, pieces, roles)
     if options is None:
         return None
+    if rule.freq in ("WEEKLY", "MONTHLY", "YEARLY") and not (rule.days or rule.month_days or roles.since_day):
+        return None  # on which day?
     begin = roles.since_day or now.date()
     found = [_build(rule, times, begin, pieces.bounds, roles, now) for times in options]
     if merged.once in (1, 2):
@@ -303,5 +306,7 @@ def _read_hours(
         return None
     minutes = range(first, min(last, 24 * 60 - 1) + 1, int(step.total_seconds() // 60))
     times = tuple(divmod(minute, 60) for minute in minutes)
+    if len(times) > _MOST_TIMES:
+        return None
     daily = Rule("WEEKLY" if rule.days else "DAILY", days=rule.days)
     return _build(daily, times, roles.since_day or now.date(), pieces.bounds, roles, now)

@@ -55,7 +55,7 @@ def find_repeats(plain: str) -> tuple[list[Repeat], str]:
 
 def read_weekdays(text: str) -> tuple[int, ...]:
     """Read the days of the week that a text names, in order, each once."""
-    return tuple(dict.fromkeys(_WEEKDAYS[match[1]] for match in _WEEKDAY.finditer(text)))
+    return tuple(dict.fromkeys(WEEKDAY_NAMES[match[1]] for match in _WEEKDAY.finditer(text)))
 
 
 def find_workday(plain: str, begin: date) -> tuple[date, int, int] | None:
@@ -264,7 +264,7 @@ _UNITS: Mapping[str, str] = _TABLES["units"]
 _ADVERBS: Mapping[str, str] = _TABLES["adverbs"]
 _ORDERS: Mapping[str, int] = _TABLES["orders"]
 _NUMERALS: Mapping[str, int] = _TABLES["numerals"]
-_WEEKDAYS = {**WEEKDAYS, **SHORT_WEEKDAYS}
+WEEKDAY_NAMES = {**WEEKDAYS, **SHORT_WEEKDAYS}
 
 
 def _unit(text: str) -> str:
@@ -282,17 +282,17 @@ def _longest(names: Mapping[str, object]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
-_DAY = rf"(?:{_longest(_WEEKDAYS)})"
+_DAY = rf"(?:{_longest(WEEKDAY_NAMES)})"
 _ORDER_NAMES = _longest(_ORDERS)
 UNIT_WORDS = f"(?:{_longest(_UNITS)})"
 """Alternatives of a regular expression: units of time, in both languages."""
 _WORKDAYS_PATTERN = next(words for words, unit in _UNITS.items() if unit == "weekday")
 _ORDER = lazy.regex(rf"(?<!\w)(?:{_ORDER_NAMES})(?!\w)")
-_WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(_WEEKDAYS)})s?(?!\w)")
+_WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(WEEKDAY_NAMES)})s?(?!\w)")
 _PARTS = dict(_TABLES["parts"]) | {
     "plural_list": rf"(?:{_longest(WEEKDAYS)})(?<!s)s(?:{{and}} ?(?:on )?{_DAY}s?(?!\w))*",
     "weekdays": rf"{_DAY}s?(?!\w)",
-    "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend)",
+    "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend|finde|fin de semana)",
     "order": _ORDER_NAMES,
     "units": UNIT_WORDS,
     "count": COUNT,

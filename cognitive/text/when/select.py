@@ -26,6 +26,7 @@ def select_pieces(pieces: Pieces) -> None:
         if len(of_kind) > 1:
             meant = _choose(pieces.plain, of_kind)
             kept = [each for each in kept if each not in of_kind or each in meant]
+    kept = _without_thing_clocks(pieces, kept)
     _keep(pieces, lambda span: any(_within(cluster, span) for cluster in kept))
 
 
@@ -62,6 +63,16 @@ def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
     return [first] if first in free and _HEAD.fullmatch(plain, 0, first[0][0]) else clusters
 
 
+def _without_thing_clocks(pieces: Pieces, clusters: list[Cluster]) -> list[Cluster]:
+    """Leave out the hour of a thing that is asked for on a day: "remind me on Friday about the 3pm train"."""
+    asked = [each for each in clusters if _ASKED.search(pieces.plain, 0, each[0][0])]
+    if len(asked) != 1 or not any(_within(asked[0], (day.start, day.end)) for day in pieces.days):
+        return clusters
+    if any(_within(asked[0], (clock.start, clock.end)) for clock in pieces.clocks):
+        return clusters
+    return [each for each in clusters if each in asked or not _is_of_thing(pieces.plain, each)]
+
+
 def _is_of_thing(plain: str, cluster: Cluster) -> bool:
     """Return whether a cluster tells which thing is meant: "the meeting of Friday", "la reunión del lunes"."""
     start, end = cluster[0]
@@ -83,7 +94,7 @@ def _keep(pieces: Pieces, kept: Callable[[Span], bool]) -> None:
     pieces.hours = [piece for piece in pieces.hours if kept((piece.start, piece.end))]
 
 
-_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u|around|about|sobre)"
+_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u)"
 GAP = lazy.regex(rf"[\s,;:()-]*(?:{_LINK}[\s,;:()-]+)*(?:{_LINK})?[\s,;:()-]*")
 """What stands between two pieces of one cluster."""
 _CLAUSE = lazy.regex(r"(?<!\w)(?:que(?! viene)|that)(?!\w)|: ")

@@ -14,7 +14,7 @@ from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.places import find_stay
-from kenobot.agent.commands.reminder_orders import find_order
+from kenobot.agent.commands.reminder_orders import find_order, match_offer
 from kenobot.cognitive.text.when import Meaning, Moment, read_when
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
@@ -60,7 +60,8 @@ def _follow_order(connection: Connection, call: CommandCall, context: CommandCon
     now = reminders.local_now(connection, call, context)
     found = find_order(call.inbound.text, now)
     if found is None:
-        return None
+        offered = match_offer(call.inbound.text, now)
+        return reminder_questions.offer(connection, offered, call, context) if offered is not None else None
     order, before = found
     call = replace(call, language=order.language)
     meaning = order.when.meaning if order.when is not None else None
@@ -96,7 +97,7 @@ def _ask_zone(connection: Connection, call: CommandCall, context: CommandContext
     question = texts.ZONE_ASK if stay.until is not None else texts.ZONE_ASK_OPEN
     day = say_day(stay.until, call.language, stay.until - _FAR) if stay.until is not None else ""
     number = reminder_questions.open_zone_question(connection, call, stay.zone, until)
-    yes = Choice(texts.BUTTON_FOLLOW_ZONE(call.language), "reminder", f"away {number}")
+    yes = Choice(texts.BUTTON_YES_PLAIN(call.language), "reminder", f"away {number}")
     no = Choice(texts.BUTTON_LEAVE_REMINDER(call.language), "reminder", f"leave {number}")
     text = question(call.language, place=one_line(stay.place), time=say_hour(there), day=day)
     return CommandAnswer(text, ((yes, no),))

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import jobs, wishes
 from kenobot.agenda.focus_rows import last_spoken, last_told, note_spoken
 from kenobot.agenda.job import Job, JobError, Occurrence
+from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local, to_utc
 from kenobot.agenda.say_reminder import say_next, shown_zone
 from kenobot.agenda.say_time import say_moment
@@ -22,7 +23,6 @@ from kenobot.agent.commands.reminder_orders import ReminderOrder, read_whole_tim
 from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer, ReminderPayload
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Moment, Recurrence
-from kenobot.cognitive.text.words import search_terms
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.gateway.buttons import Choice
@@ -46,8 +46,7 @@ def find_meant(
     if not order.what:
         job = _spoken_of(connection, inbound, at)
         return [each for each in own if job is not None and each.id == job.id]
-    words = set(search_terms(order.what))
-    fits = [job for job in own if words and words <= set(search_terms(job.text))]
+    fits = [job for job in own if mentions(job.text, order.what)]
     return fits or _find_by_time(own, order.what, now, at)
 
 
@@ -99,18 +98,25 @@ def _is_last_said(connection: Connection, inbound: Inbound, moment: datetime | N
 
 def _find_by_time(own: Sequence[Job], words: str, now: datetime, at: datetime) -> list[Job]:
     """Return the reminders that come at the day and hour that words name."""
-    when = read_whole_time(words, now)
+    when = read_whole_time(words.removesuffix("'s"), now)
     meaning = when.meaning if when is not None else None
     options = meaning.options if isinstance(meaning, TimeChoice) else (meaning,)
     moments = [option for option in options if isinstance(option, Moment)]
     coming = [(job, job.next_due - at + now) for job in own if job.next_due is not None]
-    return [job for job, local in coming if any(_same_time(local, each) for each in moments)]
+    exactly = [job for job, local in coming if any(_same_time(local, each) for each in moments)]
+    return exactly or [job for job, local in coming if any(_same_hour(local, each) for each in moments)]
 
 
 def _same_time(local: datetime, named: Moment) -> bool:
     if not named.has_time:
         return local.date() == named.at.date()
     return (local.hour, local.minute) == (named.at.hour, named.at.minute)
+
+
+def _same_hour(local: datetime, named: Moment) -> bool:
+    """Return whether a time has the hour and minute that words name, in either half of a day."""
+    is_hour = named.has_time and not named.exact
+    return is_hour and (local.hour % 12, local.minute) == (named.at.hour % 12, named.at.minute)
 
 
 # ── orders in plain words ────────────────────────────────────────────────────────────────────────────────────────────
@@ -127,6 +133,8 @@ def change(
     if order.kind == "done":
         told = last_told(connection, (call.inbound.channel, call.inbound.chat, call.inbound.thread), call.at)
         return _done(connection, told[1].id, call) if told is not None else texts.REMINDER_NONE(call.language)
+    if order.kind == "cancel" and order.all:
+        return _choose_any(connection, "cancel", call, context)
     now = reminders.local_now(connection, call, context)
     found = find_meant(connection, order, call.inbound, call.principal, call.at, now)
     if order.kind == "cancel" and not found and order.what:
@@ -263,6 +271,26 @@ def press(connection: Connection, call: CommandCall, context: CommandContext) ->
         return error.words(call.language)
 
 
+def undo_last(
+    connection: Connection, call: CommandCall, context: CommandContext, newer_than: str
+) -> str | CommandAnswer | None:
+    """Take back the last change of the reminder that this chat spoke of last; None where there is none so new."""
+    spoken = last_spoken(connection, call.inbound.session, call.at)
+    if spoken is None or (newer_than and datetime.fromisoformat(spoken[1]) < _second(newer_than)):
+        return None
+    own = _changeable([spoken[0]], call.inbound, call.principal)
+    if not own or not own[0].undo or own[0].scope not in call.principal.read_scopes:
+        return None
+    try:
+        return _press_job(connection, "undo", own[0], call, context)
+    except JobError as error:
+        return error.words(call.language)
+
+
+def _second(moment: str) -> datetime:
+    return datetime.fromisoformat(moment).replace(microsecond=0)
+
+
 def _press_job(
     connection: Connection, verb: str, job: Job, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
@@ -358,7 +386,7 @@ def answer(connection: Connection, call: CommandCall, context: CommandContext) -
     if approval is None or given is None:
         return texts.NO_QUESTION(call.language)
     reminder_questions.close(
-        connection, approval.id, call.inbound, done=given.is_yes or given.meaning is not None or bool(given.job)
+        connection, approval.id, call.inbound, done=given.is_yes or given.meaning is not None or bool(given.jobs)
     )
     return _follow(connection, given, replace(call, language=given.asked.language), context)
 
@@ -371,10 +399,10 @@ def _press_answer(
         return texts.DECIDED(call.language)
     given = ReminderAnswer(asked, is_yes=verb == "away")
     if verb == "set":
-        given = ReminderAnswer(asked, reminder_questions.from_fields(asked.times[int(rest)]), asked.job)
+        given = ReminderAnswer(asked, reminder_questions.from_fields(asked.times[int(rest)]), asked.moved)
     elif verb == "pick":
         meaning = reminder_questions.from_fields(asked.times[0]) if asked.times else None
-        given = ReminderAnswer(asked, meaning, int(rest))
+        given = ReminderAnswer(asked, meaning, asked.jobs if rest == "all" else (int(rest),))
     return _follow(connection, given, call, context)
 
 
@@ -384,16 +412,30 @@ def _follow(
     asked = given.asked
     if given.is_yes:
         return _follow_zone(connection, asked, call, context)
-    if given.meaning is None and not given.job:
+    if given.meaning is None and not given.jobs:
         return texts.REMINDER_LEFT(call.language)
     if asked.act == "set":
         assert given.meaning is not None
         origin = replace(call, inbox_id=asked.asked or call.inbox_id)
         return reminders.add_reminder(connection, asked.what, given.meaning, origin, context)
-    job = jobs.load_job(connection, given.job, call.principal.read_scopes)
-    if job is None:
+    chosen = [jobs.load_job(connection, number, call.principal.read_scopes) for number in given.jobs]
+    found = [job for job in chosen if job is not None]
+    if len(found) > 1:
+        return _cancel_all(connection, found, call)
+    if not found:
         return texts.REMINDER_OVER(call.language)
-    return carry_out(connection, asked.act, job, given.meaning, call, context)
+    return carry_out(connection, asked.act, found[0], given.meaning, call, context)
+
+
+def _cancel_all(connection: Connection, found: Sequence[Job], call: CommandCall) -> CommandAnswer:
+    """Cancel several reminders; each can be taken back."""
+    open_ones = [job for job in found if job.state in ("active", "paused")]
+    for job in open_ones:
+        jobs.cancel_job(connection, job, call.at)
+    undo = texts.BUTTON_UNDO(call.language)
+    hands = [Choice(f"{undo}: {one_line(job.text, 24)}", "reminder", f"undo {job.id}") for job in open_ones[:8]]
+    text = texts.REMINDERS_CANCELLED(call.language, count=len(open_ones))
+    return CommandAnswer(text, tuple((hand,) for hand in hands))
 
 
 # ── standing wishes, and where the owner is ──────────────────────────────────────────────────────────────────────────

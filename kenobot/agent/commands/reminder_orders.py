@@ -33,12 +33,14 @@ _NAMES_HALF = lazy.regex(
 )
 _STOPS = lazy.regex(r":(?=\s|$)|(?<=day)\s(?=to (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))", re.IGNORECASE)
 _THING_OF_DAY = lazy.regex(r"(?:el|la|lo|los|las|del|al) (?:[^\W\d_]+ (?:de )?){1,3}(?=de mañana)", re.IGNORECASE)
+_ADDRESSED = lazy.regex(r"@?\w{2,32}[,:]?\s+(?<=[,:]\s)|@\w{2,32}\s+")  # by whatever name the bot has
 _ASIDE = lazy.regex(r"(?:por favor|porfa|please|temprano|early|tambien|also)[,\s]+")
 _GREETING = lazy.regex(
     r"\W*(?:hola|buenas(?: tardes| noches)?|buenos d[ií]as|oye|hi|hey|hello|good (?:morning|afternoon|evening))\b"
     r"[\s,.!]+",
     re.IGNORECASE,
 )
+_MOST_PARTS = 8  # of a message that may begin an order
 _NO_TIME = datetime.fromisoformat("2026-01-01T12:00")
 _PART_ENDS = lazy.regex(r"(?<=[.!?…])\s+|\n+|[,;]\s+(?:(?:y|and|so|asi que|así que)\s+)?", re.IGNORECASE)
 _EDGES = " \t\n,.;:!?…-–—¿¡"
@@ -52,6 +54,7 @@ class ReminderOrder:
     "wish": to be told `what` when a message mentions `cue`.
 
     when: the words of its time, as read; None where there is none. sure: it can be nothing else, whatever is in store.
+    all: it is about all there are.
     """
 
     kind: OrderKind
@@ -60,6 +63,7 @@ class ReminderOrder:
     when: When | None = None
     cue: str = ""
     sure: bool = True
+    all: bool = False
 
 
 class _Phrases:
@@ -86,6 +90,7 @@ class _Phrases:
         self.asks, self.never, self.bound, self.thing = bare["asks"], bare["never"], bare["bound"], bare["thing"]
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
         self.noun = lazy.regex(parts["noun"])
+        self.offer = compiled("offer", parts["hello"])[0]
         self.please = compiled("please", "")[0]
         self.zone = compiled("zone", parts["hello"])[0]
 
@@ -124,11 +129,33 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
     message = _Message(whole, _fold_aligned(whole), now)
     if _SENTENCES.search(message.plain):
         return None
+    found = _match_any(message)
+    if found is None and (name := _ADDRESSED.match(message.plain)) is not None:
+        found = _match_any(message.cut(name.end(), len(message.plain)))
+    return found
+
+
+def _match_any(message: _Message) -> ReminderOrder | None:
+    """Match the orders of both languages."""
     for language, phrases in _PHRASES.items():
         if not any(word in message.plain for word in phrases.words):
             continue
         order = _match_in(_without_please(message, phrases), phrases, language)
         if order is not None:
+            return order
+    return None
+
+
+def match_offer(text: str, now: datetime) -> ReminderOrder | None:
+    """Return the reminder to offer for a message that asks to remember a deed with its hour; None for any other."""
+    said = unicodedata.normalize("NFC", text).strip(_EDGES)
+    if len(said) > _LONGEST:
+        return None
+    message = _Message(said, _fold_aligned(said), now)
+    for language, phrases in _PHRASES.items():
+        match = phrases.offer.fullmatch(message.plain)
+        order = _with_time(message.part(match, "body"), phrases, language, has_hour=True) if match else None
+        if order is not None and order.kind == "add" and order.when is not None and _names_hour(order.when):
             return order
     return None
 
@@ -158,7 +185,7 @@ def find_order(text: str, now: datetime) -> tuple[ReminderOrder, str] | None:
 
     Where it names nothing itself ("…, remind me at 9"), it is about what is said before.
     """
-    for end in _PART_ENDS.finditer(text):
+    for end in [*_PART_ENDS.finditer(text)][-_MOST_PARTS:]:
         before, after = text[: end.start()].strip(), text[end.end() :].strip()
         order = match_order(after, now) if before else None
         if order is None or not order.sure or order.kind not in ("add", "again"):
@@ -259,7 +286,9 @@ def _about_one(kind: str, message: _Message, match: re.Match[str], language: Lan
         return None
     what = next((body.strip(_EDGES) for body in bodies if body.strip(_EDGES)), "")
     found = next((each for each in _SUBJECTS if each == kind), None)
-    return ReminderOrder(found, language, what, when, sure="named" in groups) if found is not None else None
+    is_of_all = not what and groups.get("named", "").endswith("s")
+    named = "named" in groups
+    return ReminderOrder(found, language, what, when, sure=named, all=is_of_all) if found is not None else None
 
 
 def _behind_time(message: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:

@@ -11,16 +11,16 @@ from typing import Any, Literal
 
 from kenobot.agenda import job_rows
 from kenobot.agenda.job import Job
+from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_moment, say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
-from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, half_of_day, read_whole_time
+from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, ReminderOrder, half_of_day, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
-from kenobot.cognitive.text.words import search_terms
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
@@ -57,6 +57,11 @@ class ReminderPayload:
     times: tuple[Mapping[str, Any], ...] = ()
     jobs: tuple[int, ...] = ()
 
+    @property
+    def moved(self) -> tuple[int, ...]:
+        """Return the reminder that gets the chosen time; none for a new one."""
+        return (self.job,) if self.job else ()
+
 
 def ask_time(
     connection: Connection,
@@ -72,7 +77,7 @@ def ask_time(
     """
     now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
     given: list[Moment | Recurrence] = [each for option in options for each in _flat(option)]
-    labels = [_label(option, call.language, now) for option in given]
+    labels = [_capitalize(_label(option, call.language, now)) for option in given]
     if not given:
         offered = _offer_times(now)
         given, labels = [moment for moment, _ in offered], [label(call.language) for _, label in offered]
@@ -83,6 +88,24 @@ def ask_time(
     text = question(call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_listed(labels, call))
     rows = tuple((Choice(label, "reminder", f"set {number} {place}"),) for place, label in enumerate(labels))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
+
+
+def offer(connection: Connection, order: ReminderOrder, call: CommandCall, context: CommandContext) -> CommandAnswer:
+    """Ask whether to remind of what a message says, at the time that it names."""
+    assert order.when is not None
+    assert order.when.meaning is not None
+    given = _flat(order.when.meaning)
+    call = replace(call, language=order.language)
+    if len(given) > 1:
+        return ask_time(connection, order.what, given, call, context)
+    payload = _payload(connection, call, "set", order.what, times=(to_fields(given[0]),))
+    number, language = _open(connection, call, payload), call.language
+    now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    text = texts.REMIND_OFFER(
+        language, what=texts.QUOTED(language, text=one_line(order.what)), when=_label(given[0], language, now)
+    )
+    yes = Choice(texts.BUTTON_YES_PLAIN(language), "reminder", f"set {number} 0")
+    return CommandAnswer(text, ((yes, _leave(number, language)),))
 
 
 def ask_which(
@@ -96,7 +119,7 @@ def ask_which(
     """Ask which of several reminders an order means. meaning: the time to which it is moved."""
     shown = found[:_MOST_ASKED]
     times = (to_fields(meaning),) if meaning is not None else ()
-    numbers = tuple(job.id for job in shown)
+    numbers = tuple(job.id for job in found)
     payload = _payload(connection, call, act, "", times=times, jobs=numbers)
     number = _open(connection, call, payload)
     zone = zone_in_force(connection, context.zone, call.at)
@@ -108,6 +131,8 @@ def ask_which(
         Choice(f"{place}. {one_line(job.text, 30)}", "reminder", f"pick {number} {job.id}")
         for place, job in enumerate(shown, 1)
     ]
+    if act == "cancel" and len(found) > 1:
+        buttons.append(Choice(texts.BUTTON_ALL(call.language), "reminder", f"pick {number} all"))
     rows = tuple((button,) for button in buttons)
     text = texts.REMINDER_WHICH(call.language, lines="\n".join(lines))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
@@ -124,11 +149,11 @@ def open_zone_question(connection: Connection, call: CommandCall, zone: str, unt
 
 @dataclass(frozen=True, slots=True)
 class ReminderAnswer:
-    """An answer to a question: the chosen time or reminder, or a yes; none where all is left as it is."""
+    """An answer to a question: the chosen time or reminders, or a yes; none where all is left as it is."""
 
     asked: ReminderPayload
     meaning: Moment | Recurrence | None = None
-    job: int = 0
+    jobs: tuple[int, ...] = ()
     is_yes: bool = False
 
 
@@ -155,27 +180,30 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
     if asked.act == "away":
         return ReminderAnswer(asked, is_yes=True) if word == "yes" else None
     if asked.jobs:
-        picked = _pick_job(connection, asked, text, word)
+        picked = _pick_jobs(connection, asked, text, word)
         meaning = from_fields(asked.times[0]) if asked.times else None
         return ReminderAnswer(asked, meaning, picked) if picked else None
-    if (
-        isinstance(word, frozenset)
-        and len(word) == 1
-        and (place := min(word)) <= len(asked.times)
-        and not _is_hour(text)
-    ):
-        return ReminderAnswer(asked, from_fields(asked.times[place - 1]), asked.job)
-    options = [from_fields(each) for each in asked.times]
+    meaning = _pick_time([from_fields(each) for each in asked.times], text, word, now)
+    return ReminderAnswer(asked, meaning, asked.moved) if meaning is not None else None
+
+
+def _pick_time(
+    options: Sequence[Moment | Recurrence], text: str, word: object, now: datetime
+) -> Moment | Recurrence | None:
+    """Return the time that words choose from those of a question, or name themselves; None where they do neither."""
+    if word == "yes":
+        return options[0] if len(options) == 1 else None
+    place = int(min(word)) if isinstance(word, frozenset) and len(word) == 1 and not _is_hour(text) else 0
+    if 0 < place <= len(options):
+        return options[place - 1]
     half = half_of_day(text)
-    if half and len({_half(each) for each in options}) > 1 and (fits := [e for e in options if _half(e) == half]):
-        return ReminderAnswer(asked, fits[0], asked.job)
+    if half and len({_half(each) for each in options}) > 1:
+        return next((each for each in options if _half(each) == half), None)
     when = read_whole_time(text, now)
     if when is None or when.meaning is None:
         return None
-    if isinstance(when.meaning, TimeChoice):
-        same = [each for each in when.meaning.options if each in options]
-        return ReminderAnswer(asked, (same or when.meaning.options)[0], asked.job)
-    return ReminderAnswer(asked, when.meaning, asked.job)
+    named = _flat(when.meaning)
+    return next((each for each in named if each in options), named[0])
 
 
 def close(connection: Connection, number: int, inbound: Inbound, *, done: bool) -> ReminderPayload | None:
@@ -241,8 +269,11 @@ def _flat(meaning: Meaning) -> Sequence[Moment | Recurrence]:
 def _label(option: Moment | Recurrence, language: Language, now: datetime) -> str:
     if isinstance(option, Recurrence):
         return say_rule(option.rule, option.start, language, has_time=option.has_time)
-    said = say_moment(option.at, language, now.date())
-    return said[:1].upper() + said[1:]
+    return say_moment(option.at, language, now.date())
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _listed(labels: Sequence[str], call: CommandCall) -> str:
@@ -259,15 +290,15 @@ def _is_hour(text: str) -> bool:
     return not text.strip(" .").lstrip("#").isdecimal()
 
 
-def _pick_job(connection: Connection, asked: ReminderPayload, text: str, word: object) -> int:
-    """Return the reminder that words choose from those of a question; 0 where they choose none or several."""
+def _pick_jobs(connection: Connection, asked: ReminderPayload, text: str, word: object) -> tuple[int, ...]:
+    """Return the reminders that words choose from those of a question; none where they do not tell."""
+    if word == "all":
+        return asked.jobs if asked.act == "cancel" else ()
     if isinstance(word, frozenset):
-        places = [place for place in word if 0 < place <= len(asked.jobs)]
-        return asked.jobs[places[0] - 1] if len(places) == 1 == len(word) else 0
-    said = set(search_terms(text))
-    fits = []
-    for number in asked.jobs:
-        job = job_rows.get_job(connection, number)
-        if job is not None and said and said <= set(search_terms(job.text)):
-            fits.append(number)
-    return fits[0] if len(fits) == 1 else 0
+        places = sorted(word)
+        is_known = all(0 < place <= len(asked.jobs) for place in places)
+        is_few = len(places) == 1 or asked.act == "cancel"
+        return tuple(asked.jobs[place - 1] for place in places) if is_known and is_few else ()
+    found = (job_rows.get_job(connection, number) for number in asked.jobs)
+    fits = tuple(job.id for job in found if job is not None and mentions(job.text, text))
+    return fits if len(fits) == 1 else ()

@@ -6,6 +6,7 @@ import pytest
 
 from kenobot.agent.commands.reminder_orders import half_of_day, match_order, read_typed, read_whole_time
 from kenobot.core.i18n import Language
+from tests.cost import assert_bounded
 from tests.unit.agent.commands.reminder_corpus import ORDERS, OTHERS
 
 _NOW = datetime.fromisoformat("2026-11-29T10:00")  # a Sunday
@@ -94,6 +95,14 @@ def test_orders_about_reminders_there_are(text: str, kind: str, what: str, sure:
     order = match_order(text, _NOW)
     assert order is not None
     assert (order.kind, order.what, order.sure) == (kind, what, sure)
+
+
+def test_a_long_message_is_no_order() -> None:
+    """And costs nothing to look at, however it is made."""
+    for text in ("remind me to " + "go " * 50_000, "hey, " * 90 + "remind me", "recuérdame que " + "y mañana " * 300):
+        assert_bounded(lambda said: match_order(said, _NOW), text)
+    for text in ("cancel the " * 45, "a las 8, " * 55 + "recuérdame", "move it " * 60 + "to 5", "remind me " * 49):
+        assert_bounded(lambda said: match_order(said, _NOW), text * 10)
 
 
 def test_what_is_typed_behind_a_command_is_an_order() -> None:
