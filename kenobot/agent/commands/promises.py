@@ -11,10 +11,14 @@ from kenobot.cognitive.beliefs.lifecycle import note_resolved, resolved_on
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.core import texts
+from kenobot.cognitive.text.words import fold
+from kenobot.core import lazy, texts
 from kenobot.storage import approvals
 from kenobot.storage.connection import Connection
 
+_LEAVE = lazy.regex(
+    r"(?:no )?(?:leave it|let it be|never ?mind|forget it|dejal[oa]|olvidal[oa])(?: (?:as it is|asi|estar))?"
+)
 _REASON = "its speaker said that it is done"
 
 
@@ -23,7 +27,9 @@ def answer(connection: Connection, call: CommandCall, context: CommandContext) -
     answered = close_by_words(connection, call, KIND)
     if answered is None:
         return texts.NO_QUESTION(call.language)
-    return _follow(connection, "done" if answered.is_yes else "later", answered.payload["record"], call, context)
+    leave = _LEAVE.fullmatch(fold(call.arguments).strip(" .!¡")) is not None
+    word = "done" if answered.is_yes else "leave" if leave else "later"
+    return _follow(connection, word, answered.payload["record"], call, context)
 
 
 def answer_by_button(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:

@@ -23,6 +23,7 @@ from kenobot.agent.commands.command import (
     CommandContext,
 )
 from kenobot.agent.commands.natural_language import (
+    asks_for_calendar,
     asks_to_show,
     asks_what_was_heard,
     match_command,
@@ -138,6 +139,10 @@ _ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
 _ORDER = Command((), _later("reminders", "obey"), changes=frozenset(), openly=True)
 _ANSWER_OF_REMINDER = Command((), _later("reminder_changes", "answer"), changes=frozenset(), openly=True)
 _ANSWER_OF_PROMISE = Command((), _later("promises", "answer"))
+_ANSWER_OF_CALENDAR = Command((), _later("calendar_file", "answer"), changes=frozenset())
+OFFER_CALENDAR = Command((), _later("calendar_file", "offer"), changes=frozenset())
+"""Answers a calendar file by the events in it, which are the arguments."""
+_EXPORT = Command((), _later("calendar_export", "export"), changes=frozenset(), openly=True)
 _SHOW_HELD = Command((), _later("held_back", "show_held"), changes=frozenset())
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
@@ -152,6 +157,7 @@ _PRESSED: Mapping[str, Command] = {
     "reminder": Command((), _later("reminder_changes", "press"), changes=frozenset(), openly=True),
     "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
     "promise": Command((), _later("promises", "answer_by_button")),
+    "calendar": Command((), _later("calendar_file", "press"), changes=frozenset()),
     "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
 }
 """What only buttons give."""
@@ -261,6 +267,7 @@ class CommandRegistry:
             (changed.KIND, _ANSWER_OF_CHANGE),
             (kept_secret.KIND, _ANSWER_OF_SECRET),
             (overdue.KIND, _ANSWER_OF_PROMISE),
+            ("calendar", _ANSWER_OF_CALENDAR),
         )
         if back:  # "forget it" is a yes to whether to forget, a no to a secret's offer, and no answer to a change
             answers = (answers[0], answers[2])
@@ -403,5 +410,7 @@ def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | N
     if match is not None:
         command = _NAMED.get(fold(match[1]))
         return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
+    if asks_for_calendar(text):
+        return _EXPORT, text
     wish = (match_without_model(text) if without_model else None) or match_command(text)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

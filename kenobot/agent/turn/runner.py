@@ -13,9 +13,10 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import Command, CommandCall
-from kenobot.agent.commands.registry import CommandListener, CommandRegistry, spoken_language
+from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.models import ReplyModel
+from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media, message_pictures
 from kenobot.agent.media.problems import problem_text
@@ -320,7 +321,9 @@ class TurnRunner:
             )
         )
         if attached.has_content:
-            data.command = await self._find_command(attached.inbound, data.principal, now)
+            found = await self._find_command(attached.inbound, data.principal, now)
+            events = find_calendar(attached, data.principal) if found is None else ""
+            data.command = (OFFER_CALENDAR, events) if events else found
         else:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True
