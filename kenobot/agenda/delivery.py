@@ -33,7 +33,7 @@ from kenobot.storage.outbox import Destination
 _log = logging.getLogger(__name__)
 
 POLL_SECONDS = 5.0
-_BATCH = 200  # jobs a transaction
+_BATCH = 50  # jobs a transaction
 _ON_TIME = timedelta(minutes=3)
 _LATE = timedelta(hours=1)  # behind which several are told as one
 _STILL_HELPS = timedelta(hours=24)
