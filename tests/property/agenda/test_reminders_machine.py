@@ -57,7 +57,7 @@ class Reminders(RuleBasedStateMachine):
     def boot(self) -> None:
         """Begin another life of the bot, with nothing in mind."""
         channels = {"fake": FakeChannel()}
-        database = cast(Database, None)  # nothing is sent
+        database = cast("Database", None)  # nothing is sent
         outbox = Outbox(database, self.clock)
         delivery = Delivery(channels, outbox, Bus(self.clock), self.clock, Random(1))
         messenger = BotMessenger(database, self.clock, channels, delivery)

@@ -52,7 +52,7 @@ def test_a_year_of_two_hundred_reminders(connection: Connection) -> None:
     """The bot looks only when something is due; both nights of changed clocks are among its days."""
     clock = ManualClock(_BEGIN)
     channels = {"fake": FakeChannel()}
-    database = cast(Database, None)  # nothing is sent
+    database = cast("Database", None)  # nothing is sent
     outbox = Outbox(database, clock)
     delivery = Delivery(channels, outbox, Bus(clock), clock, Random(1))
     messenger = BotMessenger(database, clock, channels, delivery)
