@@ -38,7 +38,8 @@ class ClockTime:
         if half in _MORNINGS:
             return (hour if half == "morning" else hour % 12,)
         if half == "night":
-            return (24 if hour == 12 else hour + 12 if hour > 5 else hour + 24,)
+            late = (24,) if hour == 12 else (hour + 12,) if hour > _SMALL else (hour + 24,)
+            return (hour + 12, hour + 24) if hour in (_SMALL - 1, _SMALL) else late
         if half == "noon" and hour in (10, 11):
             return (hour,)
         if half:
@@ -46,6 +47,7 @@ class ClockTime:
         return (12,) if hour == 12 else (hour, hour + 12)
 
 
+_SMALL = 5  # the last of the small hours, which are of the night
 _MORNINGS = frozenset({"dawn", "morning", "am"})
 
 
@@ -58,8 +60,25 @@ def clock_times(plain: str) -> list[ClockTime]:
             continue
         found.append(form)
         while (another := _read_more(text, found[-1])) is not None:
+            last = found[-1]
+            if another.joined == "o" and another.part and not (last.part or last.sure) and last.hour < another.hour:
+                found[-1] = replace(last, part=another.part)
             found.append(another)
-    return sorted(found, key=lambda time: time.start)
+    return sorted((time for time in found if not _is_verse(text, time)), key=lambda time: time.start)
+
+
+def _is_verse(text: str, time: ClockTime) -> bool:
+    word = _WORD_BEFORE.search(text, max(0, time.start - _LONGEST_CUE), time.start)
+    return word is not None and text[time.start].isdigit() and word[1] in _NO_TIMES_BEHIND
+
+
+def clock_behind(plain: str, place: int) -> ClockTime | None:
+    """Read the time right behind a day, such as "Monday 15.30"; it needs no other word there."""
+    blank = _BLANK.match(plain, place)
+    if blank is None:
+        return None
+    found = (pattern.match(plain, blank.end()) for pattern in _BEHIND_DAY)
+    return next((replace(time, start=place) for match in found if match and (time := _read(plain, match))), None)
 
 
 def time_named(plain: str) -> str:
@@ -99,7 +118,9 @@ def _read(text: str, match: re.Match[str]) -> ClockTime | None:
     said = {name: value for name, value in match.groupdict().items() if value is not None}
     start, end = match.span()
     if "noon" in said or "midnight" in said:
-        return ClockTime(12 if "noon" in said else 24, 0, start, end, sure=True)
+        past, to = (_read_minutes(said.get(name, "")) for name in ("past", "to"))
+        hour, minute = divmod(60 * (12 if "noon" in said else 24) + past - to, 60)
+        return ClockTime(hour, minute, start, end, sure=True)
     hour = int(said["hour"]) if "hour" in said else _HOURS[said["word"]]
     past, to = (_read_minutes(said.get(name, "")) for name in ("past", "to"))
     minutes = 60 * hour + int(said.get("minute", 0)) + past - to
@@ -116,7 +137,7 @@ def _read(text: str, match: re.Match[str]) -> ClockTime | None:
     hour, minute = divmod(minutes, 60)
     if (sure and part in ("pm", "afternoon", "evening") and hour < 12) or (part == "am" and hour == 12):
         sure = False
-    return ClockTime(hour or (24 if not sure else 0), minute, start, end, sure, part, split=split)
+    return ClockTime(hour or (0 if sure else 12), minute, start, end, sure, part, split=split)
 
 
 def _read_minutes(said: str) -> int:
@@ -127,6 +148,8 @@ _TABLES = load_tables(__package__, "clock_times.toml")
 _HOURS = {word: hour for hour, row in enumerate(_TABLES["words"]["hours"].split("\n"), 1) for word in row.split()}
 _MINUTES: Mapping[str, int] = _TABLES["minutes"]
 _OF_DAY: Mapping[str, str] = _TABLES["of_day"]
+_NO_TIMES_BEHIND = frozenset(_TABLES["no_times"]["before"].split())
+_WORD_BEFORE = lazy.regex(r"([^\W\d_]+) \Z")
 _LONGEST_CUE = 40
 HOUR_WORDS = "|".join(sorted(_HOURS, key=len, reverse=True))
 _HALF_WORD = "|".join(word for word, hour in _HOURS.items() if hour <= 12 and word not in ("una",))
@@ -145,9 +168,9 @@ def _fill(pattern: str) -> str:
     return pattern
 
 
-_BEFORE = r"(?<![\w/.,:€$£#+-])"
+_BEFORE = r"(?<![\w/.,€$£#+-])(?<!\d:)"
 _STRONG, _WEAK = (_fill(rf"(?<!\w)(?:{{{name}}})") for name in ("strong_cue", "weak_cue"))
-_ANY_CUE = lazy.regex(rf"(?:{_STRONG}|{_WEAK}) \Z")
+_ANY_CUE = lazy.regex(rf"(?:{_STRONG}|{_WEAK}|(?<!\w)for) \Z")
 _FREE = tuple(lazy.regex(_BEFORE + _fill(pattern)) for pattern in _TABLES["free"]["patterns"])
 _CUED = tuple(
     lazy.regex(f"{cue} ?{_fill(pattern)}{closed}") if cue == _STRONG else lazy.regex(f"{cue} {_fill(pattern)}{closed}")
@@ -155,10 +178,15 @@ _CUED = tuple(
     for pattern in _TABLES["cued"]["patterns"]
 )
 _MORE = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["more"]["patterns"])
-_JOIN = lazy.regex(r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:at|a las?|las?) )?")
+_BEHIND_DAY = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["behind_day"]["patterns"])
+_BLANK = lazy.regex(r",? |t(?=\d\d:)")
+_JOIN = lazy.regex(
+    r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:again|also|then|tambien|otra vez|luego) )?"
+    r"(?:(?:at|a las?|las?) )?"
+)
 _TAIL = lazy.regex(
     _fill(
-        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|y pico|ish|horas|hrs?|hs?)|ish)(?!\w)\.?)?"
+        r"(?:(?:,? (?:en punto|sharp|on the dot|exactly|o'?clock|ish|horas|hrs?|hs?)|-?ish)(?!\w)\.?)?"
         r"(?:{half}|,? (?:" + "|".join(f"(?P<{name}>{words})" for name, words in _OF_DAY.items()) + r"))?(?!\w)"
     )
 )

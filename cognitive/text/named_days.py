@@ -90,7 +90,9 @@ def _counted_from(text: str, found: Sequence[NamedDay]) -> list[NamedDay]:
     days: list[NamedDay] = []
     for named in found:
         start = max(0, named.start - _LONGEST_COUNT)
-        counts = (pattern.search(text, start, named.start) for pattern in _FROM_BEHIND)
+        cue = _COUNT_CUE.match(text, named.start, named.end)
+        end = cue.end() if cue else named.start
+        counts = (pattern.search(text, start, end) for pattern in _FROM_BEHIND)
         match = next(filter(None, counts), None)
         if match is None:
             days.append(named)
@@ -206,7 +208,7 @@ def _of_month(groups: Groups, said: _Reference) -> date | None:
 
 def _of_next_month(groups: Groups, said: _Reference) -> date | None:
     first = _first_of_next_month(said)
-    return valid_day(first.year, first.month, int(groups["n"]))
+    return valid_day(first.year, first.month, _day_number(groups))
 
 
 def _first_of_next_month(said: _Reference) -> date:
@@ -482,6 +484,7 @@ _PATTERNS = tuple(
 )
 _FROM_ANOTHER = tuple(map(_filled, _TABLES["another"]["patterns"]))
 _FROM_BEHIND = tuple(map(_filled, _TABLES["another_behind"]["patterns"]))
+_COUNT_CUE = lazy.regex(r"(?:(?:antes|despues|before|after) )?(?:(?:del?|the|el) )*")
 _KINDS = _load_kinds()  # bounded: of the data
 _SURELY_MONTHS = [name if name not in ("may", "march") else rf"(?<=\bin ){name}" for name in MONTHS]
 _MONTH_TOLD = lazy.regex(rf"(?<!\w)(?P<month>{_either(_SURELY_MONTHS)})(?!\w)")

@@ -29,7 +29,7 @@ def _either(names: Mapping[str, int]) -> str:
 NUMBER_WORDS = rf"(?:{_either(_TENS)})(?:[- ]| y )(?:{_ONES})|{_either({**_UNITS, **_TENS})}"
 """Alternatives of a regular expression: a number as words."""
 
-COUNT = rf"(?:\d{{1,4}}|(?:a |un )?(?:couple|par|pair)(?: of| de)?|{NUMBER_WORDS})(?!\w)"
+COUNT = rf"(?:\d{{1,4}}(?!\d)|(?:(?:a |un )?(?:couple|par|pair)(?: of| de)?|{NUMBER_WORDS})(?!\w))"
 """A regular expression: a number, as digits or words."""
 
 

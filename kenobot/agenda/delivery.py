@@ -184,7 +184,7 @@ class ReminderDelivery(BackgroundTask):
         if job.kind != "reminder":
             compose = self._compose.get(job.kind)
             return compose(connection, job, now) if compose is not None else None
-        words = texts.REMINDER(language, text=job.text)
+        words = texts.REMINDER(language, text=f"{job.name}: {job.text}" if job.name else job.text)
         if now - telling.due < _ON_TIME:
             return words
         when = describe_moment(telling.due, now, zone, language)

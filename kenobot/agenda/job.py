@@ -7,7 +7,8 @@ from typing import Literal
 from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.identity import OWNER_SCOPE, Trust
+from kenobot.ports.identity import OWNER_SCOPE, Principal, Trust
+from kenobot.ports.messages import Inbound
 
 JobKind = Literal["reminder", "morning"]
 JobState = Literal["proposed", "active", "paused", "done", "cancelled"]
@@ -33,7 +34,10 @@ class JobError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner."""
+    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner.
+
+    name: of the person, where others read along; "" elsewhere.
+    """
 
     channel: str
     chat: str
@@ -42,6 +46,15 @@ class Place:
     language: Language
     person: str
     scope: str
+    name: str = ""
+
+
+def place_in(inbound: Inbound, principal: Principal, language: Language) -> Place:
+    """Return where a reminder is told that the person of a message sets, and whose it is."""
+    person = OWNER_PERSON if principal.role == "owner" else f"{inbound.channel}:{inbound.user}"
+    chat = inbound.channel, inbound.chat, inbound.thread
+    name = "" if inbound.private else inbound.user_name
+    return Place(*chat, inbound.private, language, person, principal.write_scope, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,7 @@ class Job:
     thread: str
     private: bool
     language: Language
+    name: str
     rule: str
     start_local: datetime
     zone: str
@@ -102,7 +116,8 @@ class Job:
     @property
     def place(self) -> Place:
         """Where it is told."""
-        return Place(self.channel, self.chat, self.thread, self.private, self.language, self.person, self.scope)
+        where = self.channel, self.chat, self.thread
+        return Place(*where, self.private, self.language, self.person, self.scope, self.name)
 
     @property
     def is_recurring(self) -> bool:

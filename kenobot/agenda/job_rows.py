@@ -10,9 +10,9 @@ from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
 _JOB = (
-    "id, kind, text, person, scope, channel, chat, thread, private, language, rule, start_local, zone, exact, "
-    "has_time, cursor, planned, planned_due, next_due, state, missed, trust, origin, created, ended, source_record, "
-    "undo"
+    "id, kind, text, person, scope, channel, chat, thread, private, language, name, rule, start_local, zone, "
+    "exact, has_time, cursor, planned, planned_due, next_due, state, missed, trust, origin, created, ended, "
+    "source_record, undo"
 )
 _OCCURRENCE = "id, job, due, state, planned, covers, outbox, told_at"
 _KEEP_DAYS = 90

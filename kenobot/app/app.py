@@ -76,6 +76,7 @@ from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
     from kenobot.agenda.delivery import ReminderDelivery
+    from kenobot.agenda.overdue import OverdueAsker
     from kenobot.agent.turn.memory_report import MemoryReporter
     from kenobot.agent.turn.tool_stage import ToolStage
     from kenobot.agent.turn.toolbox import Toolbox
@@ -90,6 +91,7 @@ _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and wou
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
+    "kenobot.agenda.overdue",
     "kenobot.app.background",
     "kenobot.app.menu_setter",
     "kenobot.app.watch.wiring",
@@ -187,9 +189,19 @@ class App:
         """What tells reminders. Its modules are imported at the first use, too."""
         if self._reminders is None:
             from kenobot.agenda.delivery import ReminderDelivery
+            from kenobot.agenda.morning import compose_morning
 
-            self._reminders = ReminderDelivery(self.database, self.clock, self.zone, self._messenger, self.access)
+            parts = self.database, self.clock, self.zone, self._messenger, self.access
+            self._reminders = ReminderDelivery(
+                *parts, {"morning": lambda connection, job, at: compose_morning(connection, job, at, self.zone)}
+            )
         return self._reminders
+
+    def build_overdue_asker(self) -> "OverdueAsker":
+        """Construct what asks the owner about promises that are overdue."""
+        from kenobot.agenda.overdue import OverdueAsker
+
+        return OverdueAsker(self.database, self.clock, self.zone, self._messenger, self.owner_alerts)
 
     def _build_loop(self, home: Home, settings: Settings, rng: Random) -> AgentLoop:
         """Construct the loop and its turns."""
@@ -349,6 +361,7 @@ class App:
         self.watch = build_watch(self, states)
         await self.watch.start(self.scheduler)
         self.scheduler.every(3600.0, "agenda", self.reminders.prune)
+        self.scheduler.every(600.0, "promises", self.build_overdue_asker().ask)
         await self.scheduler.start()
         self.reminders.begin()
         self.indexer.begin()

@@ -6,7 +6,7 @@ may be the very problem, it goes straight to the channel. No alert holds people'
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from kenobot.core import texts
@@ -193,6 +193,13 @@ class OwnerAlerts:
             return None
         to = Destination(home.channel, home.chat)
         return self._messenger.enqueue(connection, to, self._redact(words(self._language_of(home))))
+
+    def reach_owner(self, connection: Connection, at: datetime) -> OwnerChat | None:
+        """Return where the owner may be asked something now, and in which language; None in their quiet hours."""
+        home = self._find_home(connection)
+        if home is None or self._quiet_until(home, at) is not None:
+            return None
+        return replace(home, language=self._language_of(home))
 
     def dispatch(self, parts: Sequence[Outbound]) -> None:
         """Send what was just committed."""

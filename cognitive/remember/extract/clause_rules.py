@@ -22,6 +22,7 @@ from kenobot.core.common_words import plausible_name
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
 
+_ANY_DAY = date(2024, 1, 1)  # where only the kind of a fact counts
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
@@ -162,6 +163,11 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
 def is_past(told: str) -> bool:
     """Return whether a text begins with what has happened."""
     return _PAST.match(folded(told)) is not None
+
+
+def promises(sentence: str) -> bool:
+    """Return whether a sentence gives a word that is still to be kept, though it does so in the past tense."""
+    return any(fact.category == "commitment" for fact in read_clauses(sentence, _ANY_DAY).facts)
 
 
 def names_somebody(told: str) -> bool:

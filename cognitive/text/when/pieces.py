@@ -1,17 +1,24 @@
 """Find the pieces of a folded text that name a time: days, times of a day, parts of it, durations and bounds."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
-from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_times
+from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_behind, clock_times
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, valid_day
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
 from kenobot.cognitive.text.number_words import COUNT, read_number
 from kenobot.cognitive.text.when.plain import mask
-from kenobot.cognitive.text.when.repeats import UNIT_WORDS, Repeat, find_nth_weekday, find_repeats
+from kenobot.cognitive.text.when.repeats import (
+    UNIT_WORDS,
+    WEEKDAY_NAMES,
+    Repeat,
+    find_nth_weekday,
+    find_repeats,
+    find_workday,
+)
 from kenobot.cognitive.text.when.rules import Rule
 from kenobot.core import lazy
 
@@ -57,6 +64,14 @@ class HourRange:
     start: int
     end: int
 
+    def begin(self) -> ClockTime:
+        """Return its first time, of the half of the day that the last one tells."""
+        hours, ends = self.first.hours_of(""), self.last.hours_of("")
+        if len(hours) == 1 or len(ends) > 1:
+            return self.first
+        before = [hour for hour in hours if (hour, self.first.minute) < (ends[0], self.last.minute)]
+        return replace(self.first, hour=before[-1], sure=True) if before else self.first
+
 
 @dataclass(slots=True)
 class Pieces:
@@ -74,6 +89,7 @@ class Pieces:
     nth: tuple[Rule, int, int] | None = None
     same_hour: Span | None = None
     vague: list[Span] = field(default_factory=list)
+    odd: list[Span] = field(default_factory=list)
 
     def spans(self) -> list[Span]:
         """The places of all pieces, in order."""
@@ -95,8 +111,15 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
         pieces.nth = nth
         text = mask(text, *nth[1:])
     text = _find_days(text, pieces, now)
+    if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
+        pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
-    pieces.vague = [match.span() for match in _VAGUE.finditer(text)]
+    pieces.vague = [match.span() for match in _VAGUE.finditer(plain)]
+    if not pieces.clocks:
+        pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
+    pieces.vague += pieces.odd
+    if not pieces.spans():
+        pieces.vague = [match.span() for match in _ALONE.finditer(text)]
     return pieces
 
 
@@ -120,17 +143,21 @@ def _read_length(groups: Mapping[str, str]) -> timedelta:
     fixed = {"half_hour": 30, "hour_half": 90, "quarter": 15, "three": 45, "quarters_past": 75}
     minutes = next((count for name, count in fixed.items() if name in groups), 0)
     minutes += 60 * (read_number(groups.get("h", "")) + read_number(groups.get("h2", "")))
-    minutes += 30 * (("and_half" in groups) + ("h2" in groups))
-    minutes += read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
+    minutes += 30 * (("and_half" in groups) + ("half_dot" in groups) + ("h2" in groups)) + 15 * (
+        "and_quarter" in groups
+    )
+    minutes += int(groups.get("m3", 0)) + read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
     minutes += 60 * int(groups.get("hh", 0)) + int(groups.get("hm", 0))
     return timedelta(minutes=minutes, seconds=read_number(groups.get("s", "")))
 
 
 def _find_bounds(plain: str, pieces: Pieces) -> str:
     text = plain
-    for match in _HOURS.finditer(text):
+    for match in [*_HOURS.finditer(text), *_SHORT_HOURS.finditer(text)]:
+        if any(match.start() < hours.end and hours.start < match.end() for hours in pieces.hours):
+            continue
         first, last = (clock_times(f"at {match[name]}") for name in ("a", "b"))
-        if first and last:
+        if first and last and text[max(0, match.start() - 3) : match.start()] != "at ":
             pieces.hours.append(HourRange(first[0], last[0], match.start(), match.end()))
             text = mask(text, match.start(), match.end())
     if not pieces.repeats:
@@ -151,13 +178,65 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
     if same:
         pieces.same_hour = same.span()
         text = mask(text, *same.span())
-    found = [day for day in days_named(text, now.date()) if not _overlaps(day, pieces.clocks)]
+    named_in = [*days_named(text, now.date())]
+    named_in += [*_find_beside_clocks(text, named_in, pieces.clocks, now)]
+    named_in.sort(key=lambda day: day.start)
+    found = [day for day in named_in if not _overlaps(day, pieces.clocks) and not _is_left_out(text, day)]
+    for named in found:
+        clock = clock_behind(text, named.end)
+        if clock and not any(other.start < clock.end and clock.start < other.end for other in pieces.clocks):
+            pieces.clocks = sorted([*pieces.clocks, clock], key=lambda piece: piece.start)
     for named in found:
         numbers = _NUMBERS.search(text, named.start, named.end)
-        pieces.days.append(named)
+        tail = _TAIL.match(text, named.end)
+        pieces.days.append(replace(named, end=tail.end()) if tail else named)
+        if _is_odd(text, named, now):
+            pieces.odd.append((named.start, named.end))
+        if _NEXT.match(text, named.start, named.end) and named.day - now.date() < timedelta(days=7 - now.weekday()):
+            pieces.other_days[named.start] = named.day + timedelta(days=7)
+        said = _BARE_WEEKDAY.fullmatch(text, named.start, named.end)
+        if said and (pieces.clocks or said["this"]) and named.day - now.date() == timedelta(days=7):
+            pieces.other_days[named.start] = now.date()
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
+
+
+def _find_beside_clocks(
+    plain: str, named: Sequence[NamedDay], clocks: Sequence[ClockTime], now: datetime
+) -> Iterator[NamedDay]:
+    """Find what is a day because it stands beside a time: "dentist 3/5 at 10", "9pm Wednesday"."""
+    for match in _BESIDE.finditer(plain):
+        start, end = match.span()
+        if any(start < day.end and day.start < end for day in named):
+            continue
+        if not any(
+            0 <= clock.start - end <= _BESIDE_CLOCK or 0 <= start - clock.end <= _BESIDE_CLOCK for clock in clocks
+        ):
+            continue
+        if match["weekday"]:
+            day: date | None = now.date() + timedelta(days=(WEEKDAYS[match["weekday"]] - now.weekday() - 1) % 7 + 1)
+        else:
+            day = _next_day(int(match["month"]), int(match["n"]), 0, now) or _next_day(
+                int(match["n"]), int(match["month"]), 0, now
+            )
+        if day is not None:
+            yield NamedDay(day, start, end, day)
+
+
+def _is_odd(plain: str, named: NamedDay, now: datetime) -> bool:
+    """Return whether a day is not of the day of the week that is said with it, or far off: "Sunday 14 March"."""
+    match = _WEEKDAY_AND_DAY.match(plain, named.start, named.end)
+    if match is None:
+        return False
+    far = named.day - now.date() > timedelta(days=31) and match.end() == named.end
+    return WEEKDAY_NAMES[match["weekday"]] != named.day.weekday() or far
+
+
+def _is_left_out(plain: str, day: NamedDay) -> bool:
+    """Return whether a day is not meant: "not tomorrow", or a part of a name of a street, a person or a film."""
+    before = plain[max(0, day.start - _LONGEST_NAME) : day.start]
+    return any(cue.search(before) for cue in _LEFT_BEFORE) or any(cue.match(plain, day.end) for cue in _LEFT_BEHIND)
 
 
 def _overlaps(day: NamedDay, clocks: list[ClockTime]) -> bool:
@@ -176,7 +255,7 @@ def _read_numbers(match: re.Match[str], named: NamedDay, pieces: Pieces, now: da
         return
     meant, other = (month_first, day_first) if english > spanish else (day_first, month_first)
     pieces.days[-1] = NamedDay(meant, named.start, named.end, meant, named.has_year)
-    if english == spanish:
+    if english >= spanish:
         pieces.other_days[named.start] = other
 
 
@@ -194,6 +273,8 @@ def _find_parts(plain: str, pieces: Pieces) -> None:
             start, end = match.span()
             if any(start < other_end and other_start < end for other_start, other_end in taken):
                 continue
+            if match["bare"] and not any(day.end + 1 == start for day in pieces.days):
+                continue
             taken.append((start, end))
             pieces.parts.append(DayPart(name, hour, start, end))
     pieces.parts.sort(key=lambda part: part.start)
@@ -205,7 +286,7 @@ _TABLES = load_tables(__package__, "pieces.toml")
 CUES = frozenset(_TABLES["words"]["cues"].split())
 """Words of a text that may name a time, beside days, hours and what comes again."""
 _FILL = dict(_TABLES["parts"]) | {"count": COUNT, "units": UNIT_WORDS, "hour": HOUR_WORDS}
-_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": "|".join(WEEKDAYS)}
+_FILL |= {"month": f"(?:{'|'.join(MONTHS)})", "weekday": f"(?:{'|'.join(WEEKDAYS)})"}
 _FILL = {"long": _FILL["long"], "clock": _TABLES["bounds"]["clock"], **_FILL}
 
 
@@ -216,21 +297,51 @@ def _fill(pattern: str) -> re.Pattern[str]:
 
 
 _DURATIONS = tuple(
-    (_fill(pattern), sign, kind != "ahead")
-    for kind, sign in (("before", -1), ("after", 1), ("ahead", 1))
+    (_fill(pattern), sign, kind in ("before", "after"))
+    for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1))
     for pattern in _TABLES["durations"][kind]
 )
-_BOUNDS = tuple((_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_next", "this_period"))
+_BOUNDS = tuple(
+    (_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_one", "last_next", "this_period")
+)
 _HOURS = _fill(_TABLES["bounds"]["hours"])
+_SHORT_HOURS = _fill(_TABLES["bounds"]["short_hours"])
 _SAME_HOUR = _fill(_TABLES["bounds"]["same_hour"])
 UNTIL, BEFORE, SINCE = (
     lazy.regex(rf"(?<!\w){_TABLES['bounds'][name]}\s*\Z") for name in ("until", "until_before", "since")
 )
 """Words before a day or time that make it an end, the end of what is left out, or a beginning."""
-_DAY_PARTS = tuple((row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']})(?!\w)")) for row in _TABLES["part"])
-_VAGUE = _fill(_TABLES["vague"]["pattern"])
-_NUMBERS = lazy.regex(r"(?<![\d-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
-_SPANISH = lazy.regex(
-    r"(?<!\w)(?:el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)(?!\w)"
+_DAY_PARTS = tuple(
+    (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
+    for row in _TABLES["part"]
 )
-_ENGLISH = lazy.regex(r"(?<!\w)(?:the|at|on|to|by|of|in|and|my|for|due|is|with|call|am|pm|until|from|before)(?!\w)")
+_BESIDE_CLOCK = 2  # characters between
+_BESIDE = lazy.regex(
+    rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(WEEKDAYS)})|(?P<n>\d{{1,2}})/(?P<month>\d{{1,2}}))(?![\w/-])(?! pasado)"
+)
+_WEEKDAY_AND_DAY = lazy.regex(
+    rf"(?:(?:on|by|the|el|para) )*(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))}),? "
+    r"(?:(?:the|el|dia) )*(?:\d{1,2}(?:st|nd|rd|th)?)"
+)
+_BARE_WEEKDAY = lazy.regex(
+    rf"(?:(?:on|by|el|al|para el|(?P<this>this|este)) )*(?:{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
+)
+_LONGEST_NAME = 20  # characters
+_LEFT_BEFORE, _LEFT_BEHIND = (
+    tuple(_fill(_TABLES["names"][name]) for name in (side, f"not_{side}")) for side in ("before", "behind")
+)
+_NEXT = _fill(
+    r"(?:(?:on|by|for|el|al|para el|del|del?) )*(?:next|proximo) {weekday}|(?:el |para el )?{weekday} proximo"
+)
+_TAIL = lazy.regex(
+    r"'? time(?!\w)| (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)"
+)
+_VAGUE, _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("pattern", "hourless", "alone"))
+_NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
+_SPANISH = lazy.regex(
+    r"(?<!\w)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo|el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)"
+    r"(?!\w)"
+)
+_ENGLISH = lazy.regex(
+    r"(?<!\w)(?:[a-z]+day|the|at|on|to|by|of|in|and|my|for|due|is|with|call|am|pm|until|from|before)(?!\w)"
+)

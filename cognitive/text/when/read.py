@@ -6,6 +6,7 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
+from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.named_days import DAY_WORDS, NamedDay
 from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence, When
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
@@ -20,7 +21,7 @@ from kenobot.cognitive.text.when.select import group_spans, select_pieces
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
-_LONGEST = 2000  # characters of a text that are read
+_LONGEST = 1000  # characters of a text that are read
 
 
 def read_when(text: str, now: datetime) -> When | None:
@@ -30,12 +31,14 @@ def read_when(text: str, now: datetime) -> When | None:
         return None
     plain = PlainText(text)
     pieces = find_pieces(plain.plain, now)
+    named = pieces.spans()
     select_pieces(pieces)
     spans = pieces.spans()
     if not spans:
         return None
     places = [plain.find_span(*span) for span in _join_spans(plain.plain, spans)]
-    return When(_read(pieces, now), tuple(places))
+    meaning = None if _has_residue(plain.plain, spans, named) else _read(pieces, now)
+    return When(meaning, tuple(places))
 
 
 def _may_name_time(text: str) -> bool:
@@ -48,7 +51,7 @@ def _may_name_time(text: str) -> bool:
 
 def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     roles = assign_roles(pieces, now)
-    if pieces.vague:
+    if pieces.vague or len({part.name for part in pieces.parts}) > 1:
         return None
     if pieces.repeats:
         return None if pieces.durations else read_recurrence(pieces, roles, now)
@@ -57,12 +60,28 @@ def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     return _read_moments(pieces, roles, now)
 
 
+def _has_residue(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> bool:
+    """Return whether a word of a time that was not read stands beside one that was."""
+    left = plain
+    for start, end in named:
+        left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
+    if _COUNTED.search(left) or _CLOCKLIKE.search(left):
+        return True
+    for start, end in _join_spans(plain, spans):
+        if _FOREIGN.match(left, end):
+            return True  # the hour of another place
+        behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
+        if any(match and (match[1] in _TIMELY or match[1][0].isdigit()) for match in (behind, before)):
+            return True
+    return False
+
+
 def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     if len(pieces.durations) > 1:
         return None
     duration = pieces.durations[0]
     if not duration.anchored:
-        if roles.clocks or roles.days:
+        if roles.clocks or roles.days or duration.length < timedelta(0):
             return None
         return Moment(now + duration.length, exact=True)
     meaning = _read_moments(pieces, roles, now)
@@ -74,8 +93,12 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
+    if roles.only_until:
+        return None
     if pieces.hours and not clocks:
-        clocks = [pieces.hours[0].first]
+        clocks = [pieces.hours[0].begin()]
+        if not days and not clocks[0].part and len(clocks[0].hours_of(roles.part)) > 1:
+            return None
     if len(days) > 1 and not _joined_by_or(pieces.plain, days):
         return _read_both(days, clocks, pieces, roles, now)
     if len(clocks) > 1 and not all(clock.joined == "o" for clock in clocks[1:]):
@@ -142,8 +165,11 @@ def _read_both(
     rows = hour_options(clocks, roles.part) if clocks else [((0, 0),)]
     dates = [named.day for named in days]
     moments = [at_hour(day, hour, minute) for day in dates for hour, minute in rows[0]]
-    if len(rows) != 1 or dates != sorted(dates) or dates[0] < now.date() or (clocks and moments[0] < now):
+    if len(rows) != 1 or dates != sorted(dates) or dates[0] < now.date() or moments[0] < now:
         return None
+    bare = [_BARE_DAY.fullmatch(pieces.plain, named.start, named.end) for named in days]
+    if len(days) > 1 and (len(clocks) > 1 or (all(bare) and dates[0].month != now.month)):
+        return None  # the 1st and the 15th may be of other months
     span = (dates[-1] - dates[0]).days
     if span == len(dates) - 1:
         rule = Rule("DAILY", count=len(moments))
@@ -166,14 +192,31 @@ def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
+_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+/\d+)")
+_BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_FOREIGN = lazy.regex(
+    r",? (?:\(?(?:utc|gmt|cet|cest|est|edt|pst|pdt|cst|mst|bst|ist)(?!\w)"
+    r"|hora (?:de|del|peninsular|canaria|local)(?!\w)|(?!this|same|the)[a-z]+ time(?!\w))"
+)
+_CLOCKLIKE = lazy.regex(
+    r"(?<![\w.,:/-])\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|hs|hrs)(?!\w)|(?<![\w.:/-])\d{1,2}:\d\d(?![\w:])"
+)
+_COUNTED = lazy.regex(
+    r"(?<!\w)(?:day|week|night|morning|month|hour|minute|dia|semana|noche|mañana|tarde|mes|hora|minuto|vispera)s? "
+    r"(?:before|prior|after|antes|despues)(?!\w)|(?<!\w)(?:but not on|except|excepto|salvo)(?!\w)"
+)
+_TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].split())
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
 _TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
+_BARE_DAY = lazy.regex(r"(?:(?:on|by|the|el|del|al|para|dia) )*\d{1,2}(?:st|nd|rd|th)?")
 _AND = lazy.regex(r"(?<!\w)(?:y|e|and)(?!\w)|,|&")
 _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
 _LONGEST_LEAD = 40  # characters
 _LEAD = lazy.regex(
     r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
+    r"|(?:el |los |the )?dias?|este|esta|(?:el |the )?(?:proximo|next)|a mas tardar|como muy tarde|no later than"
+    r"|la primera(?: vez)?|first one|the first(?: one)?"
     r"|de|del|the|empezando|,)"
     r"(?: (?:the|el|la|los|las|next))? ?\Z"
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
@@ -15,6 +16,7 @@ from kenobot.core import lazy
 Groups = Mapping[str, str]
 _WORKDAYS = tuple((day, 0) for day in range(5))
 _WEEKEND = ((5, 0), (6, 0))
+ONCE_OR_AGAIN = 3
 _MOST = 1000  # units of an interval
 
 
@@ -22,9 +24,9 @@ _MOST = 1000  # units of an interval
 class Repeat:
     """Words by which something comes again and again: their rule, None where they may mean several.
 
-    part: the part of the day that they name. times: how many times of each day, or week, they say. without: days of
-    the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2 where only
-    those.
+    part: the part of the day that they name, "whole" for whole hours. times: how many times of each day, or week.
+    without: days of the week that they leave out. once: 1 where they may also mean the coming ones of those days, 2
+    where they mean only those, 3 where they may mean the coming one alone.
     """
 
     rule: Rule | None
@@ -53,13 +55,23 @@ def find_repeats(plain: str) -> tuple[list[Repeat], str]:
 
 def read_weekdays(text: str) -> tuple[int, ...]:
     """Read the days of the week that a text names, in order, each once."""
-    return tuple(dict.fromkeys(_WEEKDAYS[match[1]] for match in _WEEKDAY.finditer(text)))
+    return tuple(dict.fromkeys(WEEKDAY_NAMES[match[1]] for match in _WEEKDAY.finditer(text)))
+
+
+def find_workday(plain: str, begin: date) -> tuple[date, int, int] | None:
+    """Find the coming working day of a month by its place, such as "the last working day of the month"."""
+    match = _WORKDAY.search(plain)
+    day = match and _nth_days(match["orders"], match["what"], Rule("MONTHLY")).find_first_day(begin)
+    return (day, *match.span()) if match and day else None
 
 
 def find_nth_weekday(plain: str) -> tuple[Rule, int, int] | None:
     """Find a day by its place, such as "the last Friday" or "el último día", whose month is said elsewhere."""
     match = _NTH_ALONE.search(plain)
-    return (_nth_days(match["orders"], match["what"], Rule("MONTHLY")), *match.span()) if match else None
+    if match is None:
+        return None
+    base = Rule("MONTHLY", months=(MONTHS[match["month"]],) if match["month"] else ())
+    return (_nth_days(match["orders"], match["what"], base), *match.span())
 
 
 # ── the rules, each of what its patterns' groups say ──────────────────────────────────────────────────────────────
@@ -79,7 +91,7 @@ def _nth(groups: Groups, _: str) -> Repeat | None:
     last = all(place < 0 for place in _read_orders(groups["orders"]))
     if "month" not in groups and _unit(groups.get("unit", "month")) in _LAST_MONTHS:
         rule = replace(rule, months=_LAST_MONTHS[_unit(groups["unit"])][0 if last else 1], interval=1)
-    return Repeat(rule, 0, 0)
+    return Repeat(rule, 0, 0, once=ONCE_OR_AGAIN if "again" in groups else 0)
 
 
 def _nth_days(orders: str, what: str, base: Rule) -> Rule:
@@ -103,6 +115,17 @@ def _of_period(groups: Groups) -> Rule | None:
         return None
     base = _BY_UNIT[_unit(groups.get("unit", "month"))]
     return replace(base, interval=base.interval * count)
+
+
+def _next_few(groups: Groups, _: str) -> Repeat | None:
+    """Read "the next 4 Wednesdays" or "tres noches seguidas"; hours and minutes are a length of time."""
+    count, days = read_number(groups["n"]), read_weekdays(groups["what"])
+    unit = _unit(groups["what"])
+    if days:
+        return Repeat(Rule("WEEKLY", days=((days[0], 0),), count=count), 0, 0)
+    if unit not in {"day", *_PART_UNITS}:
+        return None
+    return Repeat(Rule("DAILY", count=count), 0, 0, _PART_UNITS.get(unit, ""))
 
 
 def _month_days(groups: Groups, _: str) -> Repeat | None:
@@ -141,7 +164,7 @@ def _some_weekdays(groups: Groups, text: str) -> Repeat | None:
     if len(days) < 2 or _SURE_LIST.search(text) is None:
         return None
     rule = Rule("WEEKLY", days=tuple((day, 0) for day in sorted(days)))
-    return Repeat(rule, 0, 0, once=2 if "this" in groups else 1)
+    return Repeat(rule, 0, 0, once=2 if "this" in groups else 1 if "on" in groups else 0)
 
 
 def _per_day(groups: Groups, _: str) -> Repeat | None:
@@ -149,7 +172,7 @@ def _per_day(groups: Groups, _: str) -> Repeat | None:
     unit = (
         _unit(groups["unit"]) if "unit" in groups else {"daily": "day", "weekly": "week"}.get(groups["adverb"], "month")
     )
-    if unit not in ("day", "week"):
+    if unit not in ("day", "week", "month"):
         return Repeat(None, 0, 0)
     if times == 1:
         return Repeat(_BY_UNIT[unit], 0, 0)
@@ -165,11 +188,19 @@ def _halves(groups: Groups, _: str) -> Repeat | None:
 
 def _every_unit(groups: Groups, _: str) -> Repeat | None:
     unit = _unit(groups["unit"])
-    count = 2 if "other" in groups else _NUMERALS.get(groups.get("nth", "")) or read_number(groups.get("n", "")) or 1
+    count = (
+        2
+        if "other" in groups
+        else _NUMERALS.get(groups.get("nth", ""))
+        or read_number(groups.get("nth", ""))
+        or read_number(groups.get("n", ""))
+        or 1
+    )
     base = _BY_UNIT[unit]
     if not count < _MOST or (count > 1 and unit == "weekday"):
         return Repeat(None, 0, 0)
-    return Repeat(replace(base, interval=base.interval * count), 0, 0, _PART_UNITS.get(unit, ""))
+    part = "whole" if "whole" in groups else _PART_UNITS.get(_unit(groups.get("part", "").strip()) or unit, "")
+    return Repeat(replace(base, interval=base.interval * count), 0, 0, part)
 
 
 def _adverb(groups: Groups, _: str) -> Repeat | None:
@@ -183,6 +214,7 @@ def _except(groups: Groups, text: str) -> Repeat | None:
 
 _RULES: Mapping[str, Callable[[Groups, str], Repeat | None]] = {
     "nth": _nth,
+    "next_few": _next_few,
     "month_days": _month_days,
     "year_day": _year_day,
     "weekdays": _weekdays,
@@ -232,7 +264,7 @@ _UNITS: Mapping[str, str] = _TABLES["units"]
 _ADVERBS: Mapping[str, str] = _TABLES["adverbs"]
 _ORDERS: Mapping[str, int] = _TABLES["orders"]
 _NUMERALS: Mapping[str, int] = _TABLES["numerals"]
-_WEEKDAYS = {**WEEKDAYS, **SHORT_WEEKDAYS}
+WEEKDAY_NAMES = {**WEEKDAYS, **SHORT_WEEKDAYS}
 
 
 def _unit(text: str) -> str:
@@ -250,16 +282,17 @@ def _longest(names: Mapping[str, object]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
-_DAY = rf"(?:{_longest(_WEEKDAYS)})"
+_DAY = rf"(?:{_longest(WEEKDAY_NAMES)})"
 _ORDER_NAMES = _longest(_ORDERS)
 UNIT_WORDS = f"(?:{_longest(_UNITS)})"
 """Alternatives of a regular expression: units of time, in both languages."""
+_WORKDAYS_PATTERN = next(words for words, unit in _UNITS.items() if unit == "weekday")
 _ORDER = lazy.regex(rf"(?<!\w)(?:{_ORDER_NAMES})(?!\w)")
-_WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(_WEEKDAYS)})s?(?!\w)")
+_WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(WEEKDAY_NAMES)})s?(?!\w)")
 _PARTS = dict(_TABLES["parts"]) | {
     "plural_list": rf"(?:{_longest(WEEKDAYS)})(?<!s)s(?:{{and}} ?(?:on )?{_DAY}s?(?!\w))*",
     "weekdays": rf"{_DAY}s?(?!\w)",
-    "kinds_of_day": rf"(?:days?|dias?|{next(words for words, unit in _UNITS.items() if unit == 'weekday')}|weekend)",
+    "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend|finde|fin de semana)",
     "order": _ORDER_NAMES,
     "units": UNIT_WORDS,
     "count": COUNT,
@@ -280,5 +313,14 @@ def _fill(pattern: str) -> str:
 _SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) ")
 _PATTERNS = tuple((row["rule"], lazy.regex(_fill(pattern))) for row in _TABLES["repeat"] for pattern in row["patterns"])
 _NTH_ALONE = lazy.regex(
-    _fill(r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})(?!\w)")
+    _fill(
+        r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})"
+        r"(?: (?:(?:of|de|in) (?P<month>{month})|(?:of|in) the month|del mes))?(?!\w)"
+    )
+)
+_WORKDAY = lazy.regex(
+    _fill(
+        rf"(?<!\w)(?:on |the |el )*(?P<orders>{{order}}) (?P<what>{_WORKDAYS_PATTERN})"
+        r" (?:of (?:the|this) month|del mes|de este mes|de mes)(?!\w)"
+    )
 )

@@ -24,7 +24,7 @@ class Roles:
     part: str = ""
     part_hour: str = ""
     parts_left: list[DayPart] = field(default_factory=list)
-    has_choice: bool = False
+    only_until: bool = False
 
 
 def assign_roles(pieces: Pieces, now: datetime) -> Roles:
@@ -32,15 +32,19 @@ def assign_roles(pieces: Pieces, now: datetime) -> Roles:
     roles = Roles(now)
     repeated = bool(pieces.repeats)
     for named in pieces.days:
-        cue = _cue_of(pieces.plain, named.start, named.end)
+        cue = find_cue(pieces.plain, named.start, named.end)
         if cue in ("until", "before") and repeated:
             roles.until_day, roles.until_excluded = named.last, cue == "before"
         elif cue == "since" and repeated:
             roles.since_day = named.day
         else:
             roles.days.append(named)
+            roles.only_until |= cue == "until"
+    apart = any(repeat.rule and not repeat.rule.by_day for repeat in pieces.repeats)
     for clock in pieces.clocks:
-        cue = _cue_of(pieces.plain, clock.start, clock.end)
+        cue = find_cue(pieces.plain, clock.start, clock.end)
+        if apart and roles.until_day and any(day.end <= clock.start <= day.end + 2 for day in pieces.days):
+            cue = "until"
         if cue in ("until", "before") and repeated:
             roles.until_clock = clock
         elif cue == "since" and repeated:
@@ -53,7 +57,7 @@ def assign_roles(pieces: Pieces, now: datetime) -> Roles:
     return roles
 
 
-def _cue_of(plain: str, start: int, end: int) -> str:
+def find_cue(plain: str, start: int, end: int) -> str:
     """Return whether the words before a day or time make it a beginning or an end: "since", "until", "before"."""
     lead = _LEAD.match(plain, start, end)
     core = lead.end() if lead else start

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from kenobot.cognitive.text.when.pieces import Pieces, Span
+from kenobot.cognitive.text.when.roles import find_cue
 from kenobot.core import lazy
 
 Cluster = list[Span]
@@ -25,6 +26,7 @@ def select_pieces(pieces: Pieces) -> None:
         if len(of_kind) > 1:
             meant = _choose(pieces.plain, of_kind)
             kept = [each for each in kept if each not in of_kind or each in meant]
+    kept = _without_thing_clocks(pieces, kept)
     _keep(pieces, lambda span: any(_within(cluster, span) for cluster in kept))
 
 
@@ -51,6 +53,9 @@ def _before_clause(plain: str, clusters: list[Cluster]) -> list[Cluster]:
 
 def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
     """The one of several clusters that says when; all of them where that is not known."""
+    asked = [each for each in clusters if _ASKED.search(plain, 0, each[0][0])]
+    if len(asked) == 1:
+        return asked
     free = [each for each in clusters if not _is_of_thing(plain, each)]
     if len(free) == 1:
         return free
@@ -58,9 +63,21 @@ def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
     return [first] if first in free and _HEAD.fullmatch(plain, 0, first[0][0]) else clusters
 
 
+def _without_thing_clocks(pieces: Pieces, clusters: list[Cluster]) -> list[Cluster]:
+    """Leave out the hour of a thing that is asked for on a day: "remind me on Friday about the 3pm train"."""
+    asked = [each for each in clusters if _ASKED.search(pieces.plain, 0, each[0][0])]
+    if len(asked) != 1 or not any(_within(asked[0], (day.start, day.end)) for day in pieces.days):
+        return clusters
+    if any(_within(asked[0], (clock.start, clock.end)) for clock in pieces.clocks):
+        return clusters
+    return [each for each in clusters if each in asked or not _is_of_thing(pieces.plain, each)]
+
+
 def _is_of_thing(plain: str, cluster: Cluster) -> bool:
     """Return whether a cluster tells which thing is meant: "the meeting of Friday", "la reunión del lunes"."""
     start, end = cluster[0]
+    if find_cue(plain, start, end):
+        return False
     return _OF_THING.search(plain[:start] + plain[start:end][:4]) is not None or plain.startswith("'s ", end)
 
 
@@ -77,9 +94,14 @@ def _keep(pieces: Pieces, kept: Callable[[Span], bool]) -> None:
     pieces.hours = [piece for piece in pieces.hours if kept((piece.start, piece.end))]
 
 
-_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u|around|about|sobre)"
+_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u)"
 GAP = lazy.regex(rf"[\s,;:()-]*(?:{_LINK}[\s,;:()-]+)*(?:{_LINK})?[\s,;:()-]*")
 """What stands between two pieces of one cluster."""
 _CLAUSE = lazy.regex(r"(?<!\w)(?:que(?! viene)|that)(?!\w)|: ")
 _HEAD = lazy.regex(r"\W*(?:[\w']+\W+){0,4}")
+_ASKED = lazy.regex(
+    r"(?<!\w)(?:(?:remind|ping|nudge|tell|wake|alert|notify) me|re?mi?nd me|set (?:a|an) (?:reminder|alarm)(?: for)?"
+    r"|reminder (?:for|at|on)|(?:recuerda|recorda|acorda|avisa|despierta|haz|pon)(?:me|melo|mela|nos)"
+    r"|recordatorio|aviso)(?:(?: me)?(?: again)? (?:at|on|in|for|a|al|el|la|las|los|para))*[ ,:]*\Z"
+)
 _OF_THING = lazy.regex(r"(?<!\w)(?:of|about|for|de|del|sobre|para|pal)(?: (?:el|la|the|my|mi|l))?(?: ?\w{0,4})?\Z")

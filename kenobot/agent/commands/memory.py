@@ -95,6 +95,8 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
     if event is None:
         own = (call.principal.write_scope, chat_scope(call.inbound.session))
         event = last_undoable_event(connection, dict.fromkeys(own), call.author)
+        if (undone := _undo_reminder(connection, call, context, event)) is not None:
+            return undone
     if event is None:
         return texts.UNDO_NONE(call.language)
     if call.author and not changes_only_words_of(connection, event, call.author, call.principal.read_scopes):
@@ -104,6 +106,16 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
     return tell_undone(done, call.language)
+
+
+def _undo_reminder(
+    connection: Connection, call: CommandCall, context: CommandContext, event: int | None
+) -> str | CommandAnswer | None:
+    """Take back the last change of a reminder here, where it is newer than that of memory; None where it is not."""
+    from kenobot.agent.commands import reminder_changes  # noqa: PLC0415 - seldom needed
+
+    change = events.get_event(connection, event) if event is not None else None
+    return reminder_changes.undo_last(connection, call, context, change.at if change is not None else "")
 
 
 def tell_undone(done: UndoResult, language: Language) -> CommandAnswer:

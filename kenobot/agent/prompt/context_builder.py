@@ -209,6 +209,17 @@ class PromptContext:
         plan = self.plan.adding(found)
         return replace(self, request=request, plan=plan, untrusted_texts=texts, shows_private=True, reported=True)
 
+    def with_agenda(self, request: Request, text: str, found: MemoryPack, *, of_others: bool) -> "PromptContext":
+        """The same prompt as `request`, with what answers a question for days. of_others: in words of others, too."""
+        return replace(
+            self,
+            request=request,
+            plan=self.plan.adding(found),
+            untrusted_texts=(*self.untrusted_texts, text),
+            shows_private=True,
+            shows_untrusted=self.shows_untrusted or of_others,
+        )
+
     def with_recall_time(self, seconds: float) -> "PromptContext":
         """The same prompt, for whose search models were asked for so long beforehand."""
         return replace(self, recall_seconds=self.recall_seconds + seconds)

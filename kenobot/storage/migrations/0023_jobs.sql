@@ -2,7 +2,7 @@
 -- naive local times; zone: '' for the owner's as it is then. cursor: instances of the rule up to it are settled.
 -- planned, planned_due: the rule's next instance, locally and in UTC. next_due: that or an earlier snoozed one, in UTC;
 -- '' where nothing is to come. exact: planned_due is an instant that no change of zone moves.
--- undo: the schedule before the last change, as JSON.
+-- name: of its person, where others read along. undo: the schedule before the last change, as JSON.
 CREATE TABLE job (
   id            INTEGER PRIMARY KEY AUTOINCREMENT,
   kind          TEXT NOT NULL DEFAULT 'reminder',
@@ -14,6 +14,7 @@ CREATE TABLE job (
   thread        TEXT NOT NULL DEFAULT '',
   private       INTEGER NOT NULL,
   language      TEXT NOT NULL,
+  name          TEXT NOT NULL DEFAULT '',
   rule          TEXT NOT NULL DEFAULT '',
   start_local   TEXT NOT NULL,
   zone          TEXT NOT NULL DEFAULT '',
