@@ -78,18 +78,18 @@ class Pieces:
     """All that a text says of a time, in order of their places."""
 
     plain: str
-    repeats: list[Repeat] = field(default_factory=list)
-    clocks: list[ClockTime] = field(default_factory=list)
-    parts: list[DayPart] = field(default_factory=list)
-    days: list[NamedDay] = field(default_factory=list)
-    other_days: dict[int, date] = field(default_factory=dict)
-    durations: list[Duration] = field(default_factory=list)
-    bounds: list[Bound] = field(default_factory=list)
-    hours: list[HourRange] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)  # bounded: of one text; turn
+    clocks: list[ClockTime] = field(default_factory=list)  # bounded: of one text; turn
+    parts: list[DayPart] = field(default_factory=list)  # bounded: of one text; turn
+    days: list[NamedDay] = field(default_factory=list)  # bounded: of one text; turn
+    other_days: dict[int, date] = field(default_factory=dict)  # bounded: of one text; turn
+    durations: list[Duration] = field(default_factory=list)  # bounded: of one text; turn
+    bounds: list[Bound] = field(default_factory=list)  # bounded: of one text; turn
+    hours: list[HourRange] = field(default_factory=list)  # bounded: of one text; turn
     nth: tuple[Rule, int, int] | None = None
     same_hour: Span | None = None
-    vague: list[Span] = field(default_factory=list)
-    odd: list[Span] = field(default_factory=list)
+    vague: list[Span] = field(default_factory=list)  # bounded: of one text; turn
+    odd: list[Span] = field(default_factory=list)  # bounded: of one text; turn
 
     def spans(self) -> list[Span]:
         """The places of all pieces, in order."""
@@ -114,7 +114,7 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
     if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
         pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
-    pieces.vague = [match.span() for match in _VAGUE.finditer(plain)]
+    pieces.vague = [match.span() for pattern in _VAGUE for match in pattern.finditer(plain)]
     if not pieces.clocks:
         pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
     pieces.vague += pieces.odd
@@ -130,7 +130,8 @@ def _needs_day(repeat: Repeat) -> bool:
 
 def _find_durations(plain: str, pieces: Pieces) -> str:
     text = plain
-    for pattern, sign, anchored in _DURATIONS:
+    words = frozenset(_WORD.findall(plain))
+    for pattern, sign, anchored in _DURATIONS if not words.isdisjoint(_LENGTHS) else _SHORT_DURATIONS:
         for match in pattern.finditer(text):
             length = _read_length({name: value for name, value in match.groupdict().items() if value})
             pieces.durations.append(Duration(sign * length, match.start(), match.end(), anchored))
@@ -298,9 +299,12 @@ def _fill(pattern: str) -> re.Pattern[str]:
 
 _DURATIONS = tuple(
     (_fill(pattern), sign, kind in ("before", "after"))
-    for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1))
+    for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1), ("short", 1))
     for pattern in _TABLES["durations"][kind]
 )
+_SHORT_DURATIONS = tuple((_fill(pattern), 1, False) for pattern in _TABLES["durations"]["short"])
+_LENGTHS = frozenset(_TABLES["durations"]["words"].split())
+_WORD = lazy.regex(r"[^\W\d_]+")
 _BOUNDS = tuple(
     (_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_one", "last_next", "this_period")
 )
@@ -336,7 +340,8 @@ _NEXT = _fill(
 _TAIL = lazy.regex(
     r"'? time(?!\w)| (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)"
 )
-_VAGUE, _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("pattern", "hourless", "alone"))
+_VAGUE = tuple(map(_fill, _TABLES["vague"]["patterns"]))
+_HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("hourless", "alone"))
 _NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(
     r"(?<!\w)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo|el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)"

@@ -14,8 +14,8 @@ class Roles:
     """The days and times of a text by what they are for."""
 
     now: datetime
-    days: list[NamedDay] = field(default_factory=list)
-    clocks: list[ClockTime] = field(default_factory=list)
+    days: list[NamedDay] = field(default_factory=list)  # bounded: of one text; turn
+    clocks: list[ClockTime] = field(default_factory=list)  # bounded: of one text; turn
     since_day: date | None = None
     since_clock: ClockTime | None = None
     until_day: date | None = None
@@ -23,7 +23,7 @@ class Roles:
     until_excluded: bool = False
     part: str = ""
     part_hour: str = ""
-    parts_left: list[DayPart] = field(default_factory=list)
+    parts_left: list[DayPart] = field(default_factory=list)  # bounded: of one text; turn
     only_until: bool = False
 
 
