@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kenobot.agenda import job_rows
-from kenobot.agenda.job import Job, JobError, JobState, NewJob, Occurrence
+from kenobot.agenda.job import OWNER_PERSON, Job, JobError, JobState, NewJob, Occurrence
 from kenobot.agenda.job_rows import Reach, stamp, stamp_local
 from kenobot.agenda.recurrence import (
     RuleError,
@@ -54,7 +54,7 @@ def add_job(connection: Connection, new: NewJob, zone: ZoneInfo, at: datetime) -
         "kind": new.kind,
         "text": text,
         **asdict(new.place),
-        **_schedule(new.meaning, new.zone, zone, at),
+        **_schedule(new.meaning, new.zone or _own_zone(new.place.person, zone), zone, at),
         "state": "proposed" if new.trust in QUOTED_TRUST else "active",
         "missed": new.missed,
         "trust": new.trust,
@@ -93,7 +93,7 @@ def load_occurrence(connection: Connection, occurrence: int, scopes: Reach) -> t
 def move_job(connection: Connection, job: Job, meaning: Moment | Recurrence, zone: ZoneInfo, at: datetime) -> Job:
     """Give a job another time; of a recurring one, a moment moves the next instance alone. Raises JobError."""
     _require_open(job)
-    fixed = "" if job.exact else job.zone
+    fixed = _own_zone(job.person, zone) if job.exact else job.zone
     schedule = _schedule(meaning, fixed, zone, at)
     if job.rule and isinstance(meaning, Moment):
         return _move_next(connection, job, _due_of(schedule, zone), zone, at)
@@ -336,6 +336,11 @@ def _schedule(meaning: Moment | Recurrence, name: str, zone: ZoneInfo, at: datet
 def _check_year(start: datetime) -> None:
     if start.year not in _YEARS:
         raise JobError(texts.REMINDER_FAR)
+
+
+def _own_zone(person: str, zone: ZoneInfo) -> str:
+    """Return the zone that a person's times keep: only the owner's follow the owner, wherever that is."""
+    return "" if person == OWNER_PERSON else zone.key
 
 
 def _columns(

@@ -3,6 +3,7 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from kenobot.agenda.job import OWNER_PERSON
 from kenobot.agenda.jobs import change_zone
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
@@ -10,8 +11,13 @@ from kenobot.storage.state import read_json, write_json
 _KEY = "agenda:zone"
 
 
-def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime) -> ZoneInfo:
-    """Return the owner's zone at a moment. home: that of the settings."""
+def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime, person: str = OWNER_PERSON) -> ZoneInfo:
+    """Return a person's zone at a moment: the owner's, wherever that is, and everybody else's that of the settings.
+
+    home: that of the settings.
+    """
+    if person != OWNER_PERSON:
+        return home
     stored = _stored(connection)
     away, until = stored.get("away", ""), stored.get("until", "")
     if not away or (until and datetime.fromisoformat(until) <= at):

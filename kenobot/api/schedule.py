@@ -97,9 +97,10 @@ async def add_reminder(caller: Scheduler, new: NewReminder, idempotency_key: Ide
 
     def work(connection: Connection) -> Scheduled:
         services, at = caller.services, caller.services.clock.now()
-        zone = zone_in_force(connection, services.zone, at)
+        place = _place(connection, caller, new.text)
+        zone = zone_in_force(connection, services.zone, at, place.person)
         meaning, zone_name = _meaning(new, to_local(at, zone))
-        job = NewJob(new.text, _place(connection, caller, new.text), meaning, zone_name, trust=_trust(caller))
+        job = NewJob(new.text, place, meaning, zone_name, trust=_trust(caller))
         return _scheduled(jobs.add_job(connection, job, zone, at))
 
     return await _do(caller, idempotency_key, ("schedule", new.model_dump_json()), work)

@@ -258,6 +258,15 @@ def test_local_times_follow_the_owner(connection: Connection) -> None:
     assert reload(connection, fixed).next_due == reload(connection, exact).next_due == utc("2026-11-30T07:00")
 
 
+def test_a_guests_times_stay_where_they_were_said(connection: Connection) -> None:
+    """Wherever the owner is; after a move too."""
+    soon = Moment(datetime.fromisoformat("2026-11-29T10:20"), exact=True)
+    job, counted = add(connection, place=GUEST), add(connection, soon, place=GUEST)
+    moved = jobs.move_job(connection, counted, ONCE, MADRID, NOW)
+    assert jobs.change_zone(connection, MEXICO, NOW) == 0
+    assert reload(connection, job).next_due == reload(connection, moved).next_due == utc("2026-11-30T07:00")
+
+
 def test_a_day_that_was_told_is_not_told_again_further_west(connection: Connection) -> None:
     """Eight o'clock comes twice that day; the reminder once."""
     job = add(connection, DAILY)
