@@ -228,7 +228,7 @@ def _again(
     zone = zone_in_force(connection, context.zone, call.at)
     if meaning is None:
         meaning = Moment(to_local(call.at, zone) + _USUAL_SNOOZE, exact=True)
-    what = call.inbound.quoted
+    what = one_line(call.inbound.quoted, 200)
     told = last_told(connection, (call.inbound.channel, call.inbound.chat, call.inbound.thread), call.at)
     is_last = told is not None and _is_last_said(connection, call.inbound, told[1].told_at)
     if told is not None and (is_last or (what and told[0].text in what)):

@@ -18,9 +18,6 @@ from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
 
-LONGEST_ANSWER = 80
-"""Characters of a message that may answer a question about a reminder."""
-
 OrderKind = Literal["add", "again", "list", "cancel", "skip", "move", "done", "wish"]
 
 _LONGEST = 500  # characters of an order
@@ -81,7 +78,6 @@ class _Phrases:
             each = [rows] if isinstance(rows, str) else rows
             return tuple(lazy.regex(fill_parts(before + row, parts), re.DOTALL) for row in each)
 
-        self.words = tuple(table["words"])
         # bounded: the rows of the table; start
         self.names: Mapping[str, str] = dict(table["names"])
         self.early: str = table["early"]
@@ -142,8 +138,6 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
 def _match_any(message: _Message) -> ReminderOrder | None:
     """Match the orders of both languages."""
     for language, phrases in _PHRASES.items():
-        if not any(word in message.plain for word in phrases.words):
-            continue
         order = _match_in(_without_please(message, phrases), phrases, language)
         if order is not None:
             return order

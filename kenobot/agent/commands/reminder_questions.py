@@ -18,7 +18,7 @@ from kenobot.agenda.say_time import say_moment, say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
-from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, ReminderOrder, half_of_day, read_whole_time
+from kenobot.agent.commands.reminder_orders import ReminderOrder, half_of_day, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
 from kenobot.core import texts
@@ -34,6 +34,7 @@ KIND = "reminder"
 
 _ANSWER_WITHIN = timedelta(hours=12)
 _EVENING, _MORNING = time(20), time(9)
+_LONGEST_ANSWER = 80
 _MOST_ASKED = 8
 
 Act = Literal["set", "cancel", "skip", "move", "away"]
@@ -169,7 +170,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime) -> App
 
 def read_answer(connection: Connection, approval: Approval, text: str, now: datetime) -> ReminderAnswer | None:
     """Return the answer that a message gives to a question; None where it is none. now: the owner's local time."""
-    if len(text) > LONGEST_ANSWER:
+    if len(text) > _LONGEST_ANSWER:
         return None
     asked = load_payload(approval)
     word = parse_answer(text)
