@@ -202,6 +202,8 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
         alone = _BARE_WEEKDAY.fullmatch(text, named.start, named.end)
         if alone and (pieces.clocks or alone["this"]) and named.day - now.date() == timedelta(days=7):
             pieces.other_days[named.start] = now.date()
+        if named.last - named.day == timedelta(days=1) and _WEEKEND.search(text, named.start, named.end):
+            pieces.other_days[named.start] = named.last
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
@@ -337,6 +339,7 @@ _WEEKDAY_AND_DAY = lazy.regex(
 _BARE_WEEKDAY = lazy.regex(
     rf"(?:(?:on|by|el|al|para el|(?P<this>this|este)) )*(?:{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
 )
+_WEEKEND = lazy.regex(r"(?<!\w)(?:fin de semana|finde|weekend|wkend|w/e)(?!\w)")
 _LONGEST_NAME = 20  # characters
 _LEFT_BEFORE, _LEFT_BEHIND = (
     tuple(_fill(_TABLES["names"][name]) for name in (side, f"not_{side}")) for side in ("before", "behind")
