@@ -284,6 +284,8 @@ def _find_parts(plain: str, pieces: Pieces) -> None:
                 continue
             if match["bare"] and not any(day.end + 1 == start for day in pieces.days):
                 continue
+            if match[0].endswith(" of") and not any(0 < day.start - end <= _BESIDE_PART for day in pieces.days):
+                continue
             taken.append((start, end))
             pieces.parts.append(DayPart(name, hour, start, end))
     pieces.parts.sort(key=lambda part: part.start)
@@ -328,6 +330,7 @@ _DAY_PARTS = tuple(
     for row in _TABLES["part"]
 )
 _BESIDE_CLOCK = 2  # characters between
+_BESIDE_PART = 5
 _BESIDE = lazy.regex(
     rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
     r"|(?P<n>\d{1,2})/(?P<month>\d{1,2}))(?![\w/-])(?! pasado)"

@@ -94,7 +94,7 @@ def _keep(pieces: Pieces, kept: Callable[[Span], bool]) -> None:
     pieces.hours = [piece for piece in pieces.hours if kept((piece.start, piece.end))]
 
 
-_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u)"
+_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u|into)"
 GAP = lazy.regex(rf"[\s,;:()-]*(?:{_LINK}[\s,;:()-]+)*(?:{_LINK})?[\s,;:()-]*")
 """What stands between two pieces of one cluster."""
 _CLAUSE = lazy.regex(r"(?<!\w)(?:que(?! viene)|that)(?!\w)|: ")
