@@ -217,7 +217,8 @@ def _find_beside_clocks(
         start, end = match.span()
         if any(start < day.end and day.start < end for day in named):
             continue
-        if not any(
+        asked = _ASKED_ON.search(plain, max(0, start - _LONGEST_NAME), start)
+        if not asked and not any(
             0 <= clock.start - end <= _BESIDE_CLOCK or 0 <= start - clock.end <= _BESIDE_CLOCK for clock in clocks
         ):
             continue
@@ -328,6 +329,9 @@ UNTIL, BEFORE, SINCE = (
 _DAY_PARTS = tuple(
     (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
     for row in _TABLES["part"]
+)
+_ASKED_ON = lazy.regex(
+    r"(?<!\w)(?:(?:remind|ping|nudge|tell|wake|rmd|text|call) me(?: again)?|recuerdame|recordame|avisame) \Z"
 )
 _BESIDE_CLOCK = 2  # characters between
 _BESIDE_PART = 5
