@@ -7,11 +7,10 @@ from itertools import chain
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda.entry import Entry, in_order
-from kenobot.agenda.past_question import days_over
+from kenobot.agenda.past_question import days_over, tells_done
 from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.question.agenda import agenda_question
-from kenobot.cognitive.remember.extract.due_days import tells_past
 from kenobot.cognitive.remember.extract.sentence_core import asks, read_core
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.text.calendar import local_day, local_time
@@ -104,7 +103,7 @@ def _of_days(row: MessageRow, days: DateRange, zone: ZoneInfo) -> Iterator[Entry
 
 def _day_of(text: str, said: date, days: DateRange) -> date | None:
     """Return which of these days a text tells of, as something that has happened; None for none of them."""
-    if not tells_past(text):
+    if not tells_done(text):
         return None
     named = days_over(fold(text), said)
     if named:

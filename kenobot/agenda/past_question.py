@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
+from kenobot.cognitive.remember.extract.due_days import tells_past
 from kenobot.cognitive.text.dates import MONTHS, DateRange, end_of_month, valid_day
 from kenobot.cognitive.text.lexicon import join_phrases, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
@@ -23,9 +24,12 @@ _ASKS = tuple(
     (about, lazy.regex(rf"{_TABLES['opening']['opening']}(?:{_PHRASES[about]})(?!\w){_FILL}")) for about in _ABOUT
 )
 _DAYS = join_phrases(_TABLES, "days")
-_LAST_WEEK, _THIS_WEEK, _LAST_MONTH, _THIS_MONTH = (
-    lazy.regex(rf"(?<!\w)(?:{_DAYS[name]})(?!\w)") for name in ("last_week", "this_week", "last_month", "this_month")
+_LAST_WEEK, _THIS_WEEK, _LAST_MONTH, _THIS_MONTH, _LAST_YEAR, _THIS_YEAR = (
+    lazy.regex(rf"(?<!\w)(?:{_DAYS[name]})(?!\w)")
+    for name in ("last_week", "this_week", "last_month", "this_month", "last_year", "this_year")
 )
+_ARRANGED = lazy.regex(rf"(?<!\w)(?:{_PHRASES['arranged']})(?!\w)")
+_ARRANGED_WRITTEN = lazy.regex(rf"(?<!\w)(?:{_PHRASES['arranged_written']})(?!\w)")
 _IN_MONTH = lazy.regex(rf"(?<!\w)(?:{_DAYS['in_month'].replace('{months}', '|'.join(MONTHS))})(?!\w)")
 _LONGEST = 120  # characters of a question that is read
 _WEEK, _NEAR = timedelta(days=7), timedelta(days=31)
@@ -55,6 +59,13 @@ def past_question(question: str, today: date) -> PastQuestion | None:
     return PastQuestion(about, DateRange(days.first, min(days.last, today)))
 
 
+def tells_done(text: str) -> bool:
+    """Return whether a text tells what has happened, or what was arranged."""
+    if tells_past(text) or _ARRANGED.search(fold(text)) is not None:
+        return True
+    return _ARRANGED_WRITTEN.search(text.lower()) is not None
+
+
 def days_over(plain: str, said: date) -> list[DateRange]:
     """Return the days up to one on which it was said that a folded text names."""
     named = (_that_is_over(each, said) for each in days_named(plain, said, past=True))
@@ -77,6 +88,10 @@ def _days_of(plain: str, today: date) -> tuple[int, int, DateRange] | None:
         return *found.span(), DateRange(last.replace(day=1), last)
     if (found := _THIS_MONTH.search(plain)) is not None:
         return *found.span(), DateRange(today.replace(day=1), today)
+    if (found := _LAST_YEAR.search(plain)) is not None:
+        return *found.span(), DateRange(date(today.year - 1, 1, 1), date(today.year - 1, 12, 31))
+    if (found := _THIS_YEAR.search(plain)) is not None:
+        return *found.span(), DateRange(date(today.year, 1, 1), today)
     if named:
         return named[0].start, named[0].end, _that_is_over(named[0], today)
     if (found := _IN_MONTH.search(plain)) is not None:
