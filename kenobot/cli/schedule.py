@@ -188,7 +188,7 @@ def _whole(context: CommandContext, job: Job, told: list[Occurrence]) -> str:
     row = _row(job)
     row["next"] = context.local_time(job.next_due) if job.next_due is not None else "-"
     row["state"], row["chat"] = say(job.state), f"{job.channel} {job.chat}"
-    names = ("id", "state", "next", "repeats", "start", "zone", "chat", "person")
+    names = ("id", "state", "next", "repeats", *(() if job.exact else ("start", "zone")), "chat", "person")
     row["repeats"] = job.rule
     head = [f"{say(name) + ':':<10} {one_line(str(row[name]))}" for name in names if row[name]]
     lines = [f"{context.local_time(each.due)}  {say(each.state)}" for each in told]
