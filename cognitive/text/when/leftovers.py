@@ -24,7 +24,7 @@ def has_leftovers(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> b
     left = plain
     for start, end in named:
         left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
-    if _COUNTED.search(left) or _CLOCKLIKE.search(left):
+    if _PEOPLE.search(plain) or _COUNTED.search(left) or _CLOCKLIKE.search(left):
         return True
     for start, end in join_spans(plain, spans):
         if _FOREIGN.match(left, end):
@@ -43,6 +43,11 @@ _BEHIND = lazy.regex(
 _BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,./&+-]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
 _OF_MONTH = lazy.regex(rf"[\s,]*(?:in|of|de|en|during|durante|throughout) (?:{'|'.join(MONTHS)})(?!\w)")
 _EACH = lazy.regex(r"(?<!\w)(?:every|each|cada|tod[oa]s l[oa]s) [^\W\d_]+[ ,]*\Z")
+_PEOPLE = lazy.regex(  # "dar de comer a las 3 gatas"
+    r"[aei]r(?:les?|nos)? a las (?:\d|1[0-2]|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez) (?!menos|horas|tod[ao]s"
+    r"|antes|pasadas|entonces|veces|un[ao]s|est[ao]s|otr[ao]s|mis|tus|sus|l[ao]s|martes|viernes|jueves|miercoles|lunes)"
+    r"[^\W\d_]{2,}[aeo]s(?!\w)"
+)
 _FOREIGN = lazy.regex(
     r",? (?:\(?(?:utc|gmt|cet|cest|est|edt|pst|pdt|cst|mst|bst|ist)(?!\w)"
     r"|hora (?:de|del|peninsular|canaria|local)(?!\w)|(?!this|same|the)[a-z]+ time(?!\w))"

@@ -144,9 +144,8 @@ def _read_length(groups: Mapping[str, str]) -> timedelta:
     fixed = {"half_hour": 30, "hour_half": 90, "quarter": 15, "three": 45, "quarters_past": 75}
     minutes = next((count for name, count in fixed.items() if name in groups), 0)
     minutes += 60 * (read_number(groups.get("h", "")) + read_number(groups.get("h2", "")))
-    minutes += 30 * (("and_half" in groups) + ("half_dot" in groups) + ("h2" in groups)) + 15 * (
-        "and_quarter" in groups
-    )
+    more = {"and_half": 30, "half_dot": 30, "h2": 30, "and_quarter": 15, "and_three": 45}
+    minutes += sum(count for name, count in more.items() if name in groups)
     minutes += int(groups.get("m3", 0)) + read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
     minutes += 60 * int(groups.get("hh", 0)) + int(groups.get("hm", 0))
     return timedelta(minutes=minutes, seconds=read_number(groups.get("s", "")))
@@ -182,8 +181,8 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
     named_in = days_named(text, now.date())
     if any(_overlaps(day, pieces.clocks) for day in named_in):  # "at 8 until the 30th of June" is no range of days
         bare = text
-        for clock in pieces.clocks:
-            bare = mask(bare, clock.start, clock.end)
+        for said in pieces.clocks:
+            bare = mask(bare, said.start, said.end)
         named_in = days_named(bare, now.date())
     named_in += [*_find_beside_clocks(text, named_in, pieces.clocks, now)]
     named_in.sort(key=lambda day: day.start)
@@ -200,9 +199,11 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
             pieces.odd.append((named.start, named.end))
         if _NEXT.match(text, named.start, named.end) and named.day - now.date() < timedelta(days=7 - now.weekday()):
             pieces.other_days[named.start] = named.day + timedelta(days=7)
-        said = _BARE_WEEKDAY.fullmatch(text, named.start, named.end)
-        if said and (pieces.clocks or said["this"]) and named.day - now.date() == timedelta(days=7):
+        alone = _BARE_WEEKDAY.fullmatch(text, named.start, named.end)
+        if alone and (pieces.clocks or alone["this"]) and named.day - now.date() == timedelta(days=7):
             pieces.other_days[named.start] = now.date()
+        if named.last - named.day == timedelta(days=1) and _WEEKEND.search(text, named.start, named.end):
+            pieces.other_days[named.start] = named.last
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
@@ -338,6 +339,7 @@ _WEEKDAY_AND_DAY = lazy.regex(
 _BARE_WEEKDAY = lazy.regex(
     rf"(?:(?:on|by|el|al|para el|(?P<this>this|este)) )*(?:{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
 )
+_WEEKEND = lazy.regex(r"(?<!\w)(?:fin de semana|finde|weekend|wkend|w/e)(?!\w)")
 _LONGEST_NAME = 20  # characters
 _LEFT_BEFORE, _LEFT_BEHIND = (
     tuple(_fill(_TABLES["names"][name]) for name in (side, f"not_{side}")) for side in ("before", "behind")

@@ -77,7 +77,7 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
-    if roles.only_until:
+    if roles.only_until or any(_is_wide(pieces, named) for named in days):
         return None
     if pieces.hours and not clocks:
         clocks = [pieces.hours[0].begin()]
@@ -136,6 +136,12 @@ def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay]:
     return days
 
 
+def _is_wide(pieces: Pieces, named: NamedDay) -> bool:
+    """Return whether words name a week, month or year, none of whose days is surely meant."""
+    wide = named.last - named.day > timedelta(days=1) or _YEAR.search(pieces.plain, named.start, named.end)
+    return bool(wide) and _ONE_DAY.search(pieces.plain, named.start, named.end) is None
+
+
 def _joined_by_or(plain: str, days: Sequence[NamedDay]) -> bool:
     return all(_OR.search(plain, one.end, other.start) for one, other in pairwise(days))
 
@@ -168,6 +174,10 @@ def _read_both(
 
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
+_YEAR = lazy.regex(r"(?<!\w)(?:next year|(?:proximo |el )?año(?: que viene| proximo)?)\Z")
+_ONE_DAY = lazy.regex(
+    r"\d|nuevo|(?<!\w)(?:fin|end|lunes|martes|miercoles|jueves|viernes|sabado|domingo|[a-z]+day)(?!\w)"
+)
 _TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
 _BARE_DAY = lazy.regex(r"(?:(?:on|by|the|el|del|al|para|dia) )*\d{1,2}(?:st|nd|rd|th)?")
 _AND = lazy.regex(r"(?<!\w)(?:y|e|and)(?!\w)|,|&")

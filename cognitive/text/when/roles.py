@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from kenobot.cognitive.text.clock_times import ClockTime
 from kenobot.cognitive.text.named_days import NamedDay
-from kenobot.cognitive.text.when.pieces import BEFORE, SINCE, UNTIL, DayPart, Pieces
+from kenobot.cognitive.text.when.pieces import BEFORE, SINCE, UNTIL, Pieces
 from kenobot.core import lazy
 
 
@@ -23,7 +23,6 @@ class Roles:
     until_excluded: bool = False
     part: str = ""
     part_hour: str = ""
-    parts_left: list[DayPart] = field(default_factory=list)  # bounded: of one text; turn
     only_until: bool = False
 
 
