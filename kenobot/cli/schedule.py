@@ -137,7 +137,13 @@ def _place(connection: sqlite3.Connection, context: CommandContext, text: str) -
     wanted = context.loaded.settings.bot.language
     place = owner_place(connection, text, (Console.name, CHAT), None if wanted == "auto" else wanted, language())
     if not context.args.channel:
+        if context.args.chat:
+            raise options.NothingFound("--chat goes with --channel: name the channel of that chat.")
         return place
+    if context.args.channel not in (*context.loaded.settings.channels.enabled, Console.name):
+        raise options.NothingFound(
+            f"The channel {context.args.channel} is not enabled: `kenobot channels list` shows those that are."
+        )
     return replace(place, channel=context.args.channel, chat=context.args.chat or CHAT)
 
 
