@@ -120,6 +120,7 @@ def snooze(connection: Connection, occurrence: int, until: datetime, at: datetim
         raise JobError(texts.REMINDER_OVER)
     if until <= at:
         raise JobError(texts.REMINDER_PAST)
+    _drop_snoozed(connection, found)
     job_rows.set_occurrence(connection, found.id, "snoozed")
     _wait_until(connection, job, until)
     return _settle(connection, job.id, at)
@@ -151,6 +152,13 @@ def _wait_until(connection: Connection, job: Job, until: datetime) -> int:
     return job_rows.put_occurrence(connection, job.id, again, "due")
 
 
+def _drop_snoozed(connection: Connection, told: Occurrence) -> None:
+    """Settle the moment until which an occurrence was snoozed."""
+    if told.state == "snoozed":
+        for waiting in job_rows.waiting_occurrences(connection, told.job_id)[:1]:
+            job_rows.set_occurrence(connection, waiting.id, "skipped")
+
+
 def _drop_waiting(connection: Connection, job: int) -> None:
     for waiting in job_rows.waiting_occurrences(connection, job):
         job_rows.set_occurrence(connection, waiting.id, "skipped")
@@ -167,6 +175,7 @@ def mark_done(connection: Connection, done: int | Job, at: datetime) -> Job:
             raise JobError(texts.REMINDER_OVER)
         job = found
     if told is not None:
+        _drop_snoozed(connection, told)
         job_rows.set_occurrence(connection, told.id, "done")
     if not job.rule and job.state != "cancelled":
         _drop_waiting(connection, job.id)

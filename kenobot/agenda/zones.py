@@ -3,20 +3,20 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from kenobot.agenda.job import OWNER_PERSON
 from kenobot.agenda.jobs import change_zone
+from kenobot.ports.names import Role
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
 
 _KEY = "agenda:zone"
 
 
-def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime, person: str = OWNER_PERSON) -> ZoneInfo:
-    """Return a person's zone at a moment: the owner's, wherever that is, and everybody else's that of the settings.
+def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime, role: Role = "owner") -> ZoneInfo:
+    """Return the zone of the owner, wherever that is at a moment, or of a guest: that of the settings.
 
     home: that of the settings.
     """
-    if person != OWNER_PERSON:
+    if role != "owner":
         return home
     stored = _stored(connection)
     away, until = stored.get("away", ""), stored.get("until", "")

@@ -23,7 +23,7 @@ from kenobot.channels.http import CHANNEL
 from kenobot.cognitive.text.when import Choice, Moment, Recurrence, read_when
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
-from kenobot.ports.identity import Trust
+from kenobot.ports.names import Role
 from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["schedule"])
@@ -98,9 +98,9 @@ async def add_reminder(caller: Scheduler, new: NewReminder, idempotency_key: Ide
     def work(connection: Connection) -> Scheduled:
         services, at = caller.services, caller.services.clock.now()
         place = _place(connection, caller, new.text)
-        zone = zone_in_force(connection, services.zone, at, place.person)
+        zone = zone_in_force(connection, services.zone, at, _role(caller))
         meaning, zone_name = _meaning(new, to_local(at, zone))
-        job = NewJob(new.text, place, meaning, zone_name, trust=_trust(caller))
+        job = NewJob(new.text, place, meaning, zone_name, trust=_role(caller))
         return _scheduled(jobs.add_job(connection, job, zone, at))
 
     return await _do(caller, idempotency_key, ("schedule", new.model_dump_json()), work)
@@ -157,7 +157,7 @@ def _place(connection: Connection, caller: Caller, text: str) -> Place:
     return Place(*elsewhere, "", True, guess_language(text), f"{CHANNEL}:{caller.user}", caller.write_scope)
 
 
-def _trust(caller: Caller) -> Trust:
+def _role(caller: Caller) -> Role:
     return "owner" if caller.is_owner else "guest"
 
 

@@ -229,7 +229,7 @@ async def test_a_standing_wish_is_told_once_a_day_and_three_times(tmp_path: Path
 
 
 async def test_local_times_follow_the_owner_to_another_zone_on_a_yes(tmp_path: Path) -> None:
-    """What was set to an hour moves, what was counted does not; the message is remembered as any other."""
+    """What was set to an hour moves, what was counted or is a guest's does not; the message is remembered."""
     async with scene(tmp_path, EagerClock()) as house:
         await house.say("recuérdame mañana a las 20 llamar a Luis")
         asked = await house.say("estoy en México hasta el 20")
@@ -239,6 +239,10 @@ async def test_local_times_follow_the_owner_to_another_zone_on_a_yes(tmp_path: P
         assert "mañana, domingo 15 de febrero, 20:00" in await house.say("/recordatorios")
         due = await house.rows("SELECT next_due FROM job")
         assert due == [(datetime.fromisoformat("2026-02-16T02:00:00+00:00").isoformat(),)]
+        guests = await house.say("recuérdame mañana a las 20 la basura", chat="2")
+        assert "mañana, domingo 15 de febrero, 20:00." in guests and "Mexico" not in guests
+        due = await house.rows("SELECT next_due FROM job WHERE person != 'owner'")
+        assert due == [("2026-02-15T19:00:00+00:00",)]
         assert "Te guío" not in await house.say("estoy en casa")
 
 

@@ -88,7 +88,7 @@ def _ask_zone(connection: Connection, call: CommandCall, context: CommandContext
     """Ask whether local times are to be those of the place where the owner says that they are."""
     if OWNER_SCOPE not in call.principal.read_scopes:
         return None
-    here = zone_in_force(connection, context.zone, call.at)
+    here = zone_in_force(connection, context.zone, call.at, call.principal.role)
     now = to_local(call.at, here)
     stay = find_stay(call.inbound.text, now)
     if stay is None or (there := to_local(call.at, zone := ZoneInfo(stay.zone))) == now:

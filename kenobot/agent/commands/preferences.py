@@ -40,7 +40,13 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     owner = OWNER_SCOPE in call.principal.read_scopes
     if owner and (wanted := _MORNING.fullmatch(call.arguments.strip())) is not None:
         hour = None if wanted[1].lower() in _OFF else time(int(wanted[2]), int(wanted[3] or 0))
-        set_morning(connection, hour, describe_place(call), zone_in_force(connection, context.zone, call.at), call.at)
+        set_morning(
+            connection,
+            hour,
+            describe_place(call),
+            zone_in_force(connection, context.zone, call.at, call.principal.role),
+            call.at,
+        )
     elif call.arguments:
         changed = _changed(settings, call.arguments.lower().split(maxsplit=1), owner=owner)
         if changed is None:

@@ -76,7 +76,7 @@ def ask_time(
 
     job: one that is moved, 0 for a new one.
     """
-    now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
     given: list[Moment | Recurrence] = [each for option in options for each in _flatten(option)]
     labels = [_capitalize(_label(option, call.language, now)) for option in given]
     if not given:
@@ -103,7 +103,7 @@ def offer(connection: Connection, order: ReminderOrder, call: CommandCall, conte
         return ask_time(connection, order.what, given, call, context)
     payload = _payload(connection, call, "set", order.what, times=(to_fields(given[0]),))
     number, language = _open(connection, call, payload), call.language
-    now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
     text = texts.REMIND_OFFER(
         language, what=texts.QUOTED(language, text=one_line(order.what)), when=_label(given[0], language, now)
     )
@@ -123,7 +123,7 @@ def ask_which(
     numbers = tuple(job.id for job in found)
     payload = _payload(connection, call, act, call.arguments, jobs=numbers)
     number = _open(connection, call, payload)
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     lines = []
     for place, job in enumerate(shown, 1):
         when = say_next(job, zone, call.language, call.at)

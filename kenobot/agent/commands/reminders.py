@@ -76,7 +76,7 @@ def add_reminder(
     connection: Connection, what: str, meaning: Moment | Recurrence, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Store a reminder and confirm it."""
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     new = NewJob(what, describe_place(call), meaning, trust=call.principal.trust, origin=call.inbox_id or None)
     try:
         job = jobs.add_job(connection, new, zone, call.at)
@@ -88,7 +88,7 @@ def add_reminder(
 def confirm(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> CommandAnswer:
     """Say what a reminder is and when it comes, with a button that takes it back."""
     what = texts.QUOTED(call.language, text=one_line(job.text))
-    when = say_next(job, zone_in_force(connection, context.zone, call.at), call.language, call.at)
+    when = say_next(job, zone_in_force(connection, context.zone, call.at, call.principal.role), call.language, call.at)
     sentence = texts.REMIND_SET
     rule = ""
     if job.is_recurring:
@@ -129,7 +129,7 @@ def _number_jobs(shown: list[Job], page: int) -> list[tuple[int, Job]]:
 
 
 def _line(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> str:
-    when = say_next(job, zone_in_force(connection, context.zone, call.at), call.language, call.at)
+    when = say_next(job, zone_in_force(connection, context.zone, call.at, call.principal.role), call.language, call.at)
     if job.is_recurring:
         rule = say_rule(job.rule, job.start_local, call.language)
         when = texts.REMINDER_RULE_NEXT(call.language, rule=rule, when=when)
@@ -148,4 +148,4 @@ def describe_place(call: CommandCall) -> Place:
 
 def read_local_now(connection: Connection, call: CommandCall, context: CommandContext) -> datetime:
     """Return the owner's local time."""
-    return to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    return to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))

@@ -180,6 +180,15 @@ def test_a_snoozed_job_comes_again_and_keeps_its_recurrence(connection: Connecti
         jobs.snooze(connection, told, at, at)
 
 
+def test_a_second_snooze_takes_the_place_of_the_first(connection: Connection) -> None:
+    """And what is done in the end is not told again."""
+    job, at = add(connection, DAILY), utc("2026-11-30T07:01")
+    told = tell(connection, job, at)
+    jobs.snooze(connection, told, at + timedelta(minutes=10), at)
+    assert jobs.snooze(connection, told, at + timedelta(hours=1), at).next_due == at + timedelta(hours=1)
+    assert jobs.mark_done(connection, told, at).next_due == utc("2026-12-01T07:00")
+
+
 def test_the_next_instance_can_be_skipped(connection: Connection) -> None:
     """Once, and it can be taken back."""
     job = add(connection, DAILY)
