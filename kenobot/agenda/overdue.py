@@ -11,6 +11,7 @@ from kenobot.agenda.say_time import say_day
 from kenobot.agenda.zones import zone_in_force
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
 from kenobot.cognitive.recall.candidates import recall_rows
+from kenobot.cognitive.remember.extract.clause_rules import is_duty
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.core import texts
@@ -133,13 +134,13 @@ def _asked(connection: Connection) -> _Asked:
 
 
 def _overdue(connection: Connection, today: date, zone: ZoneInfo, at: datetime) -> Iterator[Record]:
-    """Iterate over the owner's promises to be asked about, the one due last first."""
+    """Iterate over the owner's promises to be asked about, the one due last first; what took place is none."""
     for record in reversed(recall_rows.overdue(connection, today.isoformat(), (OWNER_SCOPE,))):
         due = due_on(record)
         if due is None or today - due > _OLDEST:
             return
         is_open = record.trust not in QUOTED_TRUST and resolved_on(record, today, zone) is None
-        if is_open and _may_ask(connection, record, at):
+        if is_open and is_duty(record.text) and _may_ask(connection, record, at):
             yield record
 
 

@@ -11,6 +11,7 @@ from kenobot.agenda.job_rows import told_between
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.question.agenda import AgendaQuestion
+from kenobot.cognitive.remember.extract.clause_rules import is_duty
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day, local_time, parse_time
 from kenobot.cognitive.text.dates import DateRange
@@ -31,7 +32,8 @@ def find_plans(
     first, last = asked.days.first.isoformat(), asked.days.last.isoformat()
     found = recall_rows.planned(connection, first, last, scopes, undated=asked.undated)
     if asked.days.first <= today <= asked.days.last:
-        found = [*recall_rows.overdue(connection, today.isoformat(), scopes), *found]
+        late = recall_rows.overdue(connection, today.isoformat(), scopes)
+        found = [*(record for record in late if is_duty(record.text)), *found]
     reminders = [*_reminders(connection, scopes, asked, now, zone)]
     as_jobs = {job.source_record for job, _ in reminders}
     still_open = [each for each in found if each.id not in as_jobs and resolved_on(each, today, zone) is None]

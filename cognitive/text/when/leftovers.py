@@ -38,9 +38,12 @@ def has_leftovers(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> b
 
 
 _BEHIND = lazy.regex(
-    r"[\s,/&+-]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+)[ /])*([^\W\d_]+|\d+h\b|\d+[/-]\d+(?!\d))"
+    r"[\s,/&+-]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+)[ /])*"
+    r"([^\W\d_]+|\d+h\b|\d+[/-]\d+(?!\d)|[0-2]\d[0-5]\d\b)"
 )
-_BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,./&+-]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
+_BEFORE = lazy.regex(
+    r"([^\W\d_]+|\d+/\d+|\b[0-2]\d[0-5]\d(?= \Z)|\d+\.\d+\.(?=\s))[\s,./&+-]*(?:(?:de|del|la|el|the|of|\d+) )*\Z"
+)
 _OF_MONTH = lazy.regex(rf"[\s,]*(?:in|of|de|en|during|durante|throughout) (?:{'|'.join(MONTHS)})(?!\w)")
 _EACH = lazy.regex(r"(?<!\w)(?:every|each|cada|tod[oa]s l[oa]s) [^\W\d_]+[ ,]*\Z")
 _PEOPLE = lazy.regex(  # "dar de comer a las 3 gatas"

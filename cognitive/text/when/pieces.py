@@ -217,7 +217,8 @@ def _find_beside_clocks(
         start, end = match.span()
         if any(start < day.end and day.start < end for day in named):
             continue
-        if not any(
+        asked = _ASKED_ON.search(plain, max(0, start - _LONGEST_NAME), start)
+        if not asked and not any(
             0 <= clock.start - end <= _BESIDE_CLOCK or 0 <= start - clock.end <= _BESIDE_CLOCK for clock in clocks
         ):
             continue
@@ -284,6 +285,8 @@ def _find_parts(plain: str, pieces: Pieces) -> None:
                 continue
             if match["bare"] and not any(day.end + 1 == start for day in pieces.days):
                 continue
+            if match[0].endswith(" of") and not any(0 < day.start - end <= _BESIDE_PART for day in pieces.days):
+                continue
             taken.append((start, end))
             pieces.parts.append(DayPart(name, hour, start, end))
     pieces.parts.sort(key=lambda part: part.start)
@@ -327,7 +330,11 @@ _DAY_PARTS = tuple(
     (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
     for row in _TABLES["part"]
 )
+_ASKED_ON = lazy.regex(
+    r"(?<!\w)(?:(?:remind|ping|nudge|tell|wake|rmd|text|call) me(?: again)?|recuerdame|recordame|avisame) \Z"
+)
 _BESIDE_CLOCK = 2  # characters between
+_BESIDE_PART = 5
 _BESIDE = lazy.regex(
     rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
     r"|(?P<n>\d{1,2})/(?P<month>\d{1,2}))(?![\w/-])(?! pasado)"

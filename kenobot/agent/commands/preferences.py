@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import time
 from zoneinfo import ZoneInfo
 
-from kenobot.agenda.morning import morning_hour, set_morning
+from kenobot.agenda.morning import find_morning_hour, set_morning
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.agent.commands.reminders import place_of
+from kenobot.agent.commands.reminders import describe_place
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.core.quiet_hours import QuietHours
@@ -43,7 +43,7 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
         set_morning(
             connection,
             hour,
-            place_of(call),
+            describe_place(call),
             zone_in_force(connection, context.zone, call.at, call.principal.role),
             call.at,
         )
@@ -56,7 +56,7 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     lines = _lines(settings, language)
     if owner:
         lines.append(_quiet_line(settings, language))
-        hour = morning_hour(connection)
+        hour = find_morning_hour(connection)
         value = texts.SETTINGS_OFF(language) if hour is None else f"{hour:%H:%M}"
         lines.append(texts.SETTINGS_MORNING(language, value=value))
     text = texts.SETTINGS(language, lines="\n".join(lines))

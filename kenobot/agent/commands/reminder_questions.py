@@ -18,7 +18,7 @@ from kenobot.agenda.say_time import say_moment, say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
-from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, ReminderOrder, half_of_day, read_whole_time
+from kenobot.agent.commands.reminder_orders import ReminderOrder, read_half, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
 from kenobot.core import texts
@@ -34,6 +34,7 @@ KIND = "reminder"
 
 _ANSWER_WITHIN = timedelta(hours=12)
 _EVENING, _MORNING = time(20), time(9)
+_LONGEST_ANSWER = 80
 _MOST_ASKED = 8
 
 Act = Literal["set", "cancel", "skip", "move", "away"]
@@ -76,7 +77,7 @@ def ask_time(
     job: one that is moved, 0 for a new one.
     """
     now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
-    given: list[Moment | Recurrence] = [each for option in options for each in _flat(option)]
+    given: list[Moment | Recurrence] = [each for option in options for each in _flatten(option)]
     labels = [_capitalize(_label(option, call.language, now)) for option in given]
     if not given:
         offered = _offer_times(now)
@@ -85,7 +86,9 @@ def ask_time(
     payload = _payload(connection, call, "move" if job else "set", what, job=job, times=times)
     number = _open(connection, call, payload)
     question = texts.REMIND_WHICH_TIME if options else texts.REMIND_WHEN
-    text = question(call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_listed(labels, call))
+    text = question(
+        call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_list_labels(labels, call)
+    )
     rows = tuple((Choice(label, "reminder", f"set {number} {place}"),) for place, label in enumerate(labels))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
 
@@ -94,7 +97,7 @@ def offer(connection: Connection, order: ReminderOrder, call: CommandCall, conte
     """Ask whether to remind of what a message says, at the time that it names."""
     assert order.when is not None
     assert order.when.meaning is not None
-    given = _flat(order.when.meaning)
+    given = _flatten(order.when.meaning)
     call = replace(call, language=order.language)
     if len(given) > 1:
         return ask_time(connection, order.what, given, call, context)
@@ -169,7 +172,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime) -> App
 
 def read_answer(connection: Connection, approval: Approval, text: str, now: datetime) -> ReminderAnswer | None:
     """Return the answer that a message gives to a question; None where it is none. now: the owner's local time."""
-    if len(text) > LONGEST_ANSWER:
+    if len(text) > _LONGEST_ANSWER:
         return None
     asked = load_payload(approval)
     word = parse_answer(text)
@@ -193,13 +196,13 @@ def _pick_time(
     place = int(min(word)) if isinstance(word, frozenset) and len(word) == 1 and not _is_hour(text) else 0
     if 0 < place <= len(options):
         return options[place - 1]
-    half = half_of_day(text)
-    if half and len({_half(each) for each in options}) > 1:
-        return next((each for each in options if _half(each) == half), None)
+    half = read_half(text)
+    if half and len({_find_half(each) for each in options}) > 1:
+        return next((each for each in options if _find_half(each) == half), None)
     when = read_whole_time(text, now)
     if when is None or when.meaning is None:
         return None
-    named = _flat(when.meaning)
+    named = _flatten(when.meaning)
     return next((each for each in named if each in options), named[0])
 
 
@@ -259,7 +262,7 @@ def _offer_times(now: datetime) -> list[tuple[Moment, Text]]:
     return [*offered, (Moment(tomorrow), texts.BUTTON_TOMORROW_MORNING)]
 
 
-def _flat(meaning: Meaning) -> Sequence[Moment | Recurrence]:
+def _flatten(meaning: Meaning) -> Sequence[Moment | Recurrence]:
     return meaning.options if isinstance(meaning, TimeChoice) else (meaning,)
 
 
@@ -273,11 +276,11 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _listed(labels: Sequence[str], call: CommandCall) -> str:
+def _list_labels(labels: Sequence[str], call: CommandCall) -> str:
     return "\n".join(f"{place}. {label}" for place, label in enumerate(labels, 1)) if call.inbound.private else ""
 
 
-def _half(option: Moment | Recurrence) -> str:
+def _find_half(option: Moment | Recurrence) -> str:
     at = option.at if isinstance(option, Moment) else option.start
     return "am" if at.hour < 12 else "pm"
 

@@ -152,9 +152,8 @@ class ModelStage:
 
     async def _add_agenda(self, data: TurnData, level: int) -> None:
         """Show a model what answers a question for days, once; the report of memory tells it to the others."""
-        if data.has_agenda or data.context is None or self._s.model.reports_memory(level):
+        if data.context is None or data.context.has_agenda or self._s.model.reports_memory(level):
             return
-        data.has_agenda = True
         if recall_need(data.pending.inbound.text) == "no_recall":
             return
         from kenobot.agent.turn.agenda_finding import AgendaAsker, add_agenda  # noqa: PLC0415 - not needed to start

@@ -47,7 +47,6 @@ class TurnData:
     unsaved: a piece of the answer that has no checkpoint yet.
     draft: what the chat sees of the reply while it is written.
     report: what the message changed in memory and what was found for it, for a provider that answers from that.
-    has_agenda: whether the prompt was completed by what answers a question for days.
     violated_rules: patterns that rules.json forbids, in the reply.
     attachments_read: they stand in the words of `pending`. unread: for the person, which could not be read, and why.
     pictures_refused: the model took the request without its pictures only. sees_pictures: the provider that was asked
@@ -75,7 +74,6 @@ class TurnData:
     grade: ReplyGrade | None = None
     draft: ReplyDraft | None = None
     report: "MemoryReport | None" = None
-    has_agenda: bool = False
     violated_rules: tuple[str, ...] = ()
     attachments_read: bool = False
     unread: str = ""

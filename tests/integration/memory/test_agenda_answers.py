@@ -28,8 +28,9 @@ async def test_what_is_to_be_done_stands_by_day_with_what_is_overdue_first(tmp_p
             "**Without a day**\n- “I promised Bea a cake”"
         )
         assert (await house.say("what's on Thursday?")).count("- ") == 1
-        clock.advance(3 * 86_400)
+        clock.advance(6 * 86_400)
         said = await house.say("¿qué tengo pendiente?")
+        assert "dentist" not in said
         assert said.startswith("**Atrasado**\n- «I have to call Tom by Monday» (para el lunes 16 de febrero)\n")
         assert "(" not in said.split("\n", 2)[2]
 
@@ -95,3 +96,13 @@ async def test_a_model_is_shown_what_answers_a_question_for_days(tmp_path: Path)
         await house.say("what did I do today?")
         assert "What the agenda says\n**Today, Saturday 14 February**\n- " in house.requests[-1]
         assert house.requests[-1].count("painted the fence") >= 2
+
+
+async def test_in_a_group_a_log_is_of_what_the_asker_wrote(tmp_path: Path) -> None:
+    """What others did is theirs; without their names before it."""
+    clock = EagerClock()
+    async with Scene(tmp_path, provider=offline(tmp_path, clock), clock=clock, extraction=True) as house:
+        for user, name, told in (("1", "Rob", "I painted the fence today"), ("2", "Ana", "I sold the old boat today")):
+            await house.say(told, chat="-5", user=user, user_name=name, private=False)
+        said = await house.say("what did I tell you today?", chat="-5", user="2", user_name="Ana", private=False)
+        assert "“I sold the old boat today”" in said and "fence" not in said

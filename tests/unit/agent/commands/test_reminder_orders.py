@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kenobot.agent.commands.reminder_orders import half_of_day, match_order, read_typed, read_whole_time
+from kenobot.agent.commands.reminder_orders import match_order, read_half, read_typed, read_whole_time
 from kenobot.core.i18n import Language
 from tests.cost import assert_bounded
 from tests.unit.agent.commands.reminder_corpus import ORDERS, OTHERS
@@ -139,4 +139,4 @@ def test_an_answer_is_a_time_and_nothing_else() -> None:
         assert read_whole_time(text, _NOW) is not None, text
     for text in ("tomorrow I go home", "hello", "", "no"):
         assert read_whole_time(text, _NOW) is None, text
-    assert (half_of_day("in the afternoon"), half_of_day("por la mañana"), half_of_day("mañana no")) == ("pm", "am", "")
+    assert (read_half("in the afternoon"), read_half("por la mañana"), read_half("mañana no")) == ("pm", "am", "")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.remember.extract import heuristic
-from kenobot.cognitive.remember.extract.clause_rules import promises
+from kenobot.cognitive.remember.extract.clause_rules import is_duty, promises
 from kenobot.cognitive.text.completions import completion_sentences
 
 _CORPUS = tomllib.loads((Path(__file__).parents[4] / "data" / "promises.toml").read_text("utf-8"))
@@ -37,3 +37,23 @@ def test_the_words_of_a_promise_do_not_sound_done(language: str) -> None:
     """What was promised in the past tense is not thereby kept."""
     told = _CORPUS["own"][language].strip().splitlines()
     assert [text for text in told if completion_sentences(text) and not promises(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("I have to send Maria the contract by Friday", True),
+        ("call the dentist by Friday", True),
+        ("hay que entregar el informe antes del viernes", True),
+        ("Rob needs to pay the rent", True),
+        ("llamar a Luis el lunes", True),
+        ("I have a dentist appointment on Thursday at 10", False),
+        ("Dinner with Marta on Saturday", False),
+        ("the concert will be on Friday", False),
+        ("Mi hermana llega el viernes", False),
+        ("tengo dentista el martes", False),
+    ],
+)
+def test_a_duty_is_told_from_what_takes_place(text: str, is_one: bool) -> None:
+    """Of an appointment that is over nobody is asked whether it is done."""
+    assert is_duty(text) is is_one

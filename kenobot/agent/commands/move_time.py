@@ -11,7 +11,7 @@ from kenobot.cognitive.text.words import fold
 _HALF = timedelta(hours=12)
 
 
-def moved_time(order: ReminderOrder, due: datetime | None, now: datetime, *, exact: bool) -> Meaning | None:
+def find_moved_time(order: ReminderOrder, due: datetime | None, now: datetime, *, exact: bool) -> Meaning | None:
     """Return the time that an order moves a reminder to; None where it names none.
 
     due: when that comes next, in the owner's local time; None where it was told. exact: it was counted from a moment.
@@ -29,19 +29,19 @@ def moved_time(order: ReminderOrder, due: datetime | None, now: datetime, *, exa
         and not first.exact
         and not days_named(fold(order.time), now.date())
     ):
-        return _on_day_of(due, first, now, is_sure=names_half(order.time))
+        return _set_on_day(due, first, now, is_sure=names_half(order.time))
     if isinstance(meaning, Choice):
-        return Choice(tuple(_with_hour_of(due, each) for each in options))
-    return _with_hour_of(due, first)
+        return Choice(tuple(_keep_hour(due, each) for each in options))
+    return _keep_hour(due, first)
 
 
-def _with_hour_of(due: datetime, meaning: Moment | Recurrence) -> Moment | Recurrence:
+def _keep_hour(due: datetime, meaning: Moment | Recurrence) -> Moment | Recurrence:
     if isinstance(meaning, Recurrence) or meaning.has_time:
         return meaning
     return replace(meaning, at=datetime.combine(meaning.at.date(), due.time()), has_time=True)
 
 
-def _on_day_of(due: datetime, meaning: Moment, now: datetime, *, is_sure: bool) -> Moment:
+def _set_on_day(due: datetime, meaning: Moment, now: datetime, *, is_sure: bool) -> Moment:
     """Return an hour on the day of a reminder, in the half of it that is nearer; as it was read where that is over."""
     same = datetime.combine(due.date(), meaning.at.time())
     other = same + (_HALF if same.hour < 12 else -_HALF)
