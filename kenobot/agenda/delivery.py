@@ -14,10 +14,11 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import OWNER_PERSON, Job, JobKind
-from kenobot.agenda.moment_words import describe_moment
-from kenobot.agenda.recurrence import count_between, latest_instance
+from kenobot.agenda.recurrence import count_between, latest_instance, to_local
+from kenobot.agenda.say_time import say_hour, say_moment
 from kenobot.agenda.zones import follow_zone, needs_to_follow, zone_in_force
 from kenobot.core import texts
+from kenobot.core.i18n import Language
 from kenobot.core.redaction import one_line
 from kenobot.core.worker import BackgroundTask
 from kenobot.gateway.access import Access
@@ -26,6 +27,7 @@ from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
 from kenobot.ports.messages import Outbound
+from kenobot.ports.names import sanitize_name
 from kenobot.storage.connection import Connection, savepoint
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination
@@ -33,7 +35,7 @@ from kenobot.storage.outbox import Destination
 _log = logging.getLogger(__name__)
 
 POLL_SECONDS = 5.0
-_BATCH = 200  # jobs a transaction
+_BATCH = 50  # jobs a transaction
 _ON_TIME = timedelta(minutes=3)
 _LATE = timedelta(hours=1)  # behind which several are told as one
 _STILL_HELPS = timedelta(hours=24)
@@ -184,10 +186,10 @@ class ReminderDelivery(BackgroundTask):
         if job.kind != "reminder":
             compose = self._compose.get(job.kind)
             return compose(connection, job, now) if compose is not None else None
-        words = texts.REMINDER(language, text=f"{job.name}: {job.text}" if job.name else job.text)
+        words = texts.REMINDER(language, text=f"{sanitize_name(job.name)}: {job.text}" if job.name else job.text)
         if now - telling.due < _ON_TIME:
             return words
-        when = describe_moment(telling.due, now, zone, language)
+        when = _say_due(telling.due, now, zone, language)
         late = texts.REMINDER_LATE if telling.covers == 1 else texts.REMINDER_LATE_SEVERAL
         return f"{words}\n{late(language, when=when, count=telling.covers)}"
 
@@ -198,7 +200,7 @@ class ReminderDelivery(BackgroundTask):
         first = tellings[0].job
         lines = []
         for telling in tellings[:_MOST_LINES]:
-            when = describe_moment(telling.due, now, zone, first.language)
+            when = _say_due(telling.due, now, zone, first.language)
             lines.append(texts.REMINDERS_MISSED_LINE(first.language, when=when, text=one_line(telling.job.text)))
         if left := len(tellings) - len(lines):
             lines.append(texts.REMINDERS_MISSED_MORE(first.language, count=left))
@@ -250,6 +252,12 @@ def _split(tellings: Sequence[_Telling], now: datetime) -> tuple[list[_Telling],
     if len(old) <= _MOST_LATE:
         old = [each for each in old if each.job.missed == "summary" or now - each.due > _STILL_HELPS]
     return [each for each in tellings if each not in old], old
+
+
+def _say_due(due: datetime, now: datetime, zone: ZoneInfo, language: Language) -> str:
+    """Say when something was due: by its hour alone where that was today."""
+    local, today = to_local(due, zone), to_local(now, zone).date()
+    return say_hour(local) if local.date() == today else say_moment(local, language, today)
 
 
 def _buttons(job: Job, occurrence: int) -> tuple[tuple[Choice, ...], ...]:

@@ -208,12 +208,6 @@ def forget_planned(connection: Connection, job: int) -> None:
     connection.execute("UPDATE occurrence SET planned = '' WHERE job = ?", (job,))
 
 
-def occurrence_of_part(connection: Connection, outbox: int) -> Occurrence | None:
-    """Return the occurrence that a part of the outbox tells."""
-    row = connection.execute(f"SELECT {_OCCURRENCE} FROM occurrence WHERE outbox = ?", (outbox,)).fetchone()
-    return _occurrence(row) if row else None
-
-
 async def prune(database: Database, now: datetime) -> None:
     """Drop occurrences that were settled long ago, and jobs and wishes that ended a year ago."""
     last_year = stamp(now - timedelta(days=_KEEP_ENDED_DAYS))

@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kenobot.agenda import job_rows
-from kenobot.agenda.job import Job, JobError, JobState, NewJob, Occurrence
+from kenobot.agenda.job import OWNER_PERSON, Job, JobError, JobState, NewJob, Occurrence
 from kenobot.agenda.job_rows import Reach, stamp, stamp_local
 from kenobot.agenda.recurrence import (
     RuleError,
@@ -54,7 +54,7 @@ def add_job(connection: Connection, new: NewJob, zone: ZoneInfo, at: datetime) -
         "kind": new.kind,
         "text": text,
         **asdict(new.place),
-        **_schedule(new.meaning, new.zone, zone, at),
+        **_schedule(new.meaning, new.zone or _own_zone(new.place.person, zone), zone, at),
         "state": "proposed" if new.trust in QUOTED_TRUST else "active",
         "missed": new.missed,
         "trust": new.trust,
@@ -93,7 +93,7 @@ def load_occurrence(connection: Connection, occurrence: int, scopes: Reach) -> t
 def move_job(connection: Connection, job: Job, meaning: Moment | Recurrence, zone: ZoneInfo, at: datetime) -> Job:
     """Give a job another time; of a recurring one, a moment moves the next instance alone. Raises JobError."""
     _require_open(job)
-    fixed = "" if job.exact else job.zone
+    fixed = _own_zone(job.person, zone) if job.exact else job.zone
     schedule = _schedule(meaning, fixed, zone, at)
     if job.rule and isinstance(meaning, Moment):
         return _move_next(connection, job, _due_of(schedule, zone), zone, at)
@@ -120,6 +120,7 @@ def snooze(connection: Connection, occurrence: int, until: datetime, at: datetim
         raise JobError(texts.REMINDER_OVER)
     if until <= at:
         raise JobError(texts.REMINDER_PAST)
+    _drop_snoozed(connection, found)
     job_rows.set_occurrence(connection, found.id, "snoozed")
     _wait_until(connection, job, until)
     return _settle(connection, job.id, at)
@@ -151,6 +152,13 @@ def _wait_until(connection: Connection, job: Job, until: datetime) -> int:
     return job_rows.put_occurrence(connection, job.id, again, "due")
 
 
+def _drop_snoozed(connection: Connection, told: Occurrence) -> None:
+    """Settle the moment until which an occurrence was snoozed."""
+    if told.state == "snoozed":
+        for waiting in job_rows.waiting_occurrences(connection, told.job_id)[:1]:
+            job_rows.set_occurrence(connection, waiting.id, "skipped")
+
+
 def _drop_waiting(connection: Connection, job: int) -> None:
     for waiting in job_rows.waiting_occurrences(connection, job):
         job_rows.set_occurrence(connection, waiting.id, "skipped")
@@ -167,6 +175,7 @@ def mark_done(connection: Connection, done: int | Job, at: datetime) -> Job:
             raise JobError(texts.REMINDER_OVER)
         job = found
     if told is not None:
+        _drop_snoozed(connection, told)
         job_rows.set_occurrence(connection, told.id, "done")
     if not job.rule and job.state != "cancelled":
         _drop_waiting(connection, job.id)
@@ -336,6 +345,11 @@ def _schedule(meaning: Moment | Recurrence, name: str, zone: ZoneInfo, at: datet
 def _check_year(start: datetime) -> None:
     if start.year not in _YEARS:
         raise JobError(texts.REMINDER_FAR)
+
+
+def _own_zone(person: str, zone: ZoneInfo) -> str:
+    """Return the zone that a person's times keep: only the owner's follow the owner, wherever that is."""
+    return "" if person == OWNER_PERSON else zone.key
 
 
 def _columns(

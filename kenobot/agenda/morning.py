@@ -42,7 +42,7 @@ def set_morning(connection: Connection, hour: time | None, place: Place, zone: Z
         jobs.add_job(connection, words, zone, at)
 
 
-def morning_hour(connection: Connection) -> time | None:
+def find_morning_hour(connection: Connection) -> time | None:
     """Return the hour of the morning word; None where there is none."""
     return next((job.start_local.time() for job in _jobs(connection)), None)
 

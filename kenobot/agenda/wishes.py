@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from kenobot.agenda import wish_rows
 from kenobot.agenda.job import OWNER_PERSON, Place
-from kenobot.agenda.mentions import content_words, mentions
+from kenobot.agenda.mentions import list_content_words, mentions
 from kenobot.agenda.wish_rows import Wish
 from kenobot.storage.connection import Connection
 
@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 3
 def add_wish(connection: Connection, text: str, cue: str, place: Place, at: datetime) -> Wish | None:
     """Keep a wish of the owner's; None for another's, one without words to match, and one too many."""
     own = place.person == OWNER_PERSON and place.private
-    if not own or not content_words(cue) or len(text) > _LONGEST_TEXT or len(cue) > _LONGEST_CUE:
+    if not own or not list_content_words(cue) or len(text) > _LONGEST_TEXT or len(cue) > _LONGEST_CUE:
         return None
     if len(wish_rows.select(connection, (place.scope,), at)) >= _MOST:
         return None

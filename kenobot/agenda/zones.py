@@ -4,14 +4,20 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kenobot.agenda.jobs import change_zone
+from kenobot.ports.names import Role
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
 
 _KEY = "agenda:zone"
 
 
-def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime) -> ZoneInfo:
-    """Return the owner's zone at a moment. home: that of the settings."""
+def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime, role: Role = "owner") -> ZoneInfo:
+    """Return the zone of the owner, wherever that is at a moment, or of a guest: that of the settings.
+
+    home: that of the settings.
+    """
+    if role != "owner":
+        return home
     stored = _stored(connection)
     away, until = stored.get("away", ""), stored.get("until", "")
     if not away or (until and datetime.fromisoformat(until) <= at):

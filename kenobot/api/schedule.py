@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kenobot.agenda import job_rows, jobs
@@ -23,7 +23,7 @@ from kenobot.channels.http import CHANNEL
 from kenobot.cognitive.text.when import Choice, Moment, Recurrence, read_when
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
-from kenobot.ports.identity import Trust
+from kenobot.ports.names import Role
 from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["schedule"])
@@ -62,12 +62,6 @@ class NewReminder(BaseModel, extra="forbid"):
     start: IsoMoment | None = Field(None, description="From when on a rule counts; local, now without")
     zone: str = Field("", max_length=64, description="Time zone of its times, such as Europe/Madrid")
 
-    @model_validator(mode="after")
-    def _one_time(self) -> "NewReminder":
-        if sum(map(bool, (self.when, self.at, self.rule, self.cron))) != 1:
-            raise ValueError("give exactly one of when, at, rule and cron")
-        return self
-
 
 class Scheduled(BaseModel):
     """What became of a reminder."""
@@ -97,9 +91,10 @@ async def add_reminder(caller: Scheduler, new: NewReminder, idempotency_key: Ide
 
     def work(connection: Connection) -> Scheduled:
         services, at = caller.services, caller.services.clock.now()
-        zone = zone_in_force(connection, services.zone, at)
+        place = _place(connection, caller, new.text)
+        zone = zone_in_force(connection, services.zone, at, _role(caller))
         meaning, zone_name = _meaning(new, to_local(at, zone))
-        job = NewJob(new.text, _place(connection, caller, new.text), meaning, zone_name, trust=_trust(caller))
+        job = NewJob(new.text, place, meaning, zone_name, trust=_role(caller))
         return _scheduled(jobs.add_job(connection, job, zone, at))
 
     return await _do(caller, idempotency_key, ("schedule", new.model_dump_json()), work)
@@ -131,6 +126,8 @@ async def _do(
 
 def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]:
     """Return when a reminder comes, and in which zone that is said. Raises HTTPException."""
+    if sum(map(bool, (new.when, new.at, new.rule, new.cron))) != 1:
+        raise HTTPException(409, "give exactly one of `when`, `at`, `rule` and `cron`")
     if new.at is not None:
         if new.at.tzinfo is None:
             return Moment(new.at), new.zone
@@ -156,7 +153,7 @@ def _place(connection: Connection, caller: Caller, text: str) -> Place:
     return Place(*elsewhere, "", True, guess_language(text), f"{CHANNEL}:{caller.user}", caller.write_scope)
 
 
-def _trust(caller: Caller) -> Trust:
+def _role(caller: Caller) -> Role:
     return "owner" if caller.is_owner else "guest"
 
 

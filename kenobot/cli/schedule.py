@@ -137,7 +137,13 @@ def _place(connection: sqlite3.Connection, context: CommandContext, text: str) -
     wanted = context.loaded.settings.bot.language
     place = owner_place(connection, text, (Console.name, CHAT), None if wanted == "auto" else wanted, language())
     if not context.args.channel:
+        if context.args.chat:
+            raise options.NothingFound("--chat goes with --channel: name the channel of that chat.")
         return place
+    if context.args.channel not in (*context.loaded.settings.channels.enabled, Console.name):
+        raise options.NothingFound(
+            f"The channel {context.args.channel} is not enabled: `kenobot channels list` shows those that are."
+        )
     return replace(place, channel=context.args.channel, chat=context.args.chat or CHAT)
 
 
@@ -188,7 +194,7 @@ def _whole(context: CommandContext, job: Job, told: list[Occurrence]) -> str:
     row = _row(job)
     row["next"] = context.local_time(job.next_due) if job.next_due is not None else "-"
     row["state"], row["chat"] = say(job.state), f"{job.channel} {job.chat}"
-    names = ("id", "state", "next", "repeats", "start", "zone", "chat", "person")
+    names = ("id", "state", "next", "repeats", *(() if job.exact else ("start", "zone")), "chat", "person")
     row["repeats"] = job.rule
     head = [f"{say(name) + ':':<10} {one_line(str(row[name]))}" for name in names if row[name]]
     lines = [f"{context.local_time(each.due)}  {say(each.state)}" for each in told]

@@ -140,6 +140,19 @@ async def test_a_time_with_two_readings_is_asked_back(tmp_path: Path) -> None:
         assert "tomorrow, Sunday 15 February, 10:00" in await house.say("tomorrow at 10")
 
 
+async def test_a_move_keeps_what_it_does_not_name(tmp_path: Path) -> None:
+    """A day keeps the hour, an hour the day and the half of it, a span both; also of what was just told."""
+    clock = EagerClock()
+    async with scene(tmp_path, clock, ["Hm."]) as house:
+        await house.say("remind me tomorrow at 20:00 to sleep")
+        assert "tomorrow, Sunday 15 February, 21:00" in await house.say("move it to 9")
+        assert "Thursday 19 February, 21:00" in await house.say("move it to Thursday")
+        assert "Thursday 19 February, 20:30" in await house.say("bring it forward half an hour")
+        await house.say("remind me in 10 minutes to stretch")
+        assert await step(house, "+11") == "⏰ stretch"
+        assert "“stretch”: today, Saturday 14 February, 16:41" in await house.say("delay it by an hour")
+
+
 async def test_every_change_can_be_taken_back(tmp_path: Path) -> None:
     """By the button below its confirmation."""
     async with scene(tmp_path, EagerClock(), ["Hm."]) as house:
@@ -216,7 +229,7 @@ async def test_a_standing_wish_is_told_once_a_day_and_three_times(tmp_path: Path
 
 
 async def test_local_times_follow_the_owner_to_another_zone_on_a_yes(tmp_path: Path) -> None:
-    """What was set to an hour moves, what was counted does not; the message is remembered as any other."""
+    """What was set to an hour moves, what was counted or is a guest's does not; the message is remembered."""
     async with scene(tmp_path, EagerClock()) as house:
         await house.say("recuérdame mañana a las 20 llamar a Luis")
         asked = await house.say("estoy en México hasta el 20")
@@ -226,6 +239,10 @@ async def test_local_times_follow_the_owner_to_another_zone_on_a_yes(tmp_path: P
         assert "mañana, domingo 15 de febrero, 20:00" in await house.say("/recordatorios")
         due = await house.rows("SELECT next_due FROM job")
         assert due == [(datetime.fromisoformat("2026-02-16T02:00:00+00:00").isoformat(),)]
+        guests = await house.say("recuérdame mañana a las 20 la basura", chat="2")
+        assert "mañana, domingo 15 de febrero, 20:00." in guests and "Mexico" not in guests
+        due = await house.rows("SELECT next_due FROM job WHERE person != 'owner'")
+        assert due == [("2026-02-15T19:00:00+00:00",)]
         assert "Te guío" not in await house.say("estoy en casa")
 
 

@@ -8,7 +8,7 @@ from kenobot.cognitive.text.when.meaning import Choice, Meaning, Moment, Recurre
 
 _MOST_OPTIONS = 3
 _EARLIEST, _LATEST = 7, 11  # hours that are rather of the morning where nothing else is said
-_NIGHT = 18  # the hour from which "at 12" may be midnight
+_NOON = 12  # from then on "at 12" may be midnight
 
 
 def at_hour(day: date, hour: int, minute: int = 0) -> datetime:
@@ -33,7 +33,7 @@ def find_moments(day: date | None, clock: ClockTime, part: str, now: datetime) -
     if day is not None:
         return []
     tomorrow = now.date() + timedelta(days=1)
-    if clock.hour == 12 and not (clock.sure or clock.part or part) and now.hour >= _NIGHT:
+    if clock.hour == 12 and not (clock.sure or clock.part or part) and now.hour >= _NOON:
         return [at_hour(tomorrow, 0, clock.minute), at_hour(tomorrow, 12, clock.minute)]
     return _likely([at_hour(tomorrow, hour, clock.minute) for hour in hours], hours)
 
@@ -58,7 +58,11 @@ def hour_options(clocks: Sequence[ClockTime], part: str) -> list[tuple[tuple[int
 
 def choose(options: Iterable[Moment | Recurrence]) -> Meaning | None:
     """Return the one reading there is, a choice between two or three, None for none or more."""
-    different = tuple(dict.fromkeys(options))
+    found = list(options)
+    moments = [option for option in found if isinstance(option, Moment)]
+    if len(moments) == len(found):
+        found = [*sorted(moments, key=lambda moment: moment.at)]
+    different = tuple(dict.fromkeys(found))
     if len(different) == 1:
         return different[0]
     return Choice(different) if 1 < len(different) <= _MOST_OPTIONS else None

@@ -78,18 +78,18 @@ class Pieces:
     """All that a text says of a time, in order of their places."""
 
     plain: str
-    repeats: list[Repeat] = field(default_factory=list)
-    clocks: list[ClockTime] = field(default_factory=list)
-    parts: list[DayPart] = field(default_factory=list)
-    days: list[NamedDay] = field(default_factory=list)
-    other_days: dict[int, date] = field(default_factory=dict)
-    durations: list[Duration] = field(default_factory=list)
-    bounds: list[Bound] = field(default_factory=list)
-    hours: list[HourRange] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)  # bounded: of one text; turn
+    clocks: list[ClockTime] = field(default_factory=list)  # bounded: of one text; turn
+    parts: list[DayPart] = field(default_factory=list)  # bounded: of one text; turn
+    days: list[NamedDay] = field(default_factory=list)  # bounded: of one text; turn
+    other_days: dict[int, date] = field(default_factory=dict)  # bounded: of one text; turn
+    durations: list[Duration] = field(default_factory=list)  # bounded: of one text; turn
+    bounds: list[Bound] = field(default_factory=list)  # bounded: of one text; turn
+    hours: list[HourRange] = field(default_factory=list)  # bounded: of one text; turn
     nth: tuple[Rule, int, int] | None = None
     same_hour: Span | None = None
-    vague: list[Span] = field(default_factory=list)
-    odd: list[Span] = field(default_factory=list)
+    vague: list[Span] = field(default_factory=list)  # bounded: of one text; turn
+    odd: list[Span] = field(default_factory=list)  # bounded: of one text; turn
 
     def spans(self) -> list[Span]:
         """The places of all pieces, in order."""
@@ -114,7 +114,7 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
     if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
         pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
-    pieces.vague = [match.span() for match in _VAGUE.finditer(plain)]
+    pieces.vague = [match.span() for pattern in _VAGUE for match in pattern.finditer(plain)]
     if not pieces.clocks:
         pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
     pieces.vague += pieces.odd
@@ -130,7 +130,8 @@ def _needs_day(repeat: Repeat) -> bool:
 
 def _find_durations(plain: str, pieces: Pieces) -> str:
     text = plain
-    for pattern, sign, anchored in _DURATIONS:
+    words = frozenset(_WORD.findall(plain))
+    for pattern, sign, anchored in _DURATIONS if not words.isdisjoint(_LENGTHS) else _SHORT_DURATIONS:
         for match in pattern.finditer(text):
             length = _read_length({name: value for name, value in match.groupdict().items() if value})
             pieces.durations.append(Duration(sign * length, match.start(), match.end(), anchored))
@@ -143,9 +144,8 @@ def _read_length(groups: Mapping[str, str]) -> timedelta:
     fixed = {"half_hour": 30, "hour_half": 90, "quarter": 15, "three": 45, "quarters_past": 75}
     minutes = next((count for name, count in fixed.items() if name in groups), 0)
     minutes += 60 * (read_number(groups.get("h", "")) + read_number(groups.get("h2", "")))
-    minutes += 30 * (("and_half" in groups) + ("half_dot" in groups) + ("h2" in groups)) + 15 * (
-        "and_quarter" in groups
-    )
+    more = {"and_half": 30, "half_dot": 30, "h2": 30, "and_quarter": 15, "and_three": 45}
+    minutes += sum(count for name, count in more.items() if name in groups)
     minutes += int(groups.get("m3", 0)) + read_number(groups.get("m", "")) + read_number(groups.get("m2", ""))
     minutes += 60 * int(groups.get("hh", 0)) + int(groups.get("hm", 0))
     return timedelta(minutes=minutes, seconds=read_number(groups.get("s", "")))
@@ -178,7 +178,12 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
     if same:
         pieces.same_hour = same.span()
         text = mask(text, *same.span())
-    named_in = [*days_named(text, now.date())]
+    named_in = days_named(text, now.date())
+    if any(_overlaps(day, pieces.clocks) for day in named_in):  # "at 8 until the 30th of June" is no range of days
+        bare = text
+        for said in pieces.clocks:
+            bare = mask(bare, said.start, said.end)
+        named_in = days_named(bare, now.date())
     named_in += [*_find_beside_clocks(text, named_in, pieces.clocks, now)]
     named_in.sort(key=lambda day: day.start)
     found = [day for day in named_in if not _overlaps(day, pieces.clocks) and not _is_left_out(text, day)]
@@ -194,9 +199,11 @@ def _find_days(plain: str, pieces: Pieces, now: datetime) -> str:
             pieces.odd.append((named.start, named.end))
         if _NEXT.match(text, named.start, named.end) and named.day - now.date() < timedelta(days=7 - now.weekday()):
             pieces.other_days[named.start] = named.day + timedelta(days=7)
-        said = _BARE_WEEKDAY.fullmatch(text, named.start, named.end)
-        if said and (pieces.clocks or said["this"]) and named.day - now.date() == timedelta(days=7):
+        alone = _BARE_WEEKDAY.fullmatch(text, named.start, named.end)
+        if alone and (pieces.clocks or alone["this"]) and named.day - now.date() == timedelta(days=7):
             pieces.other_days[named.start] = now.date()
+        if named.last - named.day == timedelta(days=1) and _WEEKEND.search(text, named.start, named.end):
+            pieces.other_days[named.start] = named.last
         if numbers:
             _read_numbers(numbers, named, pieces, now)
     return text
@@ -210,12 +217,15 @@ def _find_beside_clocks(
         start, end = match.span()
         if any(start < day.end and day.start < end for day in named):
             continue
-        if not any(
+        asked = _ASKED_ON.search(plain, max(0, start - _LONGEST_NAME), start)
+        if not asked and not any(
             0 <= clock.start - end <= _BESIDE_CLOCK or 0 <= start - clock.end <= _BESIDE_CLOCK for clock in clocks
         ):
             continue
         if match["weekday"]:
-            day: date | None = now.date() + timedelta(days=(WEEKDAYS[match["weekday"]] - now.weekday() - 1) % 7 + 1)
+            day: date | None = now.date() + timedelta(
+                days=(WEEKDAY_NAMES[match["weekday"]] - now.weekday() - 1) % 7 + 1
+            )
         else:
             day = _next_day(int(match["month"]), int(match["n"]), 0, now) or _next_day(
                 int(match["n"]), int(match["month"]), 0, now
@@ -275,6 +285,8 @@ def _find_parts(plain: str, pieces: Pieces) -> None:
                 continue
             if match["bare"] and not any(day.end + 1 == start for day in pieces.days):
                 continue
+            if match[0].endswith(" of") and not any(0 < day.start - end <= _BESIDE_PART for day in pieces.days):
+                continue
             taken.append((start, end))
             pieces.parts.append(DayPart(name, hour, start, end))
     pieces.parts.sort(key=lambda part: part.start)
@@ -298,9 +310,12 @@ def _fill(pattern: str) -> re.Pattern[str]:
 
 _DURATIONS = tuple(
     (_fill(pattern), sign, kind in ("before", "after"))
-    for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1))
+    for kind, sign in (("ago", -1), ("before", -1), ("after", 1), ("ahead", 1), ("short", 1))
     for pattern in _TABLES["durations"][kind]
 )
+_SHORT_DURATIONS = tuple((_fill(pattern), 1, False) for pattern in _TABLES["durations"]["short"])
+_LENGTHS = frozenset(_TABLES["durations"]["words"].split())
+_WORD = lazy.regex(r"[^\W\d_]+")
 _BOUNDS = tuple(
     (_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_one", "last_next", "this_period")
 )
@@ -315,9 +330,14 @@ _DAY_PARTS = tuple(
     (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
     for row in _TABLES["part"]
 )
+_ASKED_ON = lazy.regex(
+    r"(?<!\w)(?:(?:remind|ping|nudge|tell|wake|rmd|text|call) me(?: again)?|recuerdame|recordame|avisame) \Z"
+)
 _BESIDE_CLOCK = 2  # characters between
+_BESIDE_PART = 5
 _BESIDE = lazy.regex(
-    rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(WEEKDAYS)})|(?P<n>\d{{1,2}})/(?P<month>\d{{1,2}}))(?![\w/-])(?! pasado)"
+    rf"(?<![\w/.,-])(?:(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
+    r"|(?P<n>\d{1,2})/(?P<month>\d{1,2}))(?![\w/-])(?! pasado)"
 )
 _WEEKDAY_AND_DAY = lazy.regex(
     rf"(?:(?:on|by|the|el|para) )*(?P<weekday>{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))}),? "
@@ -326,6 +346,7 @@ _WEEKDAY_AND_DAY = lazy.regex(
 _BARE_WEEKDAY = lazy.regex(
     rf"(?:(?:on|by|el|al|para el|(?P<this>this|este)) )*(?:{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
 )
+_WEEKEND = lazy.regex(r"(?<!\w)(?:fin de semana|finde|weekend|wkend|w/e)(?!\w)")
 _LONGEST_NAME = 20  # characters
 _LEFT_BEFORE, _LEFT_BEHIND = (
     tuple(_fill(_TABLES["names"][name]) for name in (side, f"not_{side}")) for side in ("before", "behind")
@@ -336,7 +357,8 @@ _NEXT = _fill(
 _TAIL = lazy.regex(
     r"'? time(?!\w)| (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)"
 )
-_VAGUE, _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("pattern", "hourless", "alone"))
+_VAGUE = tuple(map(_fill, _TABLES["vague"]["patterns"]))
+_HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("hourless", "alone"))
 _NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(
     r"(?<!\w)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo|el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)"

@@ -6,18 +6,18 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
-from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.cognitive.text.named_days import DAY_WORDS, NamedDay
+from kenobot.cognitive.text.when.leftovers import has_leftovers, join_spans
 from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence, When
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
 from kenobot.cognitive.text.when.pieces import CUES as PIECE_CUES
-from kenobot.cognitive.text.when.pieces import Pieces, Span, find_pieces
+from kenobot.cognitive.text.when.pieces import Pieces, find_pieces
 from kenobot.cognitive.text.when.plain import PlainText
 from kenobot.cognitive.text.when.recurring import read_recurrence, with_times
 from kenobot.cognitive.text.when.repeats import CUES as REPEAT_CUES
 from kenobot.cognitive.text.when.roles import Roles, assign_roles
 from kenobot.cognitive.text.when.rules import DAY_CODES, Rule
-from kenobot.cognitive.text.when.select import group_spans, select_pieces
+from kenobot.cognitive.text.when.select import select_pieces
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 
@@ -36,8 +36,8 @@ def read_when(text: str, now: datetime) -> When | None:
     spans = pieces.spans()
     if not spans:
         return None
-    places = [plain.find_span(*span) for span in _join_spans(plain.plain, spans)]
-    meaning = None if _has_residue(plain.plain, spans, named) else _read(pieces, now)
+    places = [plain.find_span(*span) for span in join_spans(plain.plain, spans)]
+    meaning = None if has_leftovers(plain.plain, spans, named) else _read(pieces, now)
     return When(meaning, tuple(places))
 
 
@@ -60,22 +60,6 @@ def _read(pieces: Pieces, now: datetime) -> Meaning | None:
     return _read_moments(pieces, roles, now)
 
 
-def _has_residue(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> bool:
-    """Return whether a word of a time that was not read stands beside one that was."""
-    left = plain
-    for start, end in named:
-        left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
-    if _COUNTED.search(left) or _CLOCKLIKE.search(left):
-        return True
-    for start, end in _join_spans(plain, spans):
-        if _FOREIGN.match(left, end):
-            return True  # the hour of another place
-        behind, before = _BEHIND.match(left, end), _BEFORE.search(left, max(0, start - _LONGEST_LEAD), start)
-        if any(match and (match[1] in _TIMELY or match[1][0].isdigit()) for match in (behind, before)):
-            return True
-    return False
-
-
 def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     if len(pieces.durations) > 1:
         return None
@@ -93,7 +77,7 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
-    if roles.only_until:
+    if roles.only_until or any(_is_wide(pieces, named) for named in days):
         return None
     if pieces.hours and not clocks:
         clocks = [pieces.hours[0].begin()]
@@ -152,6 +136,12 @@ def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay]:
     return days
 
 
+def _is_wide(pieces: Pieces, named: NamedDay) -> bool:
+    """Return whether words name a week, month or year, none of whose days is surely meant."""
+    wide = named.last - named.day > timedelta(days=1) or _YEAR.search(pieces.plain, named.start, named.end)
+    return bool(wide) and _ONE_DAY.search(pieces.plain, named.start, named.end) is None
+
+
 def _joined_by_or(plain: str, days: Sequence[NamedDay]) -> bool:
     return all(_OR.search(plain, one.end, other.start) for one, other in pairwise(days))
 
@@ -182,43 +172,15 @@ def _read_both(
     return Recurrence(with_times(rule, rows[0]).write(), moments[0], bool(clocks))
 
 
-def _join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
-    """Join the pieces that only small words stand between, and take those before them."""
-    joined: list[Span] = []
-    for cluster in group_spans(plain, spans):
-        start, end = cluster[0][0], max(end for _, end in cluster)
-        lead = _LEAD.search(plain, max(0, start - _LONGEST_LEAD), start)
-        joined.append((lead.start() if lead else start, end))
-    return joined
-
-
-_BEHIND = lazy.regex(r"[\s,]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+) )*([^\W\d_]+|\d+h\b|\d+/\d+)")
-_BEFORE = lazy.regex(r"([^\W\d_]+|\d+/\d+|\d+\.\d+\.(?=\s))[\s,.]*(?:(?:de|del|la|el|the|of|\d+) )*\Z")
-_FOREIGN = lazy.regex(
-    r",? (?:\(?(?:utc|gmt|cet|cest|est|edt|pst|pdt|cst|mst|bst|ist)(?!\w)"
-    r"|hora (?:de|del|peninsular|canaria|local)(?!\w)|(?!this|same|the)[a-z]+ time(?!\w))"
-)
-_CLOCKLIKE = lazy.regex(
-    r"(?<![\w.,:/-])\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|hs|hrs)(?!\w)|(?<![\w.:/-])\d{1,2}:\d\d(?![\w:])"
-)
-_COUNTED = lazy.regex(
-    r"(?<!\w)(?:day|week|night|morning|month|hour|minute|dia|semana|noche|mañana|tarde|mes|hora|minuto|vispera)s? "
-    r"(?:before|prior|after|antes|despues)(?!\w)|(?<!\w)(?:but not on|except|excepto|salvo)(?!\w)"
-)
-_TIMELY = frozenset(load_tables(__package__, "pieces.toml")["words"]["timely"].split())
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
+_YEAR = lazy.regex(r"(?<!\w)(?:next year|(?:proximo |el )?año(?: que viene| proximo)?)\Z")
+_ONE_DAY = lazy.regex(
+    r"\d|nuevo|(?<!\w)(?:fin|end|lunes|martes|miercoles|jueves|viernes|sabado|domingo|[a-z]+day)(?!\w)"
+)
 _TWO = lazy.regex(r"(?<=\d)(?:st|nd|rd|th)?( )(?:y|o|and|or|&) ")
 _BARE_DAY = lazy.regex(r"(?:(?:on|by|the|el|del|al|para|dia) )*\d{1,2}(?:st|nd|rd|th)?")
 _AND = lazy.regex(r"(?<!\w)(?:y|e|and)(?!\w)|,|&")
 _OR = lazy.regex(r"(?<!\w)(?:o|u|or)(?!\w)")
-_LONGEST_LEAD = 40  # characters
-_LEAD = lazy.regex(
-    r"(?<!\w)(?:on|at|by|from|for|this|para|desde|hasta|until|till|starting|a partir de|antes de|before|el|la|en|a"
-    r"|(?:el |los |the )?dias?|este|esta|(?:el |the )?(?:proximo|next)|a mas tardar|como muy tarde|no later than"
-    r"|la primera(?: vez)?|first one|the first(?: one)?"
-    r"|de|del|the|empezando|,)"
-    r"(?: (?:the|el|la|los|las|next))? ?\Z"
-)
 _WORDS = frozenset({*REPEAT_CUES, *PIECE_CUES, *DAY_WORDS, *HOUR_WORDS.split("|")} - {"una", "one"})
 _AT_ONE = lazy.regex(r"\b(?:la una|(?:at|by|until|before|after) one)\b")

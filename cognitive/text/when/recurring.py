@@ -278,7 +278,9 @@ def _read_interval(repeat: Repeat, rule: Rule, pieces: Pieces, roles: Roles, now
     if roles.clocks[1:] or any(day.day != now.date() for day in roles.days) or len(starts) != 1:
         return None
     start = starts[0].replace(minute=0) if repeat.part == "whole" else starts[0]
-    bounded = _with_bounds(rule, start, pieces.bounds, roles, start if start > begin + step else now)
+    bounded = _with_bounds(
+        rule, start, pieces.bounds, roles, start if roles.since_clock or start > begin + step else now
+    )
     if bounded is None or rule.days:
         return None
     if roles.until_clock is not None and roles.until_day is None:

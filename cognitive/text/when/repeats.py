@@ -42,7 +42,10 @@ def find_repeats(plain: str) -> tuple[list[Repeat], str]:
     """Find what says that something comes again; return it with the text in which its words are left out."""
     found: list[Repeat] = []
     text = plain
-    for name, pattern in _PATTERNS:
+    said = frozenset(_WORD.findall(plain))
+    for name, needs, pattern in _PATTERNS:
+        if needs and said.isdisjoint(needs):
+            continue
         for match in pattern.finditer(text):
             groups = {group: value for group, value in match.groupdict().items() if value}
             repeat = _RULES[name](groups, match[0])
@@ -60,6 +63,8 @@ def read_weekdays(text: str) -> tuple[int, ...]:
 
 def find_workday(plain: str, begin: date) -> tuple[date, int, int] | None:
     """Find the coming working day of a month by its place, such as "the last working day of the month"."""
+    if " mes" not in plain and " month" not in plain:
+        return None
     match = _WORKDAY.search(plain)
     day = match and _nth_days(match["orders"], match["what"], Rule("MONTHLY")).find_first_day(begin)
     return (day, *match.span()) if match and day else None
@@ -199,7 +204,8 @@ def _every_unit(groups: Groups, _: str) -> Repeat | None:
     base = _BY_UNIT[unit]
     if not count < _MOST or (count > 1 and unit == "weekday"):
         return Repeat(None, 0, 0)
-    part = "whole" if "whole" in groups else _PART_UNITS.get(_unit(groups.get("part", "").strip()) or unit, "")
+    said = _unit(groups.get("part", "").strip()) or unit
+    part = "whole" if "whole" in groups else _PART_UNITS.get(said, "")
     return Repeat(replace(base, interval=base.interval * count), 0, 0, part)
 
 
@@ -310,8 +316,20 @@ def _fill(pattern: str) -> str:
     return pattern
 
 
-_SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) ")
-_PATTERNS = tuple((row["rule"], lazy.regex(_fill(pattern))) for row in _TABLES["repeat"] for pattern in row["patterns"])
+_SURE_LIST = lazy.regex(rf"(?:{'|'.join(name for name in WEEKDAYS)})(?!\w)|(?:and|y|&) |[/,+]")
+_WORD = lazy.regex(r"[^\W\d_]+")
+_NEEDED = {"{weekdays}": [*WEEKDAY_NAMES, *(f"{name}s" for name in WEEKDAY_NAMES)]}
+
+
+def _words_needed(row: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(word for name in row.get("needs", "").split() for word in _NEEDED.get(name, [name]))
+
+
+_PATTERNS = tuple(
+    (row["rule"], _words_needed(row), lazy.regex(_fill(pattern)))
+    for row in _TABLES["repeat"]
+    for pattern in row["patterns"]
+)
 _NTH_ALONE = lazy.regex(
     _fill(
         r"(?<!\w)(?:on |at )?(?:the |el )?(?P<orders>{order_list}) (?P<what>{weekdays}|{kinds_of_day})"

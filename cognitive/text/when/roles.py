@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from kenobot.cognitive.text.clock_times import ClockTime
 from kenobot.cognitive.text.named_days import NamedDay
-from kenobot.cognitive.text.when.pieces import BEFORE, SINCE, UNTIL, DayPart, Pieces
+from kenobot.cognitive.text.when.pieces import BEFORE, SINCE, UNTIL, Pieces
 from kenobot.core import lazy
 
 
@@ -14,8 +14,8 @@ class Roles:
     """The days and times of a text by what they are for."""
 
     now: datetime
-    days: list[NamedDay] = field(default_factory=list)
-    clocks: list[ClockTime] = field(default_factory=list)
+    days: list[NamedDay] = field(default_factory=list)  # bounded: of one text; turn
+    clocks: list[ClockTime] = field(default_factory=list)  # bounded: of one text; turn
     since_day: date | None = None
     since_clock: ClockTime | None = None
     until_day: date | None = None
@@ -23,7 +23,6 @@ class Roles:
     until_excluded: bool = False
     part: str = ""
     part_hour: str = ""
-    parts_left: list[DayPart] = field(default_factory=list)
     only_until: bool = False
 
 

@@ -25,6 +25,8 @@ def select_pieces(pieces: Pieces) -> None:
             continue
         if len(of_kind) > 1:
             meant = _choose(pieces.plain, of_kind)
+            if kind is pieces.clocks and _leaves_out_day(pieces, of_kind, meant):
+                continue  # "the train is on Friday at 6, wake me at 4"
             kept = [each for each in kept if each not in of_kind or each in meant]
     kept = _without_thing_clocks(pieces, kept)
     _keep(pieces, lambda span: any(_within(cluster, span) for cluster in kept))
@@ -63,6 +65,11 @@ def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
     return [first] if first in free and _HEAD.fullmatch(plain, 0, first[0][0]) else clusters
 
 
+def _leaves_out_day(pieces: Pieces, clusters: list[Cluster], meant: list[Cluster]) -> bool:
+    with_day = [each for each in clusters if any(_within(each, (day.start, day.end)) for day in pieces.days)]
+    return bool(with_day) and not any(each in with_day for each in meant)
+
+
 def _without_thing_clocks(pieces: Pieces, clusters: list[Cluster]) -> list[Cluster]:
     """Leave out the hour of a thing that is asked for on a day: "remind me on Friday about the 3pm train"."""
     asked = [each for each in clusters if _ASKED.search(pieces.plain, 0, each[0][0])]
@@ -94,7 +101,7 @@ def _keep(pieces: Pieces, kept: Callable[[Span], bool]) -> None:
     pieces.hours = [piece for piece in pieces.hours if kept((piece.start, piece.end))]
 
 
-_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u)"
+_LINK = r"(?:y|and|o|or|at|on|by|in|from|for|the|a|el|la|los|las|al|de|del|en|por|para|of|this|u|into)"
 GAP = lazy.regex(rf"[\s,;:()-]*(?:{_LINK}[\s,;:()-]+)*(?:{_LINK})?[\s,;:()-]*")
 """What stands between two pieces of one cluster."""
 _CLAUSE = lazy.regex(r"(?<!\w)(?:que(?! viene)|that)(?!\w)|: ")

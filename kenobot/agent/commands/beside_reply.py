@@ -57,7 +57,7 @@ def _tell_wishes(connection: Connection, call: CommandCall) -> list[CommandAnswe
 
 def _follow_order(connection: Connection, call: CommandCall, context: CommandContext) -> CommandAnswer | None:
     """Follow an order among other sentences; where an earlier one names the day, ask whether it is that."""
-    now = reminders.local_now(connection, call, context)
+    now = reminders.read_local_now(connection, call, context)
     found = find_order(call.inbound.text, now)
     if found is None:
         offered = match_offer(call.inbound.text, now)
@@ -65,7 +65,7 @@ def _follow_order(connection: Connection, call: CommandCall, context: CommandCon
     order, before = found
     call = replace(call, language=order.language)
     meaning = order.when.meaning if order.when is not None else None
-    on_day = _on_named_day(call.inbound.text, before, meaning, now)
+    on_day = _read_on_named_day(call.inbound.text, before, meaning, now)
     if meaning is None or on_day is not None:
         options = () if on_day is None or meaning is None else (on_day, meaning)
         return reminder_questions.ask_time(connection, order.what, options, call, context)
@@ -73,7 +73,7 @@ def _follow_order(connection: Connection, call: CommandCall, context: CommandCon
     return CommandAnswer(answer) if isinstance(answer, str) else answer
 
 
-def _on_named_day(text: str, before: str, meaning: Meaning | None, now: datetime) -> Moment | None:
+def _read_on_named_day(text: str, before: str, meaning: Meaning | None, now: datetime) -> Moment | None:
     """Return the moment that an hour may mean behind words that name a day; None where it can mean but one."""
     day = read_when(before, now)
     named = day.meaning if day is not None else None
@@ -88,7 +88,7 @@ def _ask_zone(connection: Connection, call: CommandCall, context: CommandContext
     """Ask whether local times are to be those of the place where the owner says that they are."""
     if OWNER_SCOPE not in call.principal.read_scopes:
         return None
-    here = zone_in_force(connection, context.zone, call.at)
+    here = zone_in_force(connection, context.zone, call.at, call.principal.role)
     now = to_local(call.at, here)
     stay = find_stay(call.inbound.text, now)
     if stay is None or (there := to_local(call.at, zone := ZoneInfo(stay.zone))) == now:

@@ -29,7 +29,7 @@ _UTC = ZoneInfo("UTC")
 
 def export(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Answer with the reminders that a message means as a file: those it names, the one spoken of last, or all."""
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     chosen, promises = _choose(connection, call, zone)
     if not chosen and not promises:
         return texts.REMINDERS_NONE(call.language)

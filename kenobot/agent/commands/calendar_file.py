@@ -64,7 +64,7 @@ class CalendarEvent:
 
 def offer(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """List the events that are to come, and ask whether to remind of them."""
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     found = [*read_events(call.arguments.splitlines())]
     coming = [(event, event.next_at(call.at, zone)) for event in found if _is_ahead(event, call.at, zone)]
     ahead = [event for event, _ in sorted(coming, key=lambda each: each[1] or call.at)]
@@ -130,7 +130,7 @@ def _take(
     only_known: bool = False,
 ) -> str | CommandAnswer:
     """Set the reminders of events that are to come, but for those that there are already."""
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     place = place_in(call.inbound, call.principal, call.language)
     known = {(job.text, job.rule, job.start_local.date()) for job in jobs.find_jobs(connection, (place.scope,))}
     taken, refused = 0, list[str]()

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import time
 from zoneinfo import ZoneInfo
 
-from kenobot.agenda.morning import morning_hour, set_morning
+from kenobot.agenda.morning import find_morning_hour, set_morning
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.agent.commands.reminders import place_of
+from kenobot.agent.commands.reminders import describe_place
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.core.quiet_hours import QuietHours
@@ -40,7 +40,13 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     owner = OWNER_SCOPE in call.principal.read_scopes
     if owner and (wanted := _MORNING.fullmatch(call.arguments.strip())) is not None:
         hour = None if wanted[1].lower() in _OFF else time(int(wanted[2]), int(wanted[3] or 0))
-        set_morning(connection, hour, place_of(call), zone_in_force(connection, context.zone, call.at), call.at)
+        set_morning(
+            connection,
+            hour,
+            describe_place(call),
+            zone_in_force(connection, context.zone, call.at, call.principal.role),
+            call.at,
+        )
     elif call.arguments:
         changed = _changed(settings, call.arguments.lower().split(maxsplit=1), owner=owner)
         if changed is None:
@@ -50,7 +56,7 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     lines = _lines(settings, language)
     if owner:
         lines.append(_quiet_line(settings, language))
-        hour = morning_hour(connection)
+        hour = find_morning_hour(connection)
         value = texts.SETTINGS_OFF(language) if hour is None else f"{hour:%H:%M}"
         lines.append(texts.SETTINGS_MORNING(language, value=value))
     text = texts.SETTINGS(language, lines="\n".join(lines))

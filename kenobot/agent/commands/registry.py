@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from kenobot.agenda.open_wish_rows import has_wishes
 from kenobot.agent.commands import guide
 from kenobot.agent.commands.command import (
     WORDS_WANTED,
@@ -30,7 +31,7 @@ from kenobot.agent.commands.natural_language import (
     match_without_model,
     parse_answer,
 )
-from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, match_order
+from kenobot.agent.commands.reminder_cues import may_order, may_tell_stay
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.cognitive.remember.extract.taking_back import takes_back
@@ -56,6 +57,7 @@ _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
 _ANY_TIME = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly decides what is an order
+_LONGEST_ANSWER = 80  # characters
 _SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 
@@ -292,8 +294,10 @@ class CommandRegistry:
         """Return whether a message is an order about reminders; one that may be meant otherwise only where it is
         about one there is. Never raises.
         """
-        if not inbound.text or not _ORDER.is_allowed(principal, inbound):
+        if not may_order(inbound.text) or not _ORDER.is_allowed(principal, inbound):
             return False
+        from kenobot.agent.commands.reminder_orders import match_order
+
         order = match_order(inbound.text, at.astimezone(self._context.zone).replace(tzinfo=None))
         if order is None or order.sure:
             return order is not None
@@ -307,10 +311,13 @@ class CommandRegistry:
 
     async def _answers_reminder(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message answers a question about a reminder. Never raises."""
-        if not inbound.text or len(inbound.text) > LONGEST_ANSWER or not _ORDER.is_allowed(principal, inbound):
+        if not inbound.text or len(inbound.text) > _LONGEST_ANSWER or not _ORDER.is_allowed(principal, inbound):
             return False
 
         def answers(connection: Connection) -> bool:
+            question = approvals.find_approval(connection, inbound.session, at)
+            if not inbound.reply_to and (question is None or question.kind != "reminder"):
+                return False
             from kenobot.agent.commands import reminder_changes
 
             return reminder_changes.answers(connection, inbound, at, self._context.zone)
@@ -373,6 +380,9 @@ class CommandRegistry:
 
         asked: the reply asks a question already.
         """
+        text = call.inbound.text
+        if not may_order(text) and not may_tell_stay(text) and not has_wishes(connection):
+            return []
         from kenobot.agent.commands import beside_reply
 
         return beside_reply.follow_reply(connection, call, self._context, asked=asked)
@@ -398,7 +408,15 @@ def spoken_language(connection: Connection, session: str) -> Language | None:
 def is_command_text(text: str) -> bool:
     """Return whether a text is nothing but a command, in plain words too, or an answer that a command may wait for."""
     answers = (stop_word(text), parse_answer(text) is not None, asks_to_show(text), takes_back(text))
-    return any(answers) or _match(text) is not None or match_order(text, _ANY_TIME) is not None
+    return any(answers) or _match(text) is not None or _is_order_text(text)
+
+
+def _is_order_text(text: str) -> bool:
+    if not may_order(text):
+        return False
+    from kenobot.agent.commands.reminder_orders import match_order
+
+    return match_order(text, _ANY_TIME) is not None
 
 
 def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | None:

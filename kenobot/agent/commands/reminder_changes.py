@@ -14,12 +14,13 @@ from kenobot.agenda.focus_rows import last_spoken, last_told, note_spoken
 from kenobot.agenda.job import Job, JobError, Occurrence
 from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local, to_utc
-from kenobot.agenda.say_reminder import say_next, shown_zone
+from kenobot.agenda.say_reminder import find_shown_zone, say_next
 from kenobot.agenda.say_time import say_moment
 from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
-from kenobot.agent.commands.reminder_orders import ReminderOrder, read_whole_time
+from kenobot.agent.commands.move_time import find_moved_time
+from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_whole_time
 from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer, ReminderPayload
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Moment, Recurrence
@@ -45,7 +46,8 @@ def find_meant(
     own = _changeable(reminders.find_reminders(connection, principal.read_scopes), inbound, principal)
     if not order.what:
         job = _spoken_of(connection, inbound, at)
-        return [each for each in own if job is not None and each.id == job.id]
+        is_within = job is not None and job.scope in principal.read_scopes and job.state != "cancelled"
+        return _changeable([job], inbound, principal) if job is not None and is_within else []
     fits = [job for job in own if mentions(job.text, order.what)]
     return fits or _find_by_time(own, order.what, now, at)
 
@@ -59,7 +61,7 @@ def refers(
         return told is not None and _is_last_said(connection, inbound, told[1].told_at)
     if order.kind == "cancel" and order.what and wishes.find_wishes(connection, order.what, principal.read_scopes, at):
         return True
-    now = to_local(at, zone_in_force(connection, home, at))
+    now = to_local(at, zone_in_force(connection, home, at, principal.role))
     return bool(find_meant(connection, order, inbound, principal, at, now))
 
 
@@ -135,7 +137,7 @@ def change(
         return _done(connection, told[1].id, call) if told is not None else texts.REMINDER_NONE(call.language)
     if order.kind == "cancel" and order.all:
         return _choose_any(connection, "cancel", call, context)
-    now = reminders.local_now(connection, call, context)
+    now = reminders.read_local_now(connection, call, context)
     found = find_meant(connection, order, call.inbound, call.principal, call.at, now)
     if order.kind == "cancel" and not found and order.what:
         gone = wishes.find_wishes(connection, order.what, call.principal.read_scopes, call.at)
@@ -143,18 +145,27 @@ def change(
             wishes.cancel_wish(connection, gone[0].id, call.principal.read_scopes)
             return texts.WISH_CANCELLED(call.language, cue=gone[0].cue, what=one_line(gone[0].text))
     act: Act = "cancel" if order.kind == "cancel" else "skip" if order.kind == "skip" else "move"
-    meaning = order.when.meaning if order.when is not None else None
     if not found:
-        if act == "cancel" and not order.what:
-            return _choose_any(connection, act, call, context)
-        return texts.REMINDER_NONE(call.language)
-    if isinstance(meaning, TimeChoice) and len(found) == 1:
-        options = [_with_hour_of(found[0], each, context, connection, call) for each in meaning.options]
-        return reminder_questions.ask_time(connection, found[0].text, options, call, context, found[0].id)
-    plain = meaning.options[0] if isinstance(meaning, TimeChoice) else meaning
+        is_open = act == "cancel" and not order.what
+        return _choose_any(connection, act, call, context) if is_open else texts.REMINDER_NONE(call.language)
     if len(found) > 1:
-        return reminder_questions.ask_which(connection, act, found, call, context, plain)
-    return carry_out(connection, act, found[0], plain, call, context)
+        return reminder_questions.ask_which(connection, act, found, call, context)
+    if act == "move":
+        return _move(connection, found[0], order, call, context)
+    return carry_out(connection, act, found[0], None, call, context)
+
+
+def _move(
+    connection: Connection, job: Job, order: ReminderOrder, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    """Move a reminder to the time of an order, or ask which of two readings of that is meant."""
+    zone = find_shown_zone(job, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    due = to_local(job.next_due, zone) if job.next_due is not None else None
+    meaning = find_moved_time(order, due, to_local(call.at, zone), exact=job.exact)
+    if meaning is None or isinstance(meaning, TimeChoice):
+        options = meaning.options if meaning is not None else ()
+        return reminder_questions.ask_time(connection, job.text, options, call, context, job.id)
+    return carry_out(connection, "move", job, meaning, call, context)
 
 
 def _choose_any(connection: Connection, act: Act, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -174,36 +185,29 @@ def carry_out(
     context: CommandContext,
 ) -> str | CommandAnswer:
     """Cancel, skip or move a reminder, and say so with a button that takes it back."""
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     try:
         if act == "cancel":
-            return _changed(connection, jobs.cancel_job(connection, job, call.at), texts.REMINDER_CANCELLED, call)
+            return _confirm_change(
+                connection, jobs.cancel_job(connection, job, call.at), texts.REMINDER_CANCELLED, call
+            )
         if act == "skip":
             if not job.is_recurring:
-                return _changed(connection, jobs.cancel_job(connection, job, call.at), texts.REMINDER_CANCELLED, call)
+                return _confirm_change(
+                    connection, jobs.cancel_job(connection, job, call.at), texts.REMINDER_CANCELLED, call
+                )
             return _skip(connection, job, zone, call)
         assert meaning is not None
-        moved = jobs.move_job(connection, job, _with_hour_of(job, meaning, context, connection, call), zone, call.at)
+        moved = jobs.move_job(connection, job, meaning, zone, call.at)
     except JobError as error:
         return error.words(call.language)
     return reminders.confirm(connection, moved, call, context)
 
 
-def _with_hour_of(
-    job: Job, meaning: Moment | Recurrence, context: CommandContext, connection: Connection, call: CommandCall
-) -> Moment | Recurrence:
-    """Complete a time by that of the reminder that it moves: "to Friday" keeps the hour, "to 10" the day."""
-    if isinstance(meaning, Recurrence) or job.next_due is None or meaning.has_time:
-        return meaning
-    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
-    local = to_local(job.next_due, zone)
-    return replace(meaning, at=datetime.combine(meaning.at.date(), local.time()), has_time=job.has_time)
-
-
 def _skip(connection: Connection, job: Job, zone: ZoneInfo, call: CommandCall) -> CommandAnswer:
     skipped = job.next_due
     job = jobs.skip_next(connection, job, zone, call.at)
-    here = shown_zone(job, zone)
+    here = find_shown_zone(job, zone)
     today = to_local(call.at, here).date()
     day = say_moment(to_local(skipped, here), call.language, today) if skipped is not None else ""
     when = say_next(job, zone, call.language, call.at)
@@ -213,7 +217,7 @@ def _skip(connection: Connection, job: Job, zone: ZoneInfo, call: CommandCall) -
     return CommandAnswer(texts.REMINDER_SKIPPED(call.language, what=what, day=day, when=when), ((undo,),))
 
 
-def _changed(connection: Connection, job: Job, sentence: Text, call: CommandCall) -> CommandAnswer:
+def _confirm_change(connection: Connection, job: Job, sentence: Text, call: CommandCall) -> CommandAnswer:
     note_spoken(connection, call.inbound.session, job.id, call.at)
     what = texts.QUOTED(call.language, text=one_line(job.text))
     undo = Choice(texts.BUTTON_UNDO(call.language), "reminder", f"undo {job.id}")
@@ -225,10 +229,10 @@ def _again(
 ) -> str | CommandAnswer:
     """Remind again of what was told last, or of the message that is answered, or of what was said last."""
     meaning = order.when.meaning if order.when is not None else None
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     if meaning is None:
         meaning = Moment(to_local(call.at, zone) + _USUAL_SNOOZE, exact=True)
-    what = call.inbound.quoted
+    what = one_line(call.inbound.quoted, 200)
     told = last_told(connection, (call.inbound.channel, call.inbound.chat, call.inbound.thread), call.at)
     is_last = told is not None and _is_last_said(connection, call.inbound, told[1].told_at)
     if told is not None and (is_last or (what and told[0].text in what)):
@@ -276,7 +280,7 @@ def undo_last(
 ) -> str | CommandAnswer | None:
     """Take back the last change of the reminder that this chat spoke of last; None where there is none so new."""
     spoken = last_spoken(connection, call.inbound.session, call.at)
-    if spoken is None or (newer_than and datetime.fromisoformat(spoken[1]) < _second(newer_than)):
+    if spoken is None or (newer_than and datetime.fromisoformat(spoken[1]) < _truncate(newer_than)):
         return None
     own = _changeable([spoken[0]], call.inbound, call.principal)
     if not own or not own[0].undo or own[0].scope not in call.principal.read_scopes:
@@ -287,14 +291,14 @@ def undo_last(
         return error.words(call.language)
 
 
-def _second(moment: str) -> datetime:
+def _truncate(moment: str) -> datetime:
     return datetime.fromisoformat(moment).replace(microsecond=0)
 
 
 def _press_job(
     connection: Connection, verb: str, job: Job, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     if verb == "open":
         return _open(job, zone, call)
     if verb == "undo":
@@ -307,7 +311,7 @@ def _press_job(
         jobs.mark_done(connection, job, call.at)
         return texts.REMINDER_DONE(call.language, what=texts.QUOTED(call.language, text=one_line(job.text)))
     if verb == "pause":
-        return _changed(connection, jobs.pause_job(connection, job, call.at), texts.REMINDER_IS_PAUSED, call)
+        return _confirm_change(connection, jobs.pause_job(connection, job, call.at), texts.REMINDER_IS_PAUSED, call)
     if verb == "resume":
         return reminders.confirm(connection, jobs.resume_job(connection, job, zone, call.at), call, context)
     return carry_out(connection, "skip" if verb == "skip" else "cancel", job, None, call, context)
@@ -339,11 +343,11 @@ def _press_told(
         return _done(connection, number, call)
     if verb == "cancel":
         return carry_out(connection, "cancel", job, None, call, context)
-    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
-    return _snooze(connection, number, _snoozed_until(occurrence, rest, zone, call.at), call, context)
+    zone = find_shown_zone(job, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    return _snooze(connection, number, _find_snooze_end(occurrence, rest, zone, call.at), call, context)
 
 
-def _snoozed_until(occurrence: Occurrence, rest: str, zone: ZoneInfo, at: datetime) -> datetime:
+def _find_snooze_end(occurrence: Occurrence, rest: str, zone: ZoneInfo, at: datetime) -> datetime:
     if rest in _SNOOZES:
         return at + _SNOOZES[rest]
     tomorrow = to_local(at, zone).date() + timedelta(days=1)
@@ -364,7 +368,7 @@ def _snooze(
         job = jobs.snooze(connection, occurrence, until, call.at)
     except JobError as error:
         return error.words(call.language)
-    zone = shown_zone(job, zone_in_force(connection, context.zone, call.at))
+    zone = find_shown_zone(job, zone_in_force(connection, context.zone, call.at, call.principal.role))
     when = say_moment(to_local(until, zone), call.language, to_local(call.at, zone).date())
     note_spoken(connection, call.inbound.session, job.id, call.at)
     what = texts.QUOTED(call.language, text=one_line(job.text))
@@ -381,7 +385,7 @@ def _snooze(
 def answer(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow the answer in words to the question that is open here."""
     approval = reminder_questions.find_question(connection, call.inbound, call.at)
-    now = reminders.local_now(connection, call, context)
+    now = reminders.read_local_now(connection, call, context)
     given = reminder_questions.read_answer(connection, approval, call.arguments, now) if approval is not None else None
     if approval is None or given is None:
         return texts.NO_QUESTION(call.language)
@@ -401,8 +405,7 @@ def _press_answer(
     if verb == "set":
         given = ReminderAnswer(asked, reminder_questions.from_fields(asked.times[int(rest)]), asked.moved)
     elif verb == "pick":
-        meaning = reminder_questions.from_fields(asked.times[0]) if asked.times else None
-        given = ReminderAnswer(asked, meaning, asked.jobs if rest == "all" else (int(rest),))
+        given = ReminderAnswer(asked, None, asked.jobs if rest == "all" else (int(rest),))
     return _follow(connection, given, call, context)
 
 
@@ -424,6 +427,9 @@ def _follow(
         return _cancel_all(connection, found, call)
     if not found:
         return texts.REMINDER_OVER(call.language)
+    if asked.act == "move" and given.meaning is None:
+        order = match_order(asked.what, reminders.read_local_now(connection, call, context))
+        return _move(connection, found[0], order, call, context) if order else texts.REMINDER_OVER(call.language)
     return carry_out(connection, asked.act, found[0], given.meaning, call, context)
 
 
@@ -443,7 +449,7 @@ def _cancel_all(connection: Connection, found: Sequence[Job], call: CommandCall)
 
 def _keep_wish(connection: Connection, order: ReminderOrder, call: CommandCall) -> str | CommandAnswer:
     """Keep a standing wish of the owner's."""
-    wish = wishes.add_wish(connection, order.what, order.cue, reminders.place_of(call), call.at)
+    wish = wishes.add_wish(connection, order.what, order.cue, reminders.describe_place(call), call.at)
     if wish is None:
         return texts.WISH_REFUSED(call.language)
     undo = Choice(texts.BUTTON_UNDO(call.language), "reminder", f"unwish {wish.id}")

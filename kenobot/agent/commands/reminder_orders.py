@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
@@ -17,9 +17,6 @@ from kenobot.cognitive.text.when import Choice, Moment, When, read_when, strip_w
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
-
-LONGEST_ANSWER = 80
-"""Characters of a message that may answer a question about a reminder."""
 
 OrderKind = Literal["add", "again", "list", "cancel", "skip", "move", "done", "wish"]
 
@@ -54,7 +51,8 @@ class ReminderOrder:
     "wish": to be told `what` when a message mentions `cue`.
 
     when: the words of its time, as read; None where there is none. sure: it can be nothing else, whatever is in store.
-    all: it is about all there are.
+    all: it is about all there are. time: the words of the time that one is moved to. shift: by how much it moves, where
+    that is said in place of a time.
     """
 
     kind: OrderKind
@@ -64,6 +62,8 @@ class ReminderOrder:
     cue: str = ""
     sure: bool = True
     all: bool = False
+    shift: timedelta = timedelta()
+    time: str = ""
 
 
 class _Phrases:
@@ -78,14 +78,14 @@ class _Phrases:
             each = [rows] if isinstance(rows, str) else rows
             return tuple(lazy.regex(fill_parts(before + row, parts), re.DOTALL) for row in each)
 
-        self.words = tuple(table["words"])
+        # bounded: the rows of the table; start
         self.names: Mapping[str, str] = dict(table["names"])
         self.early: str = table["early"]
         self.adding = {name: compiled(name) for name in ("again", "remind", "forget", "alarm", "call")}
         self.behind = compiled("remind", f"(?P<before>.{{2,80}}?),? {lead}") + compiled(
             "forget", f"(?P<before>.{{2,80}}?),? {lead}"
         )
-        self.about = {name: compiled(name) for name in ("list", "cancel", "skip", "move", "did", "wish")}
+        self.about = {name: compiled(name) for name in ("list", "cancel", "skip", "shift", "move", "did", "wish")}
         bare = {name: compiled(name, "")[0] for name in ("asks", "never", "bound", "thing", "lead_in", "bare", "more")}
         self.asks, self.never, self.bound, self.thing = bare["asks"], bare["never"], bare["bound"], bare["thing"]
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
@@ -138,8 +138,6 @@ def match_order(text: str, now: datetime) -> ReminderOrder | None:
 def _match_any(message: _Message) -> ReminderOrder | None:
     """Match the orders of both languages."""
     for language, phrases in _PHRASES.items():
-        if not any(word in message.plain for word in phrases.words):
-            continue
         order = _match_in(_without_please(message, phrases), phrases, language)
         if order is not None:
             return order
@@ -154,7 +152,7 @@ def match_offer(text: str, now: datetime) -> ReminderOrder | None:
     message = _Message(said, _fold_aligned(said), now)
     for language, phrases in _PHRASES.items():
         match = phrases.offer.fullmatch(message.plain)
-        order = _with_time(message.part(match, "body"), phrases, language, has_hour=True) if match else None
+        order = _read_timed(message.part(match, "body"), phrases, language, has_hour=True) if match else None
         if order is not None and order.kind == "add" and order.when is not None and _names_hour(order.when):
             return order
     return None
@@ -208,7 +206,7 @@ def read_typed(text: str, now: datetime, language: Language) -> ReminderOrder | 
     phrases = _PHRASES[language]
     body = _Message(whole, _fold_aligned(whole), now)
     when = _read(body)
-    what = _without_lead_in(body if when is None else _stripped(body, when), phrases)
+    what = _without_lead_in(body if when is None else _strip_time(body, when), phrases)
     return ReminderOrder("add", language, what, when) if what else None
 
 
@@ -230,7 +228,12 @@ def _read_all_of(text: str, now: datetime) -> When | None:
     return when if not left or any(_is_lead_in(left, phrases) for phrases in _PHRASES.values()) else None
 
 
-def half_of_day(text: str) -> str:
+def names_half(text: str) -> bool:
+    """Return whether words of a time tell which half of the day is meant."""
+    return _NAMES_HALF.search(_fold_aligned(text)) is not None
+
+
+def read_half(text: str) -> str:
     """Return which half of the day a message names and nothing else: "am", "pm", or "" for neither."""
     plain = fold(text).strip(_EDGES)
     return next((half for half, pattern in _HALVES.items() if pattern.fullmatch(plain)), "")
@@ -254,15 +257,15 @@ def _match_in(message: _Message, phrases: _Phrases, language: Language) -> Remin
         return wish
     for kind, patterns in phrases.about.items():
         for match in (pattern.fullmatch(message.plain) for pattern in patterns):
-            if match is not None and (order := _about_one(kind, message, match, language)) is not None:
+            if match is not None and (order := _read_about_one(kind, message, match, language)) is not None:
                 return order
     if phrases.more.search(message.plain):
         return None
     for form, patterns in phrases.adding.items():
         for match in (pattern.fullmatch(message.plain) for pattern in patterns):
-            if match is not None and (order := _adding(form, message, match, phrases, language)) is not None:
+            if match is not None and (order := _read_adding(form, message, match, phrases, language)) is not None:
                 return order
-    return _behind_time(message, phrases, language)
+    return _read_behind_time(message, phrases, language)
 
 
 def _match_wish(message: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:
@@ -273,12 +276,14 @@ def _match_wish(message: _Message, phrases: _Phrases, language: Language) -> Rem
     return None
 
 
-def _about_one(kind: str, message: _Message, match: re.Match[str], language: Language) -> ReminderOrder | None:
+def _read_about_one(kind: str, message: _Message, match: re.Match[str], language: Language) -> ReminderOrder | None:
     """Return an order about a reminder there is."""
     if kind == "list":
         return ReminderOrder("list", language)
     if kind == "did":
         return ReminderOrder("done", language, sure=False)
+    if kind == "shift":
+        return _read_shift(message, match, language)
     groups = {name: value for name, value in match.groupdict().items() if value is not None}
     bodies = [message.part(match, name).said for name in groups if name.startswith("body")]
     when = None
@@ -287,11 +292,26 @@ def _about_one(kind: str, message: _Message, match: re.Match[str], language: Lan
     what = next((body.strip(_EDGES) for body in bodies if body.strip(_EDGES)), "")
     found = next((each for each in _SUBJECTS if each == kind), None)
     is_of_all = not what and groups.get("named", "").endswith("s")
-    named = "named" in groups
-    return ReminderOrder(found, language, what, when, sure=named, all=is_of_all) if found is not None else None
+    time = message.part(match, "when").said if when is not None else ""
+    if found is None:
+        return None
+    return ReminderOrder(found, language, what, when, sure="named" in groups, all=is_of_all, time=time)
 
 
-def _behind_time(message: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:
+def _read_shift(message: _Message, match: re.Match[str], language: Language) -> ReminderOrder | None:
+    """Return the order to move a reminder by a span of time."""
+    span = message.part(match, "span").said
+    when = _read_all_of(f"{'in' if language == 'en' else 'en'} {span}", message.now)
+    if when is None or not isinstance(when.meaning, Moment):
+        return None
+    later = when.meaning.at - message.now
+    what = message.part(match, "body").said if match["body"] else ""
+    return ReminderOrder(
+        "move", language, what, sure=False, shift=-later if match["early"] or match["forward"] else later
+    )
+
+
+def _read_behind_time(message: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:
     """Match an order that begins with its time: "tomorrow at 8, remind me to …"."""
     for match in (pattern.fullmatch(message.plain) for pattern in phrases.behind):
         if match is None:
@@ -303,11 +323,11 @@ def _behind_time(message: _Message, phrases: _Phrases, language: Language) -> Re
         said = f"{before.said} {body.said}"
         if phrases.asks.match(body.plain) or phrases.asks.match(body.said.lower()):
             return None
-        return _with_time(_Message(said, _fold_aligned(said), message.now), phrases, language, has_hour=False)
+        return _read_timed(_Message(said, _fold_aligned(said), message.now), phrases, language, has_hour=False)
     return None
 
 
-def _adding(
+def _read_adding(
     form: str, message: _Message, match: re.Match[str], phrases: _Phrases, language: Language
 ) -> ReminderOrder | None:
     """Return the order to set a reminder that the words behind its verb make; None where they make none."""
@@ -321,27 +341,27 @@ def _adding(
         said = f"{'in' if language == 'en' else 'en'} {body.said}"
         body = _Message(said, _fold_aligned(said), message.now)
     if form in ("alarm", "call"):
-        return _alarm(form, body, match, phrases, language)
+        return _read_alarm(form, body, match, phrases, language)
     has_noun = phrases.noun.search(match.string[: match.start("body")]) is not None
-    return _with_time(body, phrases, language, has_hour=form == "remind" and not has_noun) or _without_time(
+    return _read_timed(body, phrases, language, has_hour=form == "remind" and not has_noun) or _read_untimed(
         form, body, phrases, language
     )
 
 
-def _alarm(
+def _read_alarm(
     form: str, body: _Message, match: re.Match[str], phrases: _Phrases, language: Language
 ) -> ReminderOrder | None:
     """Return the order of a verb that says nothing of a reminder without its time; an alarm needs no more than that."""
     when = _read(body)
     if when is None or when.meaning is None:
-        return _without_time(form, body, phrases, language) if form == "alarm" else None
+        return _read_untimed(form, body, phrases, language) if form == "alarm" else None
     name = _name_alarm(match, phrases)
     if name == phrases.names["wake"] and not _NAMES_HALF.search(body.plain):
         when = _read(body, phrases.early) or when
-    what = _without_lead_in(_stripped(body, when), phrases)
+    what = _without_lead_in(_strip_time(body, when), phrases)
     if form == "call":
         starts = when.spans[0][0] <= len("at the ")
-        rest = _stripped(body, when)
+        rest = _strip_time(body, when)
         return ReminderOrder("add", language, what, when) if starts and phrases.bound.match(rest.plain) else None
     return ReminderOrder("add", language, what or name, when)
 
@@ -352,12 +372,12 @@ def _name_alarm(match: re.Match[str], phrases: _Phrases) -> str:
     return next(said for word, said in phrases.names.items() if word in head)
 
 
-def _with_time(body: _Message, phrases: _Phrases, language: Language, *, has_hour: bool) -> ReminderOrder | None:
+def _read_timed(body: _Message, phrases: _Phrases, language: Language, *, has_hour: bool) -> ReminderOrder | None:
     """Return the order of words that name a time. has_hour: what is no deed needs an hour to be sure."""
     when = _read(body)
     if when is None or _is_over(when, body.now):
         return None
-    rest = _stripped(body, when)
+    rest = _strip_time(body, when)
     if aside := _ASIDE.match(rest.plain):
         rest = rest.cut(aside.end(), len(rest.plain))
     what = _without_lead_in(rest, phrases)
@@ -369,7 +389,7 @@ def _with_time(body: _Message, phrases: _Phrases, language: Language, *, has_hou
     return ReminderOrder("add", language, what, when)
 
 
-def _without_time(form: str, body: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:
+def _read_untimed(form: str, body: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:
     """Return the order of words without a time, which is asked for."""
     what = _without_lead_in(body, phrases)
     if phrases.bound.match(body.plain) or (form == "forget" and what and not phrases.bare.fullmatch(fold(what))):
@@ -405,7 +425,7 @@ def _without_thing(text: str, start: int, end: int) -> tuple[int, int]:
     return (found.end(), end) if found is not None else (start, end)
 
 
-def _stripped(body: _Message, when: When) -> _Message:
+def _strip_time(body: _Message, when: When) -> _Message:
     """Return the words besides those of the time."""
     said = strip_when(body.said, when).strip(_EDGES)
     return _Message(said, _fold_aligned(said), body.now)

@@ -18,7 +18,7 @@ from kenobot.agenda.say_time import say_moment, say_rule
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
-from kenobot.agent.commands.reminder_orders import LONGEST_ANSWER, ReminderOrder, half_of_day, read_whole_time
+from kenobot.agent.commands.reminder_orders import ReminderOrder, read_half, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
 from kenobot.core import texts
@@ -34,6 +34,7 @@ KIND = "reminder"
 
 _ANSWER_WITHIN = timedelta(hours=12)
 _EVENING, _MORNING = time(20), time(9)
+_LONGEST_ANSWER = 80
 _MOST_ASKED = 8
 
 Act = Literal["set", "cancel", "skip", "move", "away"]
@@ -43,9 +44,9 @@ Act = Literal["set", "cancel", "skip", "move", "away"]
 class ReminderPayload:
     """What a stored question is about.
 
-    act: what is done upon the answer. what: of the reminder, or a zone. job: one that is moved, 0 for a new one. after:
-    the conversation's last message, behind which a plain answer counts. asked: inbox row of the order. language: of the
-    question. times: those to choose from. jobs: reminders to choose from.
+    act: what is done upon the answer. what: of the reminder, the words of the order, or a zone. job: one that is moved,
+    0 for a new one. after: the conversation's last message, behind which a plain answer counts. asked: inbox row of the
+    order. language: of the question. times, jobs: those to choose from.
     """
 
     act: Act
@@ -75,8 +76,8 @@ def ask_time(
 
     job: one that is moved, 0 for a new one.
     """
-    now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
-    given: list[Moment | Recurrence] = [each for option in options for each in _flat(option)]
+    now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    given: list[Moment | Recurrence] = [each for option in options for each in _flatten(option)]
     labels = [_capitalize(_label(option, call.language, now)) for option in given]
     if not given:
         offered = _offer_times(now)
@@ -85,7 +86,9 @@ def ask_time(
     payload = _payload(connection, call, "move" if job else "set", what, job=job, times=times)
     number = _open(connection, call, payload)
     question = texts.REMIND_WHICH_TIME if options else texts.REMIND_WHEN
-    text = question(call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_listed(labels, call))
+    text = question(
+        call.language, what=texts.QUOTED(call.language, text=one_line(what)), lines=_list_labels(labels, call)
+    )
     rows = tuple((Choice(label, "reminder", f"set {number} {place}"),) for place, label in enumerate(labels))
     return CommandAnswer(text, (*rows, (_leave(number, call.language),)))
 
@@ -94,13 +97,13 @@ def offer(connection: Connection, order: ReminderOrder, call: CommandCall, conte
     """Ask whether to remind of what a message says, at the time that it names."""
     assert order.when is not None
     assert order.when.meaning is not None
-    given = _flat(order.when.meaning)
+    given = _flatten(order.when.meaning)
     call = replace(call, language=order.language)
     if len(given) > 1:
         return ask_time(connection, order.what, given, call, context)
     payload = _payload(connection, call, "set", order.what, times=(to_fields(given[0]),))
     number, language = _open(connection, call, payload), call.language
-    now = to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
     text = texts.REMIND_OFFER(
         language, what=texts.QUOTED(language, text=one_line(order.what)), when=_label(given[0], language, now)
     )
@@ -114,15 +117,13 @@ def ask_which(
     found: Sequence[Job],
     call: CommandCall,
     context: CommandContext,
-    meaning: Moment | Recurrence | None = None,
 ) -> CommandAnswer:
-    """Ask which of several reminders an order means. meaning: the time to which it is moved."""
+    """Ask which of several reminders an order means."""
     shown = found[:_MOST_ASKED]
-    times = (to_fields(meaning),) if meaning is not None else ()
     numbers = tuple(job.id for job in found)
-    payload = _payload(connection, call, act, "", times=times, jobs=numbers)
+    payload = _payload(connection, call, act, call.arguments, jobs=numbers)
     number = _open(connection, call, payload)
-    zone = zone_in_force(connection, context.zone, call.at)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
     lines = []
     for place, job in enumerate(shown, 1):
         when = say_next(job, zone, call.language, call.at)
@@ -171,7 +172,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime) -> App
 
 def read_answer(connection: Connection, approval: Approval, text: str, now: datetime) -> ReminderAnswer | None:
     """Return the answer that a message gives to a question; None where it is none. now: the owner's local time."""
-    if len(text) > LONGEST_ANSWER:
+    if len(text) > _LONGEST_ANSWER:
         return None
     asked = load_payload(approval)
     word = parse_answer(text)
@@ -181,8 +182,7 @@ def read_answer(connection: Connection, approval: Approval, text: str, now: date
         return ReminderAnswer(asked, is_yes=True) if word == "yes" else None
     if asked.jobs:
         picked = _pick_jobs(connection, asked, text, word)
-        meaning = from_fields(asked.times[0]) if asked.times else None
-        return ReminderAnswer(asked, meaning, picked) if picked else None
+        return ReminderAnswer(asked, None, picked) if picked else None
     meaning = _pick_time([from_fields(each) for each in asked.times], text, word, now)
     return ReminderAnswer(asked, meaning, asked.moved) if meaning is not None else None
 
@@ -196,13 +196,13 @@ def _pick_time(
     place = int(min(word)) if isinstance(word, frozenset) and len(word) == 1 and not _is_hour(text) else 0
     if 0 < place <= len(options):
         return options[place - 1]
-    half = half_of_day(text)
-    if half and len({_half(each) for each in options}) > 1:
-        return next((each for each in options if _half(each) == half), None)
+    half = read_half(text)
+    if half and len({_find_half(each) for each in options}) > 1:
+        return next((each for each in options if _find_half(each) == half), None)
     when = read_whole_time(text, now)
     if when is None or when.meaning is None:
         return None
-    named = _flat(when.meaning)
+    named = _flatten(when.meaning)
     return next((each for each in named if each in options), named[0])
 
 
@@ -262,7 +262,7 @@ def _offer_times(now: datetime) -> list[tuple[Moment, Text]]:
     return [*offered, (Moment(tomorrow), texts.BUTTON_TOMORROW_MORNING)]
 
 
-def _flat(meaning: Meaning) -> Sequence[Moment | Recurrence]:
+def _flatten(meaning: Meaning) -> Sequence[Moment | Recurrence]:
     return meaning.options if isinstance(meaning, TimeChoice) else (meaning,)
 
 
@@ -276,11 +276,11 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _listed(labels: Sequence[str], call: CommandCall) -> str:
+def _list_labels(labels: Sequence[str], call: CommandCall) -> str:
     return "\n".join(f"{place}. {label}" for place, label in enumerate(labels, 1)) if call.inbound.private else ""
 
 
-def _half(option: Moment | Recurrence) -> str:
+def _find_half(option: Moment | Recurrence) -> str:
     at = option.at if isinstance(option, Moment) else option.start
     return "am" if at.hour < 12 else "pm"
 

@@ -32,7 +32,7 @@ _LISTED = 90  # characters of a reminder in a list
 
 def remind(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/remind WHEN WHAT`: set a reminder."""
-    order = read_typed(call.arguments, local_now(connection, call, context), call.language)
+    order = read_typed(call.arguments, read_local_now(connection, call, context), call.language)
     if order is None:
         return texts.REMIND_HOW(call.language)
     return set_reminder(connection, order, call, context)
@@ -40,8 +40,9 @@ def remind(connection: Connection, call: CommandCall, context: CommandContext) -
 
 def obey(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Follow an order in plain words."""
-    order = match_order(call.arguments, local_now(connection, call, context))
-    assert order is not None
+    order = match_order(call.arguments, read_local_now(connection, call, context))
+    if order is None:  # its words tell no time where the owner is now
+        return texts.REMIND_HOW(call.language)
     call = replace(call, language=order.language)
     if order.kind == "add":
         return set_reminder(connection, order, call, context)
@@ -75,8 +76,8 @@ def add_reminder(
     connection: Connection, what: str, meaning: Moment | Recurrence, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Store a reminder and confirm it."""
-    zone = zone_in_force(connection, context.zone, call.at)
-    new = NewJob(what, place_of(call), meaning, trust=call.principal.trust, origin=call.inbox_id or None)
+    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    new = NewJob(what, describe_place(call), meaning, trust=call.principal.trust, origin=call.inbox_id or None)
     try:
         job = jobs.add_job(connection, new, zone, call.at)
     except JobError as error:
@@ -87,7 +88,7 @@ def add_reminder(
 def confirm(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> CommandAnswer:
     """Say what a reminder is and when it comes, with a button that takes it back."""
     what = texts.QUOTED(call.language, text=one_line(job.text))
-    when = say_next(job, zone_in_force(connection, context.zone, call.at), call.language, call.at)
+    when = say_next(job, zone_in_force(connection, context.zone, call.at, call.principal.role), call.language, call.at)
     sentence = texts.REMIND_SET
     rule = ""
     if job.is_recurring:
@@ -106,17 +107,15 @@ def list_reminders(connection: Connection, call: CommandCall, context: CommandCo
     if not own and not standing:
         return texts.REMINDERS_NONE(call.language)
     found = _PAGE.fullmatch(call.arguments.strip())
-    page = int(found[1]) if found is not None else 1
+    page = min(int(found[1]) if found is not None else 1, max(1, -(-len(own) // _PAGE_SIZE)))
     shown = own[_PAGE_SIZE * (page - 1) : _PAGE_SIZE * page]
-    if not shown and page > 1:
-        return texts.MEMORY_NO_PAGE(call.language)
     lines = [_line(connection, job, call, context) for job in shown]
     if page == 1:
         lines += [texts.WISH_LINE(call.language, cue=each.cue, what=one_line(each.text, _LISTED)) for each in standing]
     turning = [Choice(texts.BUTTON_NEWER(call.language), "reminders", f"{page - 1}")] if page > 1 else []
     if len(own) > _PAGE_SIZE * page:
         turning.append(Choice(texts.BUTTON_OLDER(call.language), "reminders", f"{page + 1}"))
-    openers = [Choice(f"{number}", "reminder", f"open {job.id}") for number, job in _numbered(shown, page)]
+    openers = [Choice(f"{number}", "reminder", f"open {job.id}") for number, job in _number_jobs(shown, page)]
     openers += [
         Choice(f"✕ {one_line(each.cue, 20)}", "reminder", f"unwish {each.id}") for each in standing if page == 1
     ]
@@ -125,12 +124,12 @@ def list_reminders(connection: Connection, call: CommandCall, context: CommandCo
     return CommandAnswer(texts.REMINDERS(call.language, lines="\n".join(numbered)), rows)
 
 
-def _numbered(shown: list[Job], page: int) -> list[tuple[int, Job]]:
+def _number_jobs(shown: list[Job], page: int) -> list[tuple[int, Job]]:
     return list(enumerate(shown, _PAGE_SIZE * (page - 1) + 1))
 
 
 def _line(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> str:
-    when = say_next(job, zone_in_force(connection, context.zone, call.at), call.language, call.at)
+    when = say_next(job, zone_in_force(connection, context.zone, call.at, call.principal.role), call.language, call.at)
     if job.is_recurring:
         rule = say_rule(job.rule, job.start_local, call.language)
         when = texts.REMINDER_RULE_NEXT(call.language, rule=rule, when=when)
@@ -142,11 +141,11 @@ def find_reminders(connection: Connection, scopes: Collection[str]) -> list[Job]
     return [job for job in jobs.find_jobs(connection, scopes) if job.kind == "reminder"]
 
 
-def place_of(call: CommandCall) -> Place:
+def describe_place(call: CommandCall) -> Place:
     """Return where a reminder set here is told, and whose it is."""
     return place_in(call.inbound, call.principal, call.language)
 
 
-def local_now(connection: Connection, call: CommandCall, context: CommandContext) -> datetime:
+def read_local_now(connection: Connection, call: CommandCall, context: CommandContext) -> datetime:
     """Return the owner's local time."""
-    return to_local(call.at, zone_in_force(connection, context.zone, call.at))
+    return to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))

@@ -97,7 +97,7 @@ class TurnAgenda:
     def _zone(self, connection: Connection) -> ZoneInfo:
         from kenobot.agenda.zones import zone_in_force  # noqa: PLC0415
 
-        return zone_in_force(connection, self.zone, self.clock.now())
+        return zone_in_force(connection, self.zone, self.clock.now(), self.data.principal.role)
 
 
 def _read(when: str, now: datetime) -> "Moment | Recurrence":

@@ -51,7 +51,7 @@ class AgendaAsker:
 
     def find(self, connection: Connection, text: str) -> AgendaFinding | None:
         """Find what answers a text; None where it asks for no days."""
-        zone = zone_in_force(connection, self.zone, self.now)
+        zone = zone_in_force(connection, self.zone, self.now, self.principal.role)
         inbound = self.pending.inbound
         account = "" if inbound.private else inbound.user
         asker = answers.Asker(self.principal.read_scopes, self.pending.session, account, self.now, zone)

@@ -5,6 +5,7 @@ Each round of the delivery is compared with what a plain oracle says is due.
 
 from datetime import UTC, datetime, time, timedelta
 from random import Random
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from kenobot.core.bus import Bus
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
+from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import ManualClock
@@ -55,12 +57,12 @@ class Reminders(RuleBasedStateMachine):
     def boot(self) -> None:
         """Begin another life of the bot, with nothing in mind."""
         channels = {"fake": FakeChannel()}
-        database: object = None
-        outbox = Outbox(database, self.clock)  # type: ignore[arg-type] - nothing is sent
+        database = cast("Database", None)  # nothing is sent
+        outbox = Outbox(database, self.clock)
         delivery = Delivery(channels, outbox, Bus(self.clock), self.clock, Random(1))
-        messenger = BotMessenger(database, self.clock, channels, delivery)  # type: ignore[arg-type]
+        messenger = BotMessenger(database, self.clock, channels, delivery)
         access = Access({"fake": Roster.of(["1"])})
-        self.reminders = ReminderDelivery(database, self.clock, HOME, messenger, access)  # type: ignore[arg-type]
+        self.reminders = ReminderDelivery(database, self.clock, HOME, messenger, access)
 
     @property
     def now(self) -> datetime:

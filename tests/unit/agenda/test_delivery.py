@@ -111,7 +111,7 @@ async def test_its_buttons_name_the_occurrence(house: House) -> None:
 async def test_a_guest_hears_in_their_language_and_chat(house: House) -> None:
     """And nobody else may press their buttons."""
     await house.add(place=GUEST, text="llamar a Ana")
-    assert await house.at("2026-11-30T09:00") == ["⏰ llamar a Ana\n(era para las 08:00; no he podido avisarte antes)"]
+    assert await house.at("2026-11-30T09:00") == ["⏰ llamar a Ana\n(previsto: 8:00; no he podido avisarte antes)"]
     assert house.channel.sent[0].chat == "2"
     assert await rows(house.database, "SELECT accounts, owner FROM keyboard") == [('["2"]', 0)]
 
@@ -128,15 +128,15 @@ async def test_what_was_missed_is_told_late_and_says_so(house: House) -> None:
     await house.add()
     await house.add(Moment(datetime.fromisoformat("2026-12-01T01:00")), "bins")
     assert await house.at("2026-12-01T06:00") == [
-        "⏰ call Luis\n(planned for yesterday at 08:00; I could not tell you then)",
-        "⏰ bins\n(planned for 01:00; I could not tell you then)",
+        "⏰ call Luis\n(planned for Monday 30 November, 8:00; I could not tell you then)",
+        "⏰ bins\n(planned for 1:00; I could not tell you then)",
     ]
 
 
 async def test_a_recurring_one_that_was_missed_often_is_told_once(house: House) -> None:
     """With how often."""
     job = await house.add(DAILY, "pill")
-    assert await house.at("2026-12-03T07:30") == ["⏰ pill\n(planned for 08:00; the 4 last times I could not tell you)"]
+    assert await house.at("2026-12-03T07:30") == ["⏰ pill\n(planned for 8:00; the 4 last times I could not tell you)"]
     assert await scalar(house.database, "SELECT covers FROM occurrence") == 4
     assert (await house.job(job)).next_due == datetime(2026, 12, 4, 7, tzinfo=UTC)
 
@@ -149,8 +149,8 @@ async def test_much_that_was_missed_comes_as_one_summary_a_chat(house: House) ->
     await house.add(place=GUEST, text="Ana")
     assert sorted(await house.at("2026-11-30T11:00")) == [
         "I could not tell you these reminders in time:\n\n"
-        "- thing 0 (08:00)\n- thing 1 (08:01)\n- thing 2 (08:02)\n- thing 3 (08:03)",
-        "⏰ Ana\n(era para las 08:00; no he podido avisarte antes)",
+        "- thing 0 (8:00)\n- thing 1 (8:01)\n- thing 2 (8:02)\n- thing 3 (8:03)",
+        "⏰ Ana\n(previsto: 8:00; no he podido avisarte antes)",
         "⏰ soup\n(planned for 11:55; I could not tell you then)",
     ]
     states = await rows(house.database, "SELECT state, count(*) FROM occurrence GROUP BY state ORDER BY state")
@@ -162,7 +162,7 @@ async def test_what_helps_no_more_comes_in_a_summary(house: House) -> None:
     await house.add()
     await house.add(Moment(datetime.fromisoformat("2026-12-01T08:00")), "news", missed="summary")
     [told] = await house.at("2026-12-01T12:00")
-    assert told.splitlines()[2:] == ["- call Luis (yesterday at 08:00)", "- news (08:00)"]
+    assert told.splitlines()[2:] == ["- call Luis (Monday 30 November, 8:00)", "- news (8:00)"]
 
 
 async def test_a_snoozed_one_comes_again(house: House) -> None:
@@ -224,7 +224,7 @@ async def test_a_reminder_waits_for_its_channel(house: House) -> None:
     console = FakeChannel("console")
     house.channel = console
     house.restart()
-    assert await house.at("2026-11-30T07:30") == ["⏰ call Luis\n(planned for 08:00; I could not tell you then)"]
+    assert await house.at("2026-11-30T07:30") == ["⏰ call Luis\n(planned for 8:00; I could not tell you then)"]
 
 
 async def test_one_that_cannot_be_worked_out_holds_up_no_other(house: House) -> None:

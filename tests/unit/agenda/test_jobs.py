@@ -180,6 +180,15 @@ def test_a_snoozed_job_comes_again_and_keeps_its_recurrence(connection: Connecti
         jobs.snooze(connection, told, at, at)
 
 
+def test_a_second_snooze_takes_the_place_of_the_first(connection: Connection) -> None:
+    """And what is done in the end is not told again."""
+    job, at = add(connection, DAILY), utc("2026-11-30T07:01")
+    told = tell(connection, job, at)
+    jobs.snooze(connection, told, at + timedelta(minutes=10), at)
+    assert jobs.snooze(connection, told, at + timedelta(hours=1), at).next_due == at + timedelta(hours=1)
+    assert jobs.mark_done(connection, told, at).next_due == utc("2026-12-01T07:00")
+
+
 def test_the_next_instance_can_be_skipped(connection: Connection) -> None:
     """Once, and it can be taken back."""
     job = add(connection, DAILY)
@@ -256,6 +265,15 @@ def test_local_times_follow_the_owner(connection: Connection) -> None:
     assert jobs.change_zone(connection, MEXICO, NOW) == 1
     assert reload(connection, following).next_due == utc("2026-11-30T14:00")
     assert reload(connection, fixed).next_due == reload(connection, exact).next_due == utc("2026-11-30T07:00")
+
+
+def test_a_guests_times_stay_where_they_were_said(connection: Connection) -> None:
+    """Wherever the owner is; after a move too."""
+    soon = Moment(datetime.fromisoformat("2026-11-29T10:20"), exact=True)
+    job, counted = add(connection, place=GUEST), add(connection, soon, place=GUEST)
+    moved = jobs.move_job(connection, counted, ONCE, MADRID, NOW)
+    assert jobs.change_zone(connection, MEXICO, NOW) == 0
+    assert reload(connection, job).next_due == reload(connection, moved).next_due == utc("2026-11-30T07:00")
 
 
 def test_a_day_that_was_told_is_not_told_again_further_west(connection: Connection) -> None:

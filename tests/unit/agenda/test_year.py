@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
@@ -14,6 +15,7 @@ from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox
 from kenobot.testing.channel import FakeChannel
 from kenobot.testing.clock import ManualClock
@@ -50,11 +52,12 @@ def test_a_year_of_two_hundred_reminders(connection: Connection) -> None:
     """The bot looks only when something is due; both nights of changed clocks are among its days."""
     clock = ManualClock(_BEGIN)
     channels = {"fake": FakeChannel()}
-    outbox = Outbox(None, clock)  # type: ignore[arg-type] - nothing is sent
+    database = cast("Database", None)  # nothing is sent
+    outbox = Outbox(database, clock)
     delivery = Delivery(channels, outbox, Bus(clock), clock, Random(1))
-    messenger = BotMessenger(None, clock, channels, delivery)  # type: ignore[arg-type]
+    messenger = BotMessenger(database, clock, channels, delivery)
     access = Access({"fake": Roster.of(["1"])})
-    reminders = ReminderDelivery(None, clock, _MADRID, messenger, access)  # type: ignore[arg-type]
+    reminders = ReminderDelivery(database, clock, _MADRID, messenger, access)
     connection.execute("BEGIN")
     expected = {
         jobs.add_job(connection, NewJob(f"{number}", _PLACE, meaning), _MADRID, _BEGIN).id: often

@@ -57,6 +57,8 @@ def test_a_reminder_is_added_by_an_option(cli: Cli, options: list[str], rule: st
         (["x", "--cron", "0 0 31 2 *"], "cannot use the recurrence"),
         (["x", "--rule", "FREQ=NEVER"], "Give an RRULE such as"),
         (["x", "--at", "2999-01-01T00:00", "--zone", "Mars"], "no time zone"),
+        (["x", "--at", "2999-01-01T00:00", "--chat", "1"], "goes with --channel"),
+        (["x", "--at", "2999-01-01T00:00", "--channel", "pigeon"], "channel pigeon is not enabled"),
     ],
 )
 def test_what_is_no_reminder_is_refused_with_what_to_do(cli: Cli, words: list[str], sentence: str) -> None:

@@ -1,10 +1,10 @@
 """Orders about reminders in plain words: heard as what they are, and nowhere else."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
-from kenobot.agent.commands.reminder_orders import half_of_day, match_order, read_typed, read_whole_time
+from kenobot.agent.commands.reminder_orders import match_order, read_half, read_typed, read_whole_time
 from kenobot.core.i18n import Language
 from tests.cost import assert_bounded
 from tests.unit.agent.commands.reminder_corpus import ORDERS, OTHERS
@@ -105,6 +105,25 @@ def test_a_long_message_is_no_order() -> None:
         assert_bounded(lambda said: match_order(said, _NOW), text * 10)
 
 
+@pytest.mark.parametrize(
+    ("text", "what", "minutes"),
+    [
+        ("move it an hour later", "", 60),
+        ("push the dentist one back by 30 minutes", "dentist", 30),
+        ("bring it forward half an hour", "", -30),
+        ("retrásalo una hora", "", 60),
+        ("posponlo 10 minutos", "", 10),
+        ("adelanta el del dentista media hora", "dentista", -30),
+        ("muévelo una hora antes", "", -60),
+    ],
+)
+def test_one_may_be_moved_by_a_span(text: str, what: str, minutes: int) -> None:
+    """Later, or earlier where the words say so."""
+    order = match_order(text, _NOW)
+    assert order is not None
+    assert (order.kind, order.what, order.shift) == ("move", what, timedelta(minutes=minutes))
+
+
 def test_what_is_typed_behind_a_command_is_an_order() -> None:
     """When and what in either order, with or without the words of an order."""
     for text in ("tomorrow at 8 call Luis", "call Luis tomorrow at 8", "me to call Luis tomorrow at 8"):
@@ -120,4 +139,4 @@ def test_an_answer_is_a_time_and_nothing_else() -> None:
         assert read_whole_time(text, _NOW) is not None, text
     for text in ("tomorrow I go home", "hello", "", "no"):
         assert read_whole_time(text, _NOW) is None, text
-    assert (half_of_day("in the afternoon"), half_of_day("por la mañana"), half_of_day("mañana no")) == ("pm", "am", "")
+    assert (read_half("in the afternoon"), read_half("por la mañana"), read_half("mañana no")) == ("pm", "am", "")
