@@ -70,7 +70,7 @@ def answers(connection: Connection, inbound: Inbound, at: datetime, home: ZoneIn
     approval = reminder_questions.find_question(connection, inbound, at)
     if approval is None:
         return False
-    now = to_local(at, zone_in_force(connection, home, at))
+    now = to_local(at, zone_in_force(connection, home, at, principal.role))
     return reminder_questions.read_answer(connection, approval, inbound.text, now) is not None
 
 
