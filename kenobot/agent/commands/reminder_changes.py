@@ -65,7 +65,7 @@ def refers(
     return bool(find_meant(connection, order, inbound, principal, at, now))
 
 
-def answers(connection: Connection, inbound: Inbound, at: datetime, home: ZoneInfo) -> bool:
+def answers(connection: Connection, inbound: Inbound, principal: Principal, at: datetime, home: ZoneInfo) -> bool:
     """Return whether a message answers the question about a reminder that is open here. home: the configured zone."""
     approval = reminder_questions.find_question(connection, inbound, at)
     if approval is None:
