@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kenobot.agenda import job_rows, jobs
@@ -61,12 +61,6 @@ class NewReminder(BaseModel, extra="forbid"):
     cron: str = Field("", max_length=100, description="A cron line of five fields")
     start: IsoMoment | None = Field(None, description="From when on a rule counts; local, now without")
     zone: str = Field("", max_length=64, description="Time zone of its times, such as Europe/Madrid")
-
-    @model_validator(mode="after")
-    def _one_time(self) -> "NewReminder":
-        if sum(map(bool, (self.when, self.at, self.rule, self.cron))) != 1:
-            raise ValueError("give exactly one of when, at, rule and cron")
-        return self
 
 
 class Scheduled(BaseModel):
@@ -132,6 +126,8 @@ async def _do(
 
 def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]:
     """Return when a reminder comes, and in which zone that is said. Raises HTTPException."""
+    if sum(map(bool, (new.when, new.at, new.rule, new.cron))) != 1:
+        raise HTTPException(409, "give exactly one of `when`, `at`, `rule` and `cron`")
     if new.at is not None:
         if new.at.tzinfo is None:
             return Moment(new.at), new.zone

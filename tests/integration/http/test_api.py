@@ -408,8 +408,9 @@ async def test_reminders_are_added_listed_and_cancelled(bot: ServedBot) -> None:
         assert len((await client.get("/v1/schedule")).json()["items"]) == 3
         assert len((await client.get("/v1/schedule", params={"state": "all"})).json()["items"]) == 4
         for body, status in (
-            ({"text": "x"}, 422),
-            ({"text": "x", "at": "2099-01-01", "cron": "* * * * *"}, 422),
+            ({"text": "x"}, 409),
+            ({"text": ""}, 422),
+            ({"text": "x", "at": "2099-01-01", "cron": "* * * * *"}, 409),
             ({"text": "x", "when": "tomorrow at 5"}, 409),
             ({"text": "x", "when": "the plants"}, 409),
             ({"text": "x", "at": "2001-01-01T00:00"}, 409),
