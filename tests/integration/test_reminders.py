@@ -264,3 +264,22 @@ async def test_what_is_to_be_remembered_at_an_hour_is_offered_as_a_reminder(tmp_
         )
         assert "Te recordaré «llamar a Luis»" in await house.say("sí")
         assert "?" not in await house.say("recuerda que mañana tengo dentista a las 10")
+
+
+@pytest.mark.parametrize(
+    ("text", "offers"),
+    [
+        ("/recuerda mañana a las 8 llamar a Luis", True),
+        ("/remember call Luis tomorrow at 8", True),
+        ("/remember I like tea at 5", False),
+        ("/recuerda mi mujer nació el lunes a las 8", False),
+        ("/remember the code is 4471", False),
+    ],
+)
+async def test_a_deed_that_is_kept_by_command_is_offered_as_a_reminder(tmp_path: Path, text: str, offers: bool) -> None:
+    """It is kept as ever; what names no deed or no hour is not asked about."""
+    async with scene(tmp_path, EagerClock(), ["Hm."]) as house:
+        told = await house.say(text)
+        assert told.startswith("✓")
+        assert ("?" in told) is offers
+        assert ("call Luis" in await house.say("yes")) is (offers and text.startswith("/remember"))

@@ -54,7 +54,23 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     candidate = replace(candidate, tags=confided_tags([call.arguments]), attributes=due)
     decision = admit(connection, candidate, context.admit_context(call))
     note_author(connection, call)
-    return tell_learned(connection, decision, call.arguments, call.language)
+    return _offer_reminder(connection, tell_learned(connection, decision, call.arguments, call.language), call, context)
+
+
+def _offer_reminder(
+    connection: Connection, answer: str | CommandAnswer, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    """Offer to remind of a deed whose hour is told with it, to whoever is alone with the bot."""
+    if isinstance(answer, str) or not call.inbound.private:
+        return answer
+    from kenobot.agent.commands import reminder_questions, reminders  # noqa: PLC0415 - read only where something is kept
+    from kenobot.agent.commands.reminder_orders import read_deed  # noqa: PLC0415 - same
+
+    order = read_deed(call.arguments, reminders.read_local_now(connection, call, context), call.language)
+    if order is None:
+        return answer
+    question = reminder_questions.offer(connection, order, call, context)
+    return CommandAnswer(f"{answer.text}\n\n{question.text}", (*question.buttons, *answer.buttons))
 
 
 def _offer(connection: Connection, call: CommandCall) -> str | CommandAnswer:

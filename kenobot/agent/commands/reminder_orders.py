@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from kenobot.cognitive.text.lexicon import fill_parts, load_tables
+from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, load_tables
 from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.when import Choice, Moment, When, read_when, strip_when
 from kenobot.cognitive.text.words import fold
@@ -157,6 +157,16 @@ def match_offer(text: str, now: datetime) -> ReminderOrder | None:
         if order is not None and order.kind == "add" and order.when is not None and _names_hour(order.when):
             return order
     return None
+
+
+def read_deed(text: str, now: datetime, language: Language) -> ReminderOrder | None:
+    """Return the reminder to offer for words that name a deed and its hour; None for any other."""
+    order = read_typed(text, now, language)
+    if order is None or order.when is None or not _names_hour(order.when):
+        return None
+    deed = _fold_aligned(order.what)
+    is_deed = _PHRASES[order.language].bound.match(f"to {deed}" if order.language == "en" else deed)
+    return order if is_deed and deed.split()[0] not in STOPWORDS else None
 
 
 @dataclass(frozen=True, slots=True)
