@@ -3,6 +3,7 @@
 What came due while the bot was away is told late and says so; when it is much, or old, as one summary a chat.
 """
 
+import itertools
 import logging
 import sqlite3
 from collections import defaultdict
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import OWNER_PERSON, Job, JobKind
-from kenobot.agenda.recurrence import count_between, latest_instance, to_local
+from kenobot.agenda.recurrence import count_between, instances, latest_instance, to_local, to_utc
 from kenobot.agenda.say_time import say_hour, say_moment
 from kenobot.agenda.zones import follow_zone, needs_to_follow, zone_in_force
 from kenobot.core import texts
@@ -42,6 +43,7 @@ _STILL_HELPS = timedelta(hours=24)
 _MOST_LATE = 3  # a chat, one by one
 _MOST_LINES = 30
 _MOST_COUNTED = 100
+_MOST_WALKED = 1000
 _SHORTEST = timedelta(minutes=1)  # between two instances of a rule
 
 Compose = Callable[[Connection, Job, datetime], str | None]
@@ -241,9 +243,23 @@ def _latest_due(connection: Connection, job: Job, zone: ZoneInfo, now: datetime)
     if now - due < _SHORTEST:
         return local, due, 1
     found = latest_instance(job.rule, job.start_local, zone, now)
-    if found is not None and found[1] > due and not job_rows.is_settled(connection, job.id, found[1], job.planned):
+    if found is not None and found[1] > due:
         local, due = found
+    if job_rows.is_settled(connection, job.id, due, job_rows.stamp_local(local)):  # before a clock was set back
+        local, due = _last_unsettled(connection, job, zone, now)
     return local, due, 1 + count_between(job.rule, job.start_local, zone, planned, local, _MOST_COUNTED)
+
+
+def _last_unsettled(connection: Connection, job: Job, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:
+    """Return the latest instance of a job that is due and was not told; of very many, one of the first."""
+    assert job.planned_due is not None
+    last = planned, _ = datetime.fromisoformat(job.planned), job.planned_due
+    for local in itertools.islice(instances(job.rule, job.start_local, zone, planned), _MOST_WALKED):
+        if (due := to_utc(local, zone)) > now:
+            break
+        if not job_rows.is_settled(connection, job.id, due, job_rows.stamp_local(local)):
+            last = local, due
+    return last
 
 
 def _split(tellings: Sequence[_Telling], now: datetime) -> tuple[list[_Telling], list[_Telling]]:

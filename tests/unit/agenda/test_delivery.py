@@ -200,6 +200,18 @@ async def test_a_clock_set_forward_by_mistake_loses_nothing(house: House) -> Non
     assert await house.at("2026-12-01T07:00") == ["⏰ pill"]
 
 
+async def test_what_a_wrong_clock_told_already_is_left_out_of_what_comes_again(house: House) -> None:
+    """After a downtime within the days that come twice: the others are told once, and all of them are settled."""
+    job = await house.add(DAILY, "pill")
+    assert len(await house.at("2026-12-13T12:00")) == 1
+    assert await house.at("2026-12-10T12:00") == []
+    house.restart()
+    assert await house.at("2026-12-13T12:00") == [
+        "⏰ pill\n(planned for Saturday 12 December, 8:00; the 2 last times I could not tell you)"
+    ]
+    assert (await house.job(job)).next_due == datetime(2026, 12, 14, 7, tzinfo=UTC)
+
+
 async def test_a_reminder_follows_its_owner_to_another_zone_and_back(house: House) -> None:
     """Until the day they named."""
     await house.add(DAILY, "pill")
