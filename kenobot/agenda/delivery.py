@@ -203,7 +203,8 @@ class ReminderDelivery(BackgroundTask):
         lines = []
         for telling in tellings[:_MOST_LINES]:
             when = _say_due(telling.due, now, zone, first.language)
-            lines.append(texts.REMINDERS_MISSED_LINE(first.language, when=when, text=one_line(telling.job.text)))
+            line = texts.REMINDERS_MISSED_LINE if telling.covers == 1 else texts.REMINDERS_MISSED_LINE_SEVERAL
+            lines.append(line(first.language, when=when, text=one_line(telling.job.text), count=telling.covers))
         if left := len(tellings) - len(lines):
             lines.append(texts.REMINDERS_MISSED_MORE(first.language, count=left))
         words = texts.REMINDERS_MISSED(first.language, lines="\n".join(lines))
