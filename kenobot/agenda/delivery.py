@@ -39,9 +39,10 @@ POLL_SECONDS = 5.0
 _BATCH = 50  # jobs a transaction
 _ON_TIME = timedelta(minutes=3)
 _LATE = timedelta(hours=1)  # behind which several are told as one
+_MORNING = timedelta(hours=4)  # within which the morning word is still one
 _STILL_HELPS = timedelta(hours=24)
 _MOST_LATE = 3  # a chat, one by one
-_MOST_LINES = 30
+_MOST_LINES, _LONGEST_LINE = 30, 200
 _MOST_COUNTED = 100
 _MOST_WALKED = 1000
 _SHORTEST = timedelta(minutes=1)  # between two instances of a rule
@@ -186,9 +187,9 @@ class ReminderDelivery(BackgroundTask):
     def _words(self, connection: Connection, telling: _Telling, zone: ZoneInfo, now: datetime) -> str | None:
         job, language = telling.job, telling.job.language
         if job.kind != "reminder":
-            compose = self._compose.get(job.kind)
+            compose = self._compose.get(job.kind) if now - telling.due < _MORNING else None
             return compose(connection, job, now) if compose is not None else None
-        words = texts.REMINDER(language, text=f"{sanitize_name(job.name)}: {job.text}" if job.name else job.text)
+        words = texts.REMINDER(language, text=_text_of(job))
         if now - telling.due < _ON_TIME:
             return words
         when = _say_due(telling.due, now, zone, language)
@@ -204,7 +205,14 @@ class ReminderDelivery(BackgroundTask):
         for telling in tellings[:_MOST_LINES]:
             when = _say_due(telling.due, now, zone, first.language)
             line = texts.REMINDERS_MISSED_LINE if telling.covers == 1 else texts.REMINDERS_MISSED_LINE_SEVERAL
-            lines.append(line(first.language, when=when, text=one_line(telling.job.text), count=telling.covers))
+            lines.append(
+                line(
+                    first.language,
+                    when=when,
+                    text=one_line(_text_of(telling.job))[:_LONGEST_LINE],
+                    count=telling.covers,
+                )
+            )
         if left := len(tellings) - len(lines):
             lines.append(texts.REMINDERS_MISSED_MORE(first.language, count=left))
         words = texts.REMINDERS_MISSED(first.language, lines="\n".join(lines))
@@ -269,6 +277,11 @@ def _split(tellings: Sequence[_Telling], now: datetime) -> tuple[list[_Telling],
     if len(old) <= _MOST_LATE:
         old = [each for each in old if each.job.missed == "summary" or now - each.due > _STILL_HELPS]
     return [each for each in tellings if each not in old], old
+
+
+def _text_of(job: Job) -> str:
+    """Return what a job says, with the name of its person where others read along."""
+    return f"{sanitize_name(job.name)}: {job.text}" if job.name else job.text
 
 
 def _say_due(due: datetime, now: datetime, zone: ZoneInfo, language: Language) -> str:

@@ -228,6 +228,19 @@ async def test_a_reminder_follows_its_owner_to_another_zone_and_back(house: Hous
     assert await house.at("2026-12-03T07:00") == ["⏰ pill"]
 
 
+async def test_a_morning_word_says_nothing_in_the_evening(house: House) -> None:
+    """Nor when its composer has nothing to say; the next one comes all the same."""
+    words = iter(["Good morning.", None, "Good morning again."])
+    house.reminders._compose = {"morning": lambda connection, job, at: next(words)}
+    new = NewJob("", PLACE, DAILY, kind="morning")
+    await house.database.write(lambda c: jobs.add_job(c, replace(new, text="morning"), MADRID, house.clock.now()))
+    assert await house.at("2026-11-30T07:00") == ["Good morning."]
+    assert await house.at("2026-12-01T07:00") == []
+    assert await house.at("2026-12-02T19:00") == []
+    assert await house.at("2026-12-03T09:00") == ["Good morning again."]
+    assert house.channel.sent[0].part.buttons == ()
+
+
 async def test_a_reminder_waits_for_its_channel(house: House) -> None:
     """Until that is there; then it says how late it is."""
     await house.add(place=replace(PLACE, channel="console"))
