@@ -56,7 +56,12 @@ class AgendaAnswer:
 
 def read_question(text: str, today: date) -> AgendaQuestion | PastQuestion | None:
     """Return what of an agenda or of a log a message asks for; None for any other message."""
-    return past_question(text, today) or agenda_question(text, today)
+    if (past := past_question(text, today)) is not None:
+        return past
+    asked = agenda_question(text, today)
+    if asked is not None and asked.days.last < today:  # "and yesterday?"
+        return PastQuestion("done", asked.days)
+    return asked
 
 
 def answer_question(connection: Connection, question: AgendaQuestion | PastQuestion, asker: Asker) -> AgendaAnswer:

@@ -23,6 +23,7 @@ _THIS_WEEK = lazy.regex(rf"(?<!\w)(?:{_PHRASES['this_week']})(?!\w)")
 _THIS_MONTH = lazy.regex(rf"(?<!\w)(?:{_PHRASES['this_month']})(?!\w)")
 _IN_MONTH = lazy.regex(rf"(?<!\w)(?:in|en|for|para) (?P<month>{'|'.join(MONTHS)})(?!\w)")
 _OF_TOMORROW = lazy.regex(r"(?<=\w )de mañana\Z")
+_QUE = lazy.regex(r"\b[qk]\b")
 _UP_TO = lazy.regex(rf"(?<!\w)(?:{_PHRASES['up_to']})(?: (?:the|el|la|on))?\s*\Z")
 _UP_TO_WITHIN = lazy.regex(rf"(?:{_PHRASES['up_to']})(?!\w)")
 _BETWEEN = lazy.regex(_PHRASES["between"])
@@ -46,11 +47,12 @@ def agenda_question(question: str, today: date) -> AgendaQuestion | None:
     plain = fold(question.strip()[: _LONGEST + 1]).replace("’", "'").strip(" ¿?¡!.")
     if len(plain) > _LONGEST:
         return None
-    plain = _OF_TOMORROW.sub("para mañana", plain)
+    plain = _QUE.sub("que", _OF_TOMORROW.sub("para mañana", plain))
     named = _days_of(plain, today)
     start, end, days = named or (len(plain), len(plain), DateRange(today, today + _AHEAD))
     rest = " ".join([*plain[:start].split(), *plain[end:].split()])
-    if not _ASKS.fullmatch(rest) or (named is None and not _OPEN.search(rest)):
+    is_bare = named is not None and not rest and question.rstrip().endswith("?")
+    if not is_bare and (not _ASKS.fullmatch(rest) or (named is None and not _OPEN.search(rest))):
         return None
     return AgendaQuestion(days, undated=named is None)
 

@@ -320,7 +320,7 @@ class CommandRegistry:
                 return False
             from kenobot.agent.commands import reminder_changes
 
-            return reminder_changes.answers(connection, inbound, at, self._context.zone)
+            return reminder_changes.answers(connection, inbound, principal, at, self._context.zone)
 
         return await self._ask(database, answers)
 

@@ -65,12 +65,12 @@ def refers(
     return bool(find_meant(connection, order, inbound, principal, at, now))
 
 
-def answers(connection: Connection, inbound: Inbound, at: datetime, home: ZoneInfo) -> bool:
+def answers(connection: Connection, inbound: Inbound, principal: Principal, at: datetime, home: ZoneInfo) -> bool:
     """Return whether a message answers the question about a reminder that is open here. home: the configured zone."""
     approval = reminder_questions.find_question(connection, inbound, at)
     if approval is None:
         return False
-    now = to_local(at, zone_in_force(connection, home, at))
+    now = to_local(at, zone_in_force(connection, home, at, principal.role))
     return reminder_questions.read_answer(connection, approval, inbound.text, now) is not None
 
 

@@ -81,6 +81,7 @@ class _Phrases:
         # bounded: the rows of the table; start
         self.names: Mapping[str, str] = dict(table["names"])
         self.early: str = table["early"]
+        self.rise = lazy.regex(table["rise"])
         self.adding = {name: compiled(name) for name in ("again", "remind", "forget", "alarm", "call")}
         self.behind = compiled("remind", f"(?P<before>.{{2,80}}?),? {lead}") + compiled(
             "forget", f"(?P<before>.{{2,80}}?),? {lead}"
@@ -295,7 +296,9 @@ def _read_about_one(kind: str, message: _Message, match: re.Match[str], language
     time = message.part(match, "when").said if when is not None else ""
     if found is None:
         return None
-    return ReminderOrder(found, language, what, when, sure="named" in groups, all=is_of_all, time=time)
+    # Of alarms there are those of cars and of fire.
+    is_sure = "named" in groups and (not what or not groups["named"].startswith("alarm"))
+    return ReminderOrder(found, language, what, when, sure=is_sure, all=is_of_all, time=time)
 
 
 def _read_shift(message: _Message, match: re.Match[str], language: Language) -> ReminderOrder | None:
@@ -356,8 +359,8 @@ def _read_alarm(
     if when is None or when.meaning is None:
         return _read_untimed(form, body, phrases, language) if form == "alarm" else None
     name = _name_alarm(match, phrases)
-    if name == phrases.names["wake"] and not _NAMES_HALF.search(body.plain):
-        when = _read(body, phrases.early) or when
+    if name == phrases.names["wake"]:
+        when = _read_early(body, when, phrases)
     what = _without_lead_in(_strip_time(body, when), phrases)
     if form == "call":
         starts = when.spans[0][0] <= len("at the ")
@@ -383,10 +386,17 @@ def _read_timed(body: _Message, phrases: _Phrases, language: Language, *, has_ho
     what = _without_lead_in(rest, phrases)
     if not what or phrases.bare.fullmatch(fold(what)):
         return ReminderOrder("again", language, when=when)
+    if phrases.rise.match(fold(what)):
+        when = _read_early(body, when, phrases)
     is_thing = phrases.thing.match(rest.plain) and not phrases.bound.match(rest.plain)
     if has_hour and is_thing and not _names_hour(when):
         return None
     return ReminderOrder("add", language, what, when)
+
+
+def _read_early(body: _Message, when: When, phrases: _Phrases) -> When:
+    """Read the hour at which somebody gets up: one of the morning, unless the words tell."""
+    return when if _NAMES_HALF.search(body.plain) else _read(body, phrases.early) or when
 
 
 def _read_untimed(form: str, body: _Message, phrases: _Phrases, language: Language) -> ReminderOrder | None:

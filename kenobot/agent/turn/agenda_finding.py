@@ -1,7 +1,7 @@
 """Find what answers a question for an agenda or a log: for the report of memory, and for a model that is asked it."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda import answers
@@ -64,10 +64,15 @@ class AgendaAsker:
         return AgendaFinding(answers.render_answer(answer, self.language, asker.today), records, of_others)
 
 
+def asks_for_days(text: str, today: date) -> bool:
+    """Return whether a text asks for an agenda or a log, and so tells nothing."""
+    return answers.read_question(text, today) is not None
+
+
 async def add_agenda(context: PromptContext, database: Database, asker: AgendaAsker) -> PromptContext:
     """Show a model what answers the person's question for days, if the message is one."""
     text = without_attachments(asker.pending.inbound.text).strip()
-    if not asker.principal.read_scopes or answers.read_question(text, asker.now.date()) is None:
+    if not asker.principal.read_scopes or not asks_for_days(text, asker.now.date()):
         return context
     found = await database.read(lambda connection: asker.find(connection, text))
     if found is None or not found.text:

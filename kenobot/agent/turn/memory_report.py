@@ -16,7 +16,7 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
-from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on
@@ -142,6 +142,8 @@ class MemoryReporter:
         lines: list[str] = []
         if turn is not None and keeps_nothing(turn.text):
             turn, lines = None, ["- not kept:"]
+        elif turn is not None and asks_for_days(turn.text, turn.at.date()):
+            turn = None
         decisions: list[tuple[Candidate, Decision]] = []
         change = await self._corrected(pending, turn) if turn is not None and not here else None
         if turn is not None and change is None:

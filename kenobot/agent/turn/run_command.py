@@ -62,7 +62,8 @@ def _enqueue(
     if answer.file is not None and sends_files(services.channels, inbound.channel):
         parts = render_file(services.channels, inbound.channel, answer.file, answer.text, answer.text).parts
     else:
-        text = answer.text if answer.file is None else f"{answer.text}\n```\n{answer.file.text}\n```"
+        lines = [] if answer.file is None else ["```", *answer.file.text.splitlines(), "```"]
+        text = "\n".join([answer.text, *lines])
         parts = render_answer(services.channels, inbound.channel, text, language, services.answer_parts).parts
     assert data.command is not None
     command = data.command[0]

@@ -73,6 +73,29 @@ a las 22 recuérdame apagar la calefacción
 recuérdame que mi madre llega el jueves a las 11
 recuérdame la semana que viene pedir cita
 recuérdame comprar el regalo de Ana antes del viernes
+Recordarme mañana a primera hora que llame al colegio
+me puedes avisar mañana por la tarde de que recoja el paquete
+¿podrías recordarme que a las 6 tengo clase de inglés?
+avísame media hora antes de las 8 para preparar la cena
+ponme una alarma mañana a las siete y cuarto
+pon alarma a las 6:15
+quiero una alarma a las 8
+necesito que me despiertes a las 5:30
+Recuérdame el 24 de diciembre a las 20:00 encender el horno
+recuérdame en una semana revisar el contrato
+recuérdame dentro de 3 días pagar la multa
+recuérdame a final de mes hacer la factura
+recuérdanos todos los viernes por la tarde regar las plantas
+que no me olvide de tomar la medicina a las 9
+que no se nos olvide el regalo de mamá el sábado
+no me dejes olvidar la reunión de las 4
+hey, recuérdame esta noche sacar al perro
+Porfa recuérdame mañana ir al banco
+recuérdame llamar a la abuela cada domingo a las 12
+apúntame un recordatorio para el jueves: dentista 17:30
+haz que me acuerde de llamar a Pepe mañana
+cada mañana a las 7 avísame de tomar la pastilla
+el día 15 de cada mes recuérdame pagar el alquiler
 """,
     "en": """
 remind me to call Luis tomorrow at 8
@@ -142,6 +165,31 @@ quick reminder to call Dad at 7
 remind me later to call Bob
 pls remind me 2 buy milk at 6
 put a reminder on for 9 tomorrow to water the plants
+remind me first thing tomorrow to call the school
+can you give me a reminder tomorrow afternoon to pick up the parcel
+could you remind me that I have English class at 6?
+remind me half an hour before 8 to cook dinner
+set alarm 7:15
+alarm at 6:15 please
+I want an alarm at 8
+I need you to wake me up at 5:30
+remind me on the 24th of December at 8pm to turn on the oven
+remind me in a week to check the contract
+remind me in 3 days to pay the fine
+remind me at the end of the month to do the invoice
+remind us every Friday afternoon to water the plants
+don't let us forget mum's present on Saturday
+remind me tonight to walk the dog
+remind me to call grandma every Sunday at noon
+put in a reminder for Thursday: dentist 17:30
+remind me each morning at 7 to take the pill
+on the 15th of every month remind me to pay the rent
+hey can you remind me abt the gym at 6
+just remind me tmrw at 9am, to send the email to Sarah
+Remind me: dentist Tuesday 3pm
+remind me when it's 5 to leave
+remind me to leave at 5
+remind me to wake up at 6
 """,
 }
 OTHERS: dict[Language, str] = {
@@ -240,6 +288,30 @@ recuérdame eso que dijiste
 tengo un recordatorio en la nevera
 el recordatorio de ayer no llegó
 recordatorios de Apple o de Google, ¿cuál es mejor?
+me recordó a las 8 que tenía cita
+recuérdame qué tengo mañana
+¿qué me tienes que recordar mañana a las 8?
+recuérdame la contraseña del wifi
+recuérdame el cumpleaños de Ana
+recuérdame dónde dejé las llaves ayer por la tarde
+ayer te pedí que me recordaras llamar a Luis y no lo hiciste
+gracias por recordarme lo de mañana
+no hace falta que me avises mañana
+no me pongas alarma
+mi madre me despierta a las 7
+el despertador suena a las 7
+quiero que me recuerdes como era antes
+recuérdame cuando sea vieja
+me avisarán el lunes
+avísame si mañana llueve
+avísame en cuanto llegue el paquete
+dime a qué hora sale el tren mañana
+dime que me quieres
+pasa el lunes por aquí
+cancela la alarma de incendios
+quita la alarma del coche
+para el coche a las 8
+he hecho la cena
 """,
     "en": """
 remind me of you
@@ -351,5 +423,39 @@ set a trap for 7 mice
 ping me if the server goes down
 alert the team at 5
 notify me about new features
+avísale a Juan a las 8
+cambia la bombilla
+hecho a mano
+listo
+what was the reminder you set yesterday?
+thanks for reminding me about tomorrow
+no need to wake me at 7
+don't wake me up tomorrow
+tell Juan at 8 that I'm late
+my mum wakes me up at 7
+the alarm clock rings at 7
+remind me how it was before
+remind me when I'm old
+they will let me know on Monday
+let me know if it rains tomorrow
+let me know as soon as the parcel arrives at 5
+tell me when the train leaves tomorrow at 8
+remind me of my appointment times
+remind me what my appointment tomorrow is
+the fire alarm at 5 scared me
+cancel the fire alarm test
+change the bulb
+move over
+stop the car at 8
+push the commit to main at 5
+postpone the wedding to June
+reschedule the meeting to Monday
+skip breakfast
+make it better
+finished my homework at 5
+called Bob at 3, he says hi
+I get a reminder every Monday at 9 from Google
+set a reminder
+the movie "Remind me tomorrow" is good
 """,
 }
