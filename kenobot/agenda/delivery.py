@@ -3,6 +3,7 @@
 What came due while the bot was away is told late and says so; when it is much, or old, as one summary a chat.
 """
 
+import itertools
 import logging
 import sqlite3
 from collections import defaultdict
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import OWNER_PERSON, Job, JobKind
-from kenobot.agenda.recurrence import count_between, latest_instance, to_local
+from kenobot.agenda.recurrence import count_between, instances, latest_instance, to_local, to_utc
 from kenobot.agenda.say_time import say_hour, say_moment
 from kenobot.agenda.zones import follow_zone, needs_to_follow, zone_in_force
 from kenobot.core import texts
@@ -38,10 +39,12 @@ POLL_SECONDS = 5.0
 _BATCH = 50  # jobs a transaction
 _ON_TIME = timedelta(minutes=3)
 _LATE = timedelta(hours=1)  # behind which several are told as one
+_MORNING = timedelta(hours=4)  # within which the morning word is still one
 _STILL_HELPS = timedelta(hours=24)
 _MOST_LATE = 3  # a chat, one by one
-_MOST_LINES = 30
+_MOST_LINES, _LONGEST_LINE = 30, 200
 _MOST_COUNTED = 100
+_MOST_WALKED = 1000
 _SHORTEST = timedelta(minutes=1)  # between two instances of a rule
 
 Compose = Callable[[Connection, Job, datetime], str | None]
@@ -184,9 +187,9 @@ class ReminderDelivery(BackgroundTask):
     def _words(self, connection: Connection, telling: _Telling, zone: ZoneInfo, now: datetime) -> str | None:
         job, language = telling.job, telling.job.language
         if job.kind != "reminder":
-            compose = self._compose.get(job.kind)
+            compose = self._compose.get(job.kind) if now - telling.due < _MORNING else None
             return compose(connection, job, now) if compose is not None else None
-        words = texts.REMINDER(language, text=f"{sanitize_name(job.name)}: {job.text}" if job.name else job.text)
+        words = texts.REMINDER(language, text=_text_of(job))
         if now - telling.due < _ON_TIME:
             return words
         when = _say_due(telling.due, now, zone, language)
@@ -201,7 +204,15 @@ class ReminderDelivery(BackgroundTask):
         lines = []
         for telling in tellings[:_MOST_LINES]:
             when = _say_due(telling.due, now, zone, first.language)
-            lines.append(texts.REMINDERS_MISSED_LINE(first.language, when=when, text=one_line(telling.job.text)))
+            line = texts.REMINDERS_MISSED_LINE if telling.covers == 1 else texts.REMINDERS_MISSED_LINE_SEVERAL
+            lines.append(
+                line(
+                    first.language,
+                    when=when,
+                    text=one_line(_text_of(telling.job))[:_LONGEST_LINE],
+                    count=telling.covers,
+                )
+            )
         if left := len(tellings) - len(lines):
             lines.append(texts.REMINDERS_MISSED_MORE(first.language, count=left))
         words = texts.REMINDERS_MISSED(first.language, lines="\n".join(lines))
@@ -241,9 +252,23 @@ def _latest_due(connection: Connection, job: Job, zone: ZoneInfo, now: datetime)
     if now - due < _SHORTEST:
         return local, due, 1
     found = latest_instance(job.rule, job.start_local, zone, now)
-    if found is not None and found[1] > due and not job_rows.is_settled(connection, job.id, found[1], job.planned):
+    if found is not None and found[1] > due:
         local, due = found
+    if job_rows.is_settled(connection, job.id, due, job_rows.stamp_local(local)):  # before a clock was set back
+        local, due = _last_unsettled(connection, job, zone, now)
     return local, due, 1 + count_between(job.rule, job.start_local, zone, planned, local, _MOST_COUNTED)
+
+
+def _last_unsettled(connection: Connection, job: Job, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:
+    """Return the latest instance of a job that is due and was not told; of very many, one of the first."""
+    assert job.planned_due is not None
+    last = planned, _ = datetime.fromisoformat(job.planned), job.planned_due
+    for local in itertools.islice(instances(job.rule, job.start_local, zone, planned), _MOST_WALKED):
+        if (due := to_utc(local, zone)) > now:
+            break
+        if not job_rows.is_settled(connection, job.id, due, job_rows.stamp_local(local)):
+            last = local, due
+    return last
 
 
 def _split(tellings: Sequence[_Telling], now: datetime) -> tuple[list[_Telling], list[_Telling]]:
@@ -252,6 +277,11 @@ def _split(tellings: Sequence[_Telling], now: datetime) -> tuple[list[_Telling],
     if len(old) <= _MOST_LATE:
         old = [each for each in old if each.job.missed == "summary" or now - each.due > _STILL_HELPS]
     return [each for each in tellings if each not in old], old
+
+
+def _text_of(job: Job) -> str:
+    """Return what a job says, with the name of its person where others read along."""
+    return f"{sanitize_name(job.name)}: {job.text}" if job.name else job.text
 
 
 def _say_due(due: datetime, now: datetime, zone: ZoneInfo, language: Language) -> str:

@@ -133,14 +133,9 @@ class Reminders(RuleBasedStateMachine):
     @rule(minutes=_SPANS, restarts=st.booleans())
     def set_back(self, minutes: int, *, restarts: bool) -> None:
         """The clock was wrong: noticed while the bot runs, and after a restart if anything was told before."""
-        before = self.reminders.seen
         if restarts:
             self.boot()
-            before = job_rows.newest_moment(self.connection)
         self.clock._now -= timedelta(minutes=minutes)
-        if before is not None and self.now < before - timedelta(seconds=1):
-            for each in self.expected.values():
-                each.set_back(self.zone, self.now)
         self.look()
 
     @rule(name=st.sampled_from(_ZONES))
@@ -188,6 +183,28 @@ class Reminders(RuleBasedStateMachine):
             if job.rule:
                 each.floor = max(each.floor, self.local(each.zone))
 
+    @precondition(lambda self: self.expected)
+    @rule(data=st.data(), minutes=_SPANS)
+    def move(self, data: st.DataObject, minutes: int) -> None:
+        """One for once goes to another time, told or not; of a recurring one the next instance alone."""
+        number = data.draw(st.sampled_from(sorted(self.expected)))
+        job, each = self.job(number), self.expected[number]
+        if job.state != "active" and (job.rule or job.state != "done"):
+            return
+        start = self.local(each.zone) + timedelta(minutes=minutes + 1)
+        start = start.replace(second=0)
+        if (due := moment_of(start, each.zone or self.zone)) <= self.now:
+            return
+        jobs.move_job(self.connection, job, Moment(start), self.zone, self.now)
+        if job.rule:
+            if job.next_due is not None and job.next_due == job.planned_due:
+                each.settled.add(datetime.fromisoformat(job.planned))
+            each.snoozed.discard(job.next_due or due)
+            each.snoozed |= {found.due for found in job_rows.waiting_occurrences(self.connection, number)}
+        else:
+            each.plan, each.floor = Plan((start.time(),), frozenset(), start.date()), start - timedelta(minutes=1)
+            each.settled, each.stood_for, each.snoozed = set(), set(), set()
+
     @precondition(lambda self: len(self.expected) > 2)
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
@@ -201,6 +218,10 @@ class Reminders(RuleBasedStateMachine):
     def look(self) -> None:
         """Have the bot look at the clock, and compare what it tells with what is due."""
         zone, now = self.zone, self.now
+        before = self.reminders.seen or job_rows.newest_moment(self.connection)
+        if before is not None and now < before - timedelta(seconds=1):
+            for each in self.expected.values():
+                each.set_back(zone, now)
         due = {number: (each.pending(zone, now), {at for at in each.snoozed if at <= now})
                for number, each in self.expected.items() if each.state == "active"}  # fmt: skip
         was_set_back, is_due = self.reminders.look(self.connection, now, ("fake",))

@@ -200,6 +200,17 @@ async def test_a_clock_set_forward_by_mistake_loses_nothing(house: House) -> Non
     assert await house.at("2026-12-01T07:00") == ["⏰ pill"]
 
 
+async def test_what_a_wrong_clock_told_already_is_left_out_of_what_comes_again(house: House) -> None:
+    """After a downtime within the days that come twice: the others are told once, and all of them are settled."""
+    job = await house.add(DAILY, "pill")
+    assert len(await house.at("2026-12-13T12:00")) == 1
+    assert await house.at("2026-12-10T12:00") == []
+    house.restart()
+    [told] = await house.at("2026-12-13T12:00")
+    assert told.endswith("\n\n- pill (Saturday 12 December, 8:00; 2 times)")
+    assert (await house.job(job)).next_due == datetime(2026, 12, 14, 7, tzinfo=UTC)
+
+
 async def test_a_reminder_follows_its_owner_to_another_zone_and_back(house: House) -> None:
     """Until the day they named."""
     await house.add(DAILY, "pill")
@@ -215,6 +226,19 @@ async def test_a_reminder_follows_its_owner_to_another_zone_and_back(house: Hous
     assert await house.at("2026-12-01T14:00") == ["⏰ pill"]
     assert await house.at("2026-12-02T14:00") == ["⏰ pill"]
     assert await house.at("2026-12-03T07:00") == ["⏰ pill"]
+
+
+async def test_a_morning_word_says_nothing_in_the_evening(house: House) -> None:
+    """Nor when its composer has nothing to say; the next one comes all the same."""
+    words = iter(["Good morning.", None, "Good morning again."])
+    house.reminders._compose = {"morning": lambda connection, job, at: next(words)}
+    new = NewJob("", PLACE, DAILY, kind="morning")
+    await house.database.write(lambda c: jobs.add_job(c, replace(new, text="morning"), MADRID, house.clock.now()))
+    assert await house.at("2026-11-30T07:00") == ["Good morning."]
+    assert await house.at("2026-12-01T07:00") == []
+    assert await house.at("2026-12-02T19:00") == []
+    assert await house.at("2026-12-03T09:00") == ["Good morning again."]
+    assert house.channel.sent[0].part.buttons == ()
 
 
 async def test_a_reminder_waits_for_its_channel(house: House) -> None:
