@@ -1,4 +1,4 @@
-"""Recognise the days and times that a folded text names, in Spanish and English; days are counted from one.
+"""Recognise the days that a folded text names, in Spanish and English; days are counted from one.
 
 The expressions are named_days.toml; a day that lies ahead goes before one that is over.
 """
@@ -90,7 +90,9 @@ def _counted_from(text: str, found: Sequence[NamedDay]) -> list[NamedDay]:
     days: list[NamedDay] = []
     for named in found:
         start = max(0, named.start - _LONGEST_COUNT)
-        counts = (pattern.search(text, start, named.start) for pattern in _FROM_BEHIND)
+        cue = _COUNT_CUE.match(text, named.start, named.end)
+        end = cue.end() if cue else named.start
+        counts = (pattern.search(text, start, end) for pattern in _FROM_BEHIND)
         match = next(filter(None, counts), None)
         if match is None:
             days.append(named)
@@ -206,7 +208,7 @@ def _of_month(groups: Groups, said: _Reference) -> date | None:
 
 def _of_next_month(groups: Groups, said: _Reference) -> date | None:
     first = _first_of_next_month(said)
-    return valid_day(first.year, first.month, int(groups["n"]))
+    return valid_day(first.year, first.month, _day_number(groups))
 
 
 def _first_of_next_month(said: _Reference) -> date:
@@ -316,7 +318,7 @@ def _weekend(groups: Groups, said: _Reference) -> date | None:
 
 
 def _holiday(groups: Groups, said: _Reference) -> date | None:
-    name = next(value for pattern, value in _HOLIDAYS.items() if re.fullmatch(pattern, groups["holiday"]))
+    name = next(value for pattern, value in HOLIDAYS.items() if re.fullmatch(pattern, groups["holiday"]))
     years = range(said.day.year, said.day.year + 2)
     return next(day for day in (_holiday_of(year, name) for year in years) if day >= said.day)
 
@@ -358,11 +360,11 @@ def _unless_today(said: _Reference, weekday: int) -> date | None:
 
 
 def _day_number(groups: Groups) -> int:
-    return int(groups["n"]) if "n" in groups else _NUMBERS[groups["word"]]
+    return int(groups["n"]) if "n" in groups else NUMBERS[groups["word"]]
 
 
 def _weekday_number(groups: Groups) -> int:
-    return WEEKDAYS[groups["weekday"]] if "weekday" in groups else _SHORT_WEEKDAYS[groups["short"]]
+    return WEEKDAYS[groups["weekday"]] if "weekday" in groups else SHORT_WEEKDAYS[groups["short"]]
 
 
 _RULES: Mapping[str, Callable[[Groups, _Reference], date | None]] = {
@@ -419,31 +421,6 @@ _UNITS: Mapping[str, int | str] = {
 }  # fmt: skip
 
 
-# ── times of a day ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def time_named(plain: str) -> str:
-    """Find the time of day that a folded text names, as HH:MM; "" for none."""
-    for pattern in _TIMES:
-        if match := pattern.search(plain[:_LONGEST]):
-            return _time({name: value for name, value in match.groupdict().items() if value}, plain)
-    return ""
-
-
-def _time(groups: Groups, plain: str) -> str:
-    if "noon" in groups or "midnight" in groups:
-        return "12:00" if "noon" in groups else "00:00"
-    hour = int(groups["hour"]) if "hour" in groups else _HOURS[groups["word"]]
-    minutes = 60 * hour + int(groups.get("minute", 0))
-    minutes += _MINUTES.get(groups.get("past", ""), 0) - _MINUTES.get(groups.get("to", ""), 0)
-    half = groups.get("half", "")
-    if minutes < 12 * 60 and (half == "p" or (not half and _AFTER_NOON.search(plain))):
-        minutes += 12 * 60
-    elif hour == 12 and half == "a":
-        minutes -= 12 * 60
-    return f"{minutes // 60:02}:{minutes % 60:02}" if 0 <= minutes < 24 * 60 else ""
-
-
 # ── the tables ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -454,15 +431,13 @@ def _by_place(rows: Sequence[str], first: int) -> dict[str, int]:
 _TABLES = load_tables(__package__, "named_days.toml")
 _WORDS: Mapping[str, str] = _TABLES["words"]
 _PARTS: Mapping[str, str] = _TABLES["parts"]
-_NUMBERS = _by_place(_WORDS["numbers"].splitlines(), 1)
+NUMBERS = _by_place(_WORDS["numbers"].splitlines(), 1)
 _COUNTS = _by_place(_WORDS["counts"].splitlines(), 1)
-_SHORT_WEEKDAYS = _by_place(_WORDS["short_weekdays"].splitlines(), 0)
+SHORT_WEEKDAYS = _by_place(_WORDS["short_weekdays"].splitlines(), 0)
 _SHORT_MONTHS = {"sept": 9, **{name[:3]: number for name, number in MONTHS.items()}}
 _Holiday = str | int | Mapping[str, int]
-_HOLIDAYS: Mapping[str, _Holiday] = _TABLES["holidays"]
+HOLIDAYS: Mapping[str, _Holiday] = _TABLES["holidays"]
 _ORDERS: Mapping[str, int] = _TABLES["orders"]  # of a day of the week in its month; -1 the last
-_HOURS = _by_place(_WORDS["hours"].splitlines(), 1)
-_MINUTES: Mapping[str, int] = _TABLES["minutes"]
 
 
 def _either(names: Mapping[str, object] | Sequence[str]) -> str:
@@ -476,12 +451,12 @@ _PARTS_FILLED = dict(_PARTS) | {
     "short_month": _either(_SHORT_MONTHS),
     "month": f"(?P<month>{_either(MONTHS)})",
     "weekday": f"(?P<weekday>{_either(WEEKDAYS)})",
-    "short_weekday": _either(_SHORT_WEEKDAYS),
-    "number": _either(_NUMBERS),
-    "large": _either([name for name, number in _NUMBERS.items() if number >= _LARGE]),
+    "short_weekday": _either(SHORT_WEEKDAYS),
+    "number": _either(NUMBERS),
+    "large": _either([name for name, number in NUMBERS.items() if number >= _LARGE]),
     "count": _either(_COUNTS),
     "order": "|".join(_ORDERS),
-    "holiday": f"(?P<holiday>{'|'.join(_HOLIDAYS)})",
+    "holiday": f"(?P<holiday>{'|'.join(HOLIDAYS)})",
 }
 
 
@@ -494,8 +469,8 @@ def _filled(pattern: str) -> re.Pattern[str]:
 def _load_kinds() -> dict[str, frozenset[str]]:
     """The kinds of each word by which days are named."""
     rows = {kind: words.split() for kind, words in _TABLES["kinds"].items()}
-    rows |= {"month": [*MONTHS, *_SHORT_MONTHS], "weekday": [*WEEKDAYS, *_SHORT_WEEKDAYS]}
-    rows |= {"number": [word for name in _NUMBERS for word in _WORD.findall(name)]}
+    rows |= {"month": [*MONTHS, *_SHORT_MONTHS], "weekday": [*WEEKDAYS, *SHORT_WEEKDAYS]}
+    rows |= {"number": [word for name in NUMBERS for word in _WORD.findall(name)]}
     rows["part"] += MONTHS
     return {word: frozenset(kind for kind in rows if word in rows[kind]) for row in rows.values() for word in row}
 
@@ -509,12 +484,10 @@ _PATTERNS = tuple(
 )
 _FROM_ANOTHER = tuple(map(_filled, _TABLES["another"]["patterns"]))
 _FROM_BEHIND = tuple(map(_filled, _TABLES["another_behind"]["patterns"]))
+_COUNT_CUE = lazy.regex(r"(?:(?:antes|despues|before|after) )?(?:(?:del?|the|el) )*")
 _KINDS = _load_kinds()  # bounded: of the data
-_TIMES = tuple(
-    lazy.regex(fill_parts(pattern, {"hour": _either(_HOURS), "minutes": _either(_MINUTES)}))
-    for row in _TABLES["time"]
-    for pattern in row["patterns"]
-)
-_AFTER_NOON = lazy.regex(_PARTS["after_noon"])
 _SURELY_MONTHS = [name if name not in ("may", "march") else rf"(?<=\bin ){name}" for name in MONTHS]
 _MONTH_TOLD = lazy.regex(rf"(?<!\w)(?P<month>{_either(_SURELY_MONTHS)})(?!\w)")
+_COMMON = frozenset({"count", "counted", "ago"})  # kinds of words that name no day by themselves
+DAY_WORDS = frozenset(word for word, kinds in _KINDS.items() if kinds - _COMMON) - {"this", "esta", "un", "una", "one"}
+"""Words of a folded text without which, and without digits, it names no day."""

@@ -15,11 +15,12 @@ from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clause
 from kenobot.cognitive.remember.extract.rule_tables import PHRASES
 from kenobot.cognitive.remember.extract.sentence_core import question_in, read_core
 from kenobot.cognitive.text.claims import claims, is_of_speaker
+from kenobot.cognitive.text.clock_times import time_named
 from kenobot.cognitive.text.colloquial import written_out
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
 from kenobot.cognitive.text.fingerprint import is_same_or_more_exact
 from kenobot.cognitive.text.lexicon import STOPWORDS, word_set
-from kenobot.cognitive.text.named_days import days_named, time_named
+from kenobot.cognitive.text.named_days import days_named
 from kenobot.cognitive.text.relatives import RELATIVES
 from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.words import fold, words

@@ -136,12 +136,18 @@ _YES, _NO, _PART, _ALL = (frozenset(_TABLES["answers"][kind]) for kind in ("yes"
 _NUMBERS = lazy.regex(_TABLES["answers"]["numbers"])
 _DIGITS = lazy.regex(r"[0-9]+")
 _HEARD = lazy.regex(_TABLES["answers"]["heard"])
+_CALENDAR = lazy.regex(_TABLES["answers"]["calendar"])
 _SHOW = lazy.regex(_TABLES["answers"]["show"])
 
 
 def asks_to_show(text: str) -> bool:
     """Return whether a short message is nothing but the wish to see what a reply held back."""
     return len(text) <= _LONGEST_ANSWER and _SHOW.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
+
+
+def asks_for_calendar(text: str) -> bool:
+    """Return whether a message is nothing but the wish to get reminders as a calendar file."""
+    return len(text) <= _LONGEST and _CALENDAR.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
 
 
 def asks_what_was_heard(text: str) -> bool:

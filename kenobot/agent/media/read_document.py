@@ -78,6 +78,12 @@ def _mail(path: Path) -> Iterator[str]:
     return mail_lines(path.read_bytes())
 
 
+def _calendar(path: Path) -> Iterator[str]:
+    from kenobot.agent.media.formats.calendar import calendar_lines
+
+    return calendar_lines(path.read_bytes())
+
+
 def _html(path: Path) -> Iterator[str]:
     from kenobot.core.web_page import decode_page, page_lines
 
@@ -102,7 +108,7 @@ def _plain(raw: bytes) -> str:
 
 _READERS: Mapping[str, Callable[[Path], Iterator[str]]] = {
     "pdf": _pdf, "docx": _docx, "xlsx": _xlsx, "pptx": _pptx, "odf": _odf, "rtf": _rtf, "eml": _mail, "html": _html,
-    "txt": _text,
+    "ics": _calendar, "txt": _text,
 }  # fmt: skip
 _BEGINS = ((b"%PDF-", "pdf"), (b"{\\rtf", "rtf"))
 _MAIN_PARTS = (("word/document.xml", "docx"), ("xl/workbook.xml", "xlsx"), ("ppt/presentation.xml", "pptx"))

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.text.named_days import day_named, days_named, easter, time_named
+from kenobot.cognitive.text.clock_times import time_named
+from kenobot.cognitive.text.named_days import day_named, days_named, easter
 from kenobot.cognitive.text.words import fold
 from tests.cost import assert_bounded
 
