@@ -260,11 +260,11 @@ async def test_one_that_cannot_be_worked_out_holds_up_no_other(house: House) -> 
     assert (await house.job(broken)).state == "paused"
 
 
-async def test_a_thousand_at_once_are_all_told(house: House) -> None:
+async def test_many_at_once_are_all_told(house: House) -> None:
     """In several transactions."""
-    for number in range(450):
+    for number in range(120):
         await house.add(place=replace(GUEST, scope=f"user:{number}"), text=f"thing {number}")
-    assert len(await house.at("2026-11-30T07:00:01")) == 450
+    assert len(await house.at("2026-11-30T07:00:01")) == 120
     assert await house.at("2026-11-30T07:00:06") == []
 
 

@@ -36,7 +36,7 @@ def _year(rng: Random) -> list[tuple[Moment | Recurrence, int]]:
         if number < 3:
             plan = Plan((hour,), frozenset(range(7)), start.date())
             made.append((Recurrence(plan.rule, start), len(list(plan.instances(first, last)))))
-        elif number < 60:
+        elif number < 30:
             plan = Plan((hour,), frozenset({number % 7}), start.date())
             rule = plan.rule if number % 2 else plan.cron
             made.append((Recurrence(rule, start), len(list(plan.instances(first, last)))))
