@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ _BESIDE = (2, 4, 8, 14, 30)  # beside a statement
 _TIMES = {"pair": 1, "statement": 1, "life": 4, "dialogue": 3, "harm": 3, "home": 3}  # how often each is learned from
 _SAID = date(2026, 9, 15)
 _FOLDS = 3
-_LEVELS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7)
+_LEVELS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7)
 _WEIGH = {"pair": 0.1, "statement": 0.05, "life": 0.5, "dialogue": 1.5, "harm": 3.0, "home": 1.0}  # in the regression
 _RIDGE, _FREE = 2.0, 0.05  # pull on the weights of signs, and on that of what the softmax says
 _LEAST = 5  # examples that a sign must be of
@@ -265,24 +266,28 @@ def _odds(weights: Floats, each: Example) -> Floats:
     return likely
 
 
-def choose(weights: Floats, each: Example) -> LikelyChange:
+def choose(weights: Floats, each: Example, meanings: Sequence[float] = ()) -> LikelyChange:
     """Choose the memory that a message most probably changes."""
-    found: LikelyChange = likely_change.choose(tellings(each.message), list(_logits(weights, each)), each.memories)
+    logits = list(_logits(weights, each))
+    found: LikelyChange = likely_change.choose(tellings(each.message), logits, each.memories, meanings)
     return found
 
 
 def signs_by_others(examples: Sequence[Example]) -> list[Judged]:
     """Judge examples by weights that have not seen their writers."""
+    return [each for others, own in folds(examples) for each in _judged(learn(weighed(others)), own)]
+
+
+def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
+    """Iterate over parts of the writers: the examples of all others, and their own."""
     writers = sorted({each.writer for each in examples})
     fold = {writer: at % _FOLDS for at, writer in enumerate(random.Random(_SEED).sample(writers, len(writers)))}
-    found = list[list[Judged]]()
     for number in range(_FOLDS):
-        others = learn(_weighed([each for each in examples if fold[each.writer] != number]))
-        found.append(_judged(others, [each for each in examples if fold[each.writer] == number]))
-    return [each for part in found for each in part]
+        others = [each for each in examples if fold[each.writer] != number]
+        yield others, [each for each in examples if fold[each.writer] == number]
 
 
-def _weighed(examples: Sequence[Example]) -> list[Example]:
+def weighed(examples: Sequence[Example]) -> list[Example]:
     return [each for each in examples for _ in range(_TIMES[each.kind])]
 
 
@@ -306,7 +311,7 @@ def fit_signs(judged: Sequence[Judged]) -> dict[str, float]:
                 values[row, column[name]] = value
     right = np.array([each.is_right for each in judged], dtype=float)
     weigh = np.array([_WEIGH[each.example.kind] for each in judged])
-    pull = np.array([_FREE if name in ("logit", "always") else _RIDGE for name in names])
+    pull = np.array([_FREE if name in ("logit", "always", "meaning") else _RIDGE for name in names])
     weights = np.zeros(len(names))
     for _ in range(_NEWTON):
         likely = 1 / (1 + np.exp(-values @ weights))
@@ -317,13 +322,13 @@ def fit_signs(judged: Sequence[Judged]) -> dict[str, float]:
 
 
 def judge(judged: Sequence[Judged]) -> Iterator[str]:
-    """Judge the dialogues by regressions that have not seen them; a line for each level."""
+    """Judge the dialogues, and fortnights, by regressions that have not seen them; a line for each level."""
     told: list[tuple[Judged, float]] = []
     for number in range(_PARTS):
         own = [each for each in judged if _part(each) == number]
         weights = fit_signs([each for each in judged if _part(each) != number])
         told += [(each, _sure(weights, each)) for each in own]
-    for kind in ("harm", "home"):
+    for kind in ("harm", "home", "life"):
         of_kind = [(each, likely) for each, likely in told if each.example.kind == kind]
         for level in _LEVELS:
             yield f"{kind} from {level}: {_asked(of_kind, level)}"
@@ -332,6 +337,8 @@ def judge(judged: Sequence[Judged]) -> Iterator[str]:
 def _part(judged: Judged) -> int:
     """The part of the dialogues that one is of; none of other examples."""
     kind, _, number = judged.example.writer.partition(" ")
+    if judged.example.kind == "life":
+        return crc32(judged.example.writer.encode()) % _PARTS
     return int(number) % _PARTS if kind == "dialogue" else -1
 
 
@@ -357,7 +364,7 @@ def main() -> int:
     chance = random.Random(_SEED)
     dialogues = load_dialogues(load_harm(HARM))
     examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *dialogues]
-    weights, judged = learn(_weighed(examples)), signs_by_others(examples)
+    weights, judged = learn(weighed(examples)), signs_by_others(examples)
     for line in judge(judged):
         print(line, flush=True)
     signs = fit_signs(judged)
