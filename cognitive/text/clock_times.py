@@ -81,6 +81,24 @@ def clock_behind(plain: str, place: int) -> ClockTime | None:
     return next((replace(time, start=place) for match in found if match and (time := _read(plain, match))), None)
 
 
+def clock_ahead(plain: str, place: int) -> tuple[ClockTime, bool] | None:
+    """Read the time right before a day, such as "11.45 tomorrow", and whether it is a number that may count."""
+    for pattern in _AHEAD:
+        match = pattern.search(plain, max(0, place - _LONGEST_CUE), place)
+        if match and (time := _read(plain, match)):
+            return replace(time, end=min(time.end, place)), "bare" in pattern.groupindex
+    return None
+
+
+def clock_behind_part(plain: str, place: int) -> ClockTime | None:
+    """Read the time right behind a part of the day, such as "tomorrow morning 11.45"."""
+    blank = _BLANK.match(plain, place)
+    if blank is None:
+        return None
+    found = (pattern.match(plain, blank.end()) for pattern in _BEHIND_PART)
+    return next((replace(time, start=place) for match in found if match and (time := _read(plain, match))), None)
+
+
 def time_named(plain: str) -> str:
     """Find the time of day that a folded text names, as HH:MM; "" for none."""
     found = clock_times(plain)
@@ -179,6 +197,15 @@ _CUED = tuple(
 )
 _MORE = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["more"]["patterns"])
 _BEHIND_DAY = tuple(lazy.regex(_fill(pattern)) for pattern in _TABLES["behind_day"]["patterns"])
+_BESIDE = _TABLES["beside"]
+_AHEAD = tuple(
+    lazy.regex(_fill(f"{_BESIDE['lead']}{pattern}{_BESIDE['link']}\\Z"))
+    for pattern in [*_BESIDE["patterns"], *_BESIDE["bare"]]
+)
+_BEHIND_PART = (
+    *(lazy.regex(_fill(f"{pattern}{{no_thing}}")) for pattern in [*_BESIDE["patterns"], *_BESIDE["digits"]]),
+    lazy.regex(_fill(r"{h}(?=\W*$)")),
+)
 _BLANK = lazy.regex(r",? |t(?=\d\d:)")
 _JOIN = lazy.regex(
     r",? ?(?:(?P<or>\bor\b|\bo\b|\bu\b|/)|,|\band\b|\by\b|&) ?(?:(?:again|also|then|tambien|otra vez|luego) )?"

@@ -201,9 +201,13 @@ def _numbers(groups: Groups, said: _Reference) -> date | None:
 
 
 def _of_month(groups: Groups, said: _Reference) -> date | None:
-    month = MONTHS.get(groups.get("month", "")) or _SHORT_MONTHS[groups["short"]]
     number = _day_number(groups)
-    return day_of_year(groups.get("year"), month, number, said.day, said.past)
+    return day_of_year(groups.get("year"), _month_of(groups), number, said.day, said.past)
+
+
+def _month_of(groups: Groups) -> int:
+    """Return the number of the month that is named, in full or short; 0 where none is."""
+    return MONTHS.get(groups.get("month", ""), 0) or _SHORT_MONTHS.get(groups.get("short", ""), 0)
 
 
 def _of_next_month(groups: Groups, said: _Reference) -> date | None:
@@ -220,7 +224,7 @@ def _month_meant(groups: Groups, said: _Reference) -> tuple[int, int]:
     if "next" in groups:
         following = _first_of_next_month(said)
         return following.year, following.month
-    month = MONTHS[groups["month"]] if "month" in groups else said.day.month
+    month = _month_of(groups) or said.day.month
     return said.day.year + (month < said.day.month), month
 
 
@@ -231,7 +235,7 @@ def _nth_weekday(groups: Groups, said: _Reference) -> date | None:
         found = _nth_of(year, month, groups)
         if found >= said.day:
             return found
-        if "month" in groups:
+        if _month_of(groups):
             return _nth_of(year + 1, month, groups)
     following = _first_of_next_month(said)
     return _nth_of(following.year, following.month, groups)
@@ -256,7 +260,7 @@ def _part_of_month(groups: Groups, said: _Reference) -> date | None:
     if "end" in groups:
         return end_of_month(date(year, month, 1))
     found = date(year, month, _first_of_part(groups, year, month))
-    if found < said.day and not groups.keys() & {"month", "next"}:
+    if found < said.day and not groups.keys() & {"month", "short", "next"}:
         return _first_of_next_month(said).replace(day=found.day)
     return found if found >= said.day else found.replace(year=year + 1)
 
@@ -471,7 +475,7 @@ def _load_kinds() -> dict[str, frozenset[str]]:
     rows = {kind: words.split() for kind, words in _TABLES["kinds"].items()}
     rows |= {"month": [*MONTHS, *_SHORT_MONTHS], "weekday": [*WEEKDAYS, *SHORT_WEEKDAYS]}
     rows |= {"number": [word for name in NUMBERS for word in _WORD.findall(name)]}
-    rows["part"] += MONTHS
+    rows["part"] += [*MONTHS, *_SHORT_MONTHS]
     return {word: frozenset(kind for kind in rows if word in rows[kind]) for row in rows.values() for word in row}
 
 
@@ -489,5 +493,7 @@ _KINDS = _load_kinds()  # bounded: of the data
 _SURELY_MONTHS = [name if name not in ("may", "march") else rf"(?<=\bin ){name}" for name in MONTHS]
 _MONTH_TOLD = lazy.regex(rf"(?<!\w)(?P<month>{_either(_SURELY_MONTHS)})(?!\w)")
 _COMMON = frozenset({"count", "counted", "ago"})  # kinds of words that name no day by themselves
+TOMORROW_WORDS = frozenset(_TABLES["kinds"]["tomorrow"].split())
+"""Words of a folded text by which the day after is named."""
 DAY_WORDS = frozenset(word for word, kinds in _KINDS.items() if kinds - _COMMON) - {"this", "esta", "un", "una", "one"}
 """Words of a folded text without which, and without digits, it names no day."""

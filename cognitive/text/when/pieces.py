@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
-from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_behind, clock_times
+from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_ahead, clock_behind, clock_behind_part, clock_times
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, valid_day
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
@@ -105,6 +105,8 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
     pieces = Pieces(plain)
     text = _find_durations(plain, pieces)
     pieces.repeats, text = find_repeats(text)
+    if not pieces.repeats and (lasting := _LASTING.search(text)):
+        pieces.repeats.append(Repeat(Rule("DAILY"), *lasting.span("said")))
     text = _find_bounds(text, pieces)
     pieces.clocks = clock_times(text)
     if any(_needs_day(repeat) for repeat in pieces.repeats) and (nth := find_nth_weekday(text)) is not None:
@@ -114,9 +116,11 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
     if not pieces.repeats and (workday := find_workday(text, now.date())) is not None:
         pieces.days.append(NamedDay(*workday, workday[0]))
     _find_parts(text, pieces)
+    _find_clocks_beside(text, pieces)
     pieces.vague = [match.span() for pattern in _VAGUE for match in pattern.finditer(plain)]
     if not pieces.clocks:
         pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
+        pieces.vague += [match.span() for pattern in _HOURLESS_LENGTHS for match in pattern.finditer(text)]
     pieces.vague += pieces.odd
     if not pieces.spans():
         pieces.vague = [match.span() for match in _ALONE.finditer(text)]
@@ -134,8 +138,9 @@ def _find_durations(plain: str, pieces: Pieces) -> str:
     for pattern, sign, anchored in _DURATIONS if not words.isdisjoint(_LENGTHS) else _SHORT_DURATIONS:
         for match in pattern.finditer(text):
             length = _read_length({name: value for name, value in match.groupdict().items() if value})
-            pieces.durations.append(Duration(sign * length, match.start(), match.end(), anchored))
-            text = mask(text, match.start(), match.start("link") if anchored else match.end())
+            start, end = match.span("said" if "said" in pattern.groupindex else 0)
+            pieces.durations.append(Duration(sign * length, start, end, anchored))
+            text = mask(text, start, match.start("link") if "link" in pattern.groupindex else end)
     pieces.durations.sort(key=lambda piece: piece.start)
     return text
 
@@ -165,10 +170,13 @@ def _find_bounds(plain: str, pieces: Pieces) -> str:
     for pattern, name in _BOUNDS:
         for match in pattern.finditer(text):
             groups = match.groupdict()
-            count = read_number(groups.get("n") or "1")
-            unit = "times" if name == "times" else groups.get("unit") or "this " + next(filter(None, groups.values()))
+            count = read_number(groups.get("n") or groups.get("many") or groups.get("behind") or "1")
+            if name == "doses" and count < (_MANY_DOSES if groups.get("behind") else 2):
+                continue  # so many each time
+            unit = "times" if name in ("times", "doses") else groups.get("unit") or "this " + next(filter(None, groups.values()))
             pieces.bounds.append(Bound(match.start(), match.end(), count, unit))
             text = mask(text, match.start(), match.end())
+    pieces.odd += [match.span() for match in _DOSES.finditer(text) if read_number(match["n"]) > 1]
     return text
 
 
@@ -269,6 +277,21 @@ def _read_numbers(match: re.Match[str], named: NamedDay, pieces: Pieces, now: da
         pieces.other_days[named.start] = other
 
 
+def _find_clocks_beside(plain: str, pieces: Pieces) -> None:
+    """Find the times right before and behind days and parts of a day: "11.45 tomorrow morning"."""
+    sure = [(part.start, part.end, True) for part in pieces.parts]
+    sure += [(day.start, day.end, not _CALENDAR.search(plain[day.start : day.end])) for day in pieces.days]
+    others = [(repeat.start, repeat.end, False) for repeat in pieces.repeats]
+    for start, end, may_count in [*sure, *others]:
+        found = clock_ahead(plain, start)
+        if found and found[1] and not may_count:
+            pieces.odd.append((found[0].start, found[0].end))
+            continue
+        for clock in filter(None, (found and found[0], clock_behind_part(plain, end))):
+            if not any(other.start < clock.end and clock.start < other.end for other in pieces.clocks):
+                pieces.clocks = sorted([*pieces.clocks, clock], key=lambda piece: piece.start)
+
+
 def _next_day(month: int, day: int, year: int, now: datetime) -> date | None:
     if year:
         return valid_day(year, month, day)
@@ -317,8 +340,11 @@ _SHORT_DURATIONS = tuple((_fill(pattern), 1, False) for pattern in _TABLES["dura
 _LENGTHS = frozenset(_TABLES["durations"]["words"].split())
 _WORD = lazy.regex(r"[^\W\d_]+")
 _BOUNDS = tuple(
-    (_fill(_TABLES["bounds"][name]), name) for name in ("times", "last", "last_one", "last_next", "this_period")
+    (_fill(_TABLES["bounds"][name]), name) for name in ("times", "doses", "last", "last_one", "last_next", "this_period")
 )
+_MANY_DOSES = 3  # which are hardly taken at once
+_DOSES = _fill(r"(?<!\w)(?P<n>{count}) (?:doses|dosis|tomas)(?!\w)")
+_LASTING = _fill(_TABLES["bounds"]["lasting"])
 _HOURS = _fill(_TABLES["bounds"]["hours"])
 _SHORT_HOURS = _fill(_TABLES["bounds"]["short_hours"])
 _SAME_HOUR = _fill(_TABLES["bounds"]["same_hour"])
@@ -346,6 +372,7 @@ _WEEKDAY_AND_DAY = lazy.regex(
 _BARE_WEEKDAY = lazy.regex(
     rf"(?:(?:on|by|el|al|para el|(?P<this>this|este)) )*(?:{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})"
 )
+_CALENDAR = lazy.regex(rf"\d|(?<!\w)(?:{'|'.join(sorted(WEEKDAY_NAMES, key=len, reverse=True))})(?!\w)")
 _WEEKEND = lazy.regex(r"(?<!\w)(?:fin de semana|finde|weekend|wkend|w/e)(?!\w)")
 _LONGEST_NAME = 20  # characters
 _LEFT_BEFORE, _LEFT_BEHIND = (
@@ -358,6 +385,7 @@ _TAIL = lazy.regex(
     r"'? time(?!\w)| (?:(?:que|q|k) viene|proximo|entrante|(?:de|of) (?:esta semana|this week)|this week)(?!\w)"
 )
 _VAGUE = tuple(map(_fill, _TABLES["vague"]["patterns"]))
+_HOURLESS_LENGTHS = tuple(map(_fill, _TABLES["vague"]["hourless_lengths"]))
 _HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("hourless", "alone"))
 _NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(

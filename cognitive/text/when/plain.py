@@ -19,6 +19,8 @@ class PlainText:
             while end < len(text) and unicodedata.combining(text[end]):
                 end += 1
             folded = fold(text[place:end])
+            if "\N{FRACTION SLASH}" in folded and pieces and pieces[-1][-1:].isdigit():
+                folded = f" {folded}"
             if folded.isspace():
                 folded = " " if not pieces or not pieces[-1].endswith(" ") else ""
             pieces.append(folded)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
-from kenobot.cognitive.text.named_days import DAY_WORDS, NamedDay
+from kenobot.cognitive.text.dates import end_of_month, valid_day
+from kenobot.cognitive.text.named_days import DAY_WORDS, TOMORROW_WORDS, NamedDay
 from kenobot.cognitive.text.when.leftovers import has_leftovers, join_spans
-from kenobot.cognitive.text.when.meaning import Meaning, Moment, Recurrence, When
+from kenobot.cognitive.text.when.meaning import Choice, Meaning, Moment, Recurrence, When
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
 from kenobot.cognitive.text.when.pieces import CUES as PIECE_CUES
 from kenobot.cognitive.text.when.pieces import Pieces, find_pieces
@@ -37,7 +38,7 @@ def read_when(text: str, now: datetime) -> When | None:
     if not spans:
         return None
     places = [plain.find_span(*span) for span in join_spans(plain.plain, spans)]
-    meaning = None if has_leftovers(plain.plain, spans, named) else _read(pieces, now)
+    meaning = None if has_leftovers(plain.plain, spans, named) else _read_at_night(pieces, now)
     return When(meaning, tuple(places))
 
 
@@ -47,6 +48,25 @@ def _may_name_time(text: str) -> bool:
         return True
     plain = fold(text)
     return not _WORDS.isdisjoint(_WORD.findall(plain)) or _AT_ONE.search(plain) is not None
+
+
+def _read_at_night(pieces: Pieces, now: datetime) -> Meaning | None:
+    """Read the pieces; in the small hours "tomorrow" may mean the day that has begun as well."""
+    meaning = _read(pieces, now)
+    days = [_set_back(named) if _says_tomorrow(pieces.plain, named) else named for named in pieces.days]
+    if now.hour >= _MORNING or days == pieces.days or meaning is None:
+        return meaning
+    other = _read(replace(pieces, days=days), now)
+    found = [each.options if isinstance(each, Choice) else (each,) for each in (other, meaning) if each]
+    return choose(option for options in found for option in options)
+
+
+def _says_tomorrow(plain: str, named: NamedDay) -> bool:
+    return not TOMORROW_WORDS.isdisjoint(_WORD.findall(plain[named.start : named.end])) and named.day == named.last
+
+
+def _set_back(named: NamedDay) -> NamedDay:
+    return replace(named, day=named.day - timedelta(days=1), last=named.last - timedelta(days=1))
 
 
 def _read(pieces: Pieces, now: datetime) -> Meaning | None:
@@ -69,14 +89,16 @@ def _read_duration(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | Non
             return None
         return Moment(now + duration.length, exact=True)
     meaning = _read_moments(pieces, roles, now)
-    if not isinstance(meaning, Moment) or not meaning.has_time:
-        return None
-    at = meaning.at + duration.length
-    return Moment(at) if at > now else None
+    moments = meaning.options if isinstance(meaning, Choice) else (meaning,)
+    found = [each for each in moments if isinstance(each, Moment) and each.has_time]
+    shifted = [Moment(each.at + duration.length) for each in found if each.at + duration.length > now]
+    return choose(shifted) if len(found) == len(moments) else None
 
 
 def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None:
     days, clocks = _days_meant(pieces, roles), roles.clocks
+    if pieces.same_hour:
+        days = [_same_day(named, now) for named in days]
     if roles.only_until or any(_is_wide(pieces, named) for named in days):
         return None
     if pieces.hours and not clocks:
@@ -136,6 +158,17 @@ def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay]:
     return days
 
 
+def _same_day(named: NamedDay, now: datetime) -> NamedDay:
+    """Return the day of a week or month named as such that is as today: "same time next week"."""
+    if named.last - named.day == _WEEK:
+        day: date | None = named.day + timedelta(days=now.weekday())
+    elif named.last == end_of_month(named.day) and named.day.day == 1:
+        day = valid_day(named.day.year, named.day.month, now.day)
+    else:
+        return named
+    return replace(named, day=day, last=day) if day else named
+
+
 def _is_wide(pieces: Pieces, named: NamedDay) -> bool:
     """Return whether words name a week, month or year, none of whose days is surely meant."""
     wide = named.last - named.day > timedelta(days=1) or _YEAR.search(pieces.plain, named.start, named.end)
@@ -172,8 +205,10 @@ def _read_both(
     return Recurrence(with_times(rule, rows[0]).write(), moments[0], bool(clocks))
 
 
+_WEEK = timedelta(days=6)  # from its first day to its last
 _DIGIT = lazy.regex(r"\d")
 _WORD = lazy.regex(r"[^\W\d_]+")
+_MORNING = 4  # the hour from which a night is over
 _YEAR = lazy.regex(r"(?<!\w)(?:next year|(?:proximo |el )?año(?: que viene| proximo)?)\Z")
 _ONE_DAY = lazy.regex(
     r"\d|nuevo|(?<!\w)(?:fin|end|lunes|martes|miercoles|jueves|viernes|sabado|domingo|[a-z]+day)(?!\w)"

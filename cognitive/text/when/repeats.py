@@ -166,7 +166,7 @@ def _weekdays(groups: Groups, text: str) -> Repeat | None:
 
 def _some_weekdays(groups: Groups, text: str) -> Repeat | None:
     days = read_weekdays(text)
-    if len(days) < 2 or _SURE_LIST.search(text) is None:
+    if len(days) < 2 or ("many" not in groups and _SURE_LIST.search(text) is None):
         return None
     rule = Rule("WEEKLY", days=tuple((day, 0) for day in sorted(days)))
     return Repeat(rule, 0, 0, once=2 if "this" in groups else 1 if "on" in groups else 0)

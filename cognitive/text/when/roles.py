@@ -61,10 +61,12 @@ def find_cue(plain: str, start: int, end: int) -> str:
     lead = _LEAD.match(plain, start, end)
     core = lead.end() if lead else start
     before = plain[max(0, core - _LONGEST_CUE) : core]
-    return next((name for name, cue in _CUES if cue.search(before)), "")
+    found = next((name for name, cue in _CUES if cue.search(before)), "")
+    return found or ("since" if _INCLUDED.match(plain, end) else "")
 
 
 _LONGEST_CUE = 40  # characters
+_INCLUDED = lazy.regex(r",? (?:included|inclusive|incluid[oa]|inclusive)(?!\w)")
 _CUES = (("before", BEFORE), ("until", UNTIL), ("since", SINCE))
 _LEAD = lazy.regex(
     r"[ ,]*(?:(?:del|de|al|a|el|la|las|los|the|on|at|by|until|till|til|before|from|hasta|antes|desde|para|starting"
