@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from kenobot.cognitive.text.when import Choice, Meaning, Moment, Recurrence, read_when, strip_when
 from tests.cost import assert_bounded
 
-CORPUS = tomllib.loads((Path(__file__).parents[3] / "data" / "when.toml").read_text("utf-8"))["entry"]
+FILES = ("when.toml", "when_strangers.toml", "when_judge.toml")
+CORPUS = [
+    entry
+    for name in FILES
+    for entry in tomllib.loads((Path(__file__).parents[3] / "data" / name).read_text("utf-8"))["entry"]
+]
 NOW = datetime.fromisoformat("2026-03-04T10:00")  # a Wednesday
 
 
