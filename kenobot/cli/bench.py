@@ -202,10 +202,10 @@ def _bench_harm(args: Namespace) -> int:
     dialogues, alone, together = harm.load_harm(map(Path, args.harm)), HarmScore("alone"), HarmScore("in a home")
     for at, dialogue in enumerate(dialogues):
         _progress(dialogue.says[-1], at, len(dialogues))
-        asyncio.run(harm.play(dialogue, alone))
+        asyncio.run(harm.play(dialogue, alone, args.embedder))
     for start in range(0, len(dialogues), harm.IN_A_HOME):
         _progress("in a home", start, len(dialogues))
-        asyncio.run(harm.play_in_a_home(dialogues[start : start + harm.IN_A_HOME], together))
+        asyncio.run(harm.play_in_a_home(dialogues[start : start + harm.IN_A_HOME], together, args.embedder))
     options.show_progress()
     if args.json:
         print(json.dumps([asdict(alone), asdict(together)], ensure_ascii=False))

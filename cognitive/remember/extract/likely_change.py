@@ -135,9 +135,9 @@ def find_changed(
     likely = most_likely(message, said, standing, meanings)
     if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])):
         return None
-    file, asks_from = (SIGNS_BOTH_FILE, ASKS_FROM_BOTH) if meanings else (SIGNS_FILE, ASKS_FROM)
-    logit = logit_of(signs_of(likely, message, standing, meanings), file) + leaning
-    return likely.place if logit >= asks_from else None
+    signs = signs_of(likely, message, standing, meanings)
+    logit = logit_of(signs, with_meaning=bool(meanings)) + leaning
+    return likely.place if logit >= (ASKS_FROM_BOTH if meanings else ASKS_FROM) else None
 
 
 def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -> int | None:
@@ -175,9 +175,9 @@ def _clip(value: float, most: float) -> float:
     return max(-most, min(most, value))
 
 
-def logit_of(signs: Mapping[str, float], file: str = SIGNS_FILE) -> float:
+def logit_of(signs: Mapping[str, float], *, with_meaning: bool) -> float:
     """Return the log odds by which a message with these signs changes the memory."""
-    weights = _sign_weights(file)
+    weights = _sign_weights(with_meaning)
     return sum(weights.get(name, 0.0) * value for name, value in signs.items())
 
 
@@ -353,6 +353,7 @@ def _weights() -> tuple[int, ...]:
 
 
 @lru_cache(2)
-def _sign_weights(file: str) -> dict[str, float]:
+def _sign_weights(with_meaning: bool) -> dict[str, float]:
+    file = SIGNS_BOTH_FILE if with_meaning else SIGNS_FILE
     found: dict[str, float] = json.loads(resources.files(__package__).joinpath(file).read_text("utf-8"))
     return found

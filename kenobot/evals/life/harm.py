@@ -88,17 +88,17 @@ def load_harm(paths: Iterable[Path]) -> list[Dialogue]:
     ]
 
 
-async def play(dialogue: Dialogue, score: HarmScore) -> None:
+async def play(dialogue: Dialogue, score: HarmScore, embedder: str = "none") -> None:
     """Play one dialogue in a home of its own, with its night, and add what became of it to the score."""
-    async with _Home(dialogue.language) as home:
+    async with _Home(dialogue.language, embedder) as home:
         rows = [await home.tell(text, dialogue.language, score) for text in dialogue.says[:-1]]
         await home.end(dialogue, rows, score)
         await home.sleep_on_it(score)
 
 
-async def play_in_a_home(dialogues: Sequence[Dialogue], score: HarmScore) -> None:
+async def play_in_a_home(dialogues: Sequence[Dialogue], score: HarmScore, embedder: str = "none") -> None:
     """Tell what comes before the last messages of all dialogues into one home, then each last message in turn."""
-    async with _Home(dialogues[0].language) as home:
+    async with _Home(dialogues[0].language, embedder) as home:
         rows = [[await home.tell(text, each.language, score) for text in each.says[:-1]] for each in dialogues]
         for dialogue, told in zip(dialogues, rows, strict=True):
             await home.end(dialogue, told, score)
@@ -108,7 +108,7 @@ async def play_in_a_home(dialogues: Sequence[Dialogue], score: HarmScore) -> Non
 class _Home:
     """A running home, and what its memories were before each message."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, embedder: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="kenobot-harm-")
         config = f'[bot]\ntimezone = "{_ZONE.key}"\nlanguage = "{language}"\n{_CONFIG}'
         self._house = Simulation(
@@ -118,6 +118,7 @@ class _Home:
             start=_FIRST,
             channels=[_SPEAKER.channel],
             config=config,
+            embedder=embedder,
         )
         self._said: dict[int, str] = {}  # bounded: one a message; test_one_home_counts_the_memories_of_all_dialogues
         self._over: set[int] = set()  # bounded: same; test_one_home_counts_the_memories_of_all_dialogues
