@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kenobot.cognitive.text.when import Choice, Meaning, Moment, Recurrence, read_when, strip_when
 from tests.cost import assert_bounded
 
-CORPUS = tomllib.loads((Path(__file__).parents[3] / "data" / "when.toml").read_text("utf-8"))["entry"]
+_DATA = Path(__file__).parents[3] / "data"
 NOW = datetime.fromisoformat("2026-03-04T10:00")  # a Wednesday
 
 
@@ -47,10 +47,11 @@ def _show_wanted(entry: dict[str, object]) -> str:
     return next(plain, "none" if "none" in entry else "unclear")
 
 
-def test_every_expression_of_the_corpus_has_its_meaning() -> None:
+@pytest.mark.parametrize("corpus", ["when.toml", "when_strangers.toml"])
+def test_every_expression_of_the_corpus_has_its_meaning(corpus: str) -> None:
     """Both languages; recurrences by their first twelve moments."""
     wrong = {}
-    for entry in CORPUS:
+    for entry in tomllib.loads((_DATA / corpus).read_text("utf-8"))["entry"]:
         found = read_when(entry["text"], datetime.fromisoformat(entry["now"]))
         shown = "none" if found is None else _show(found.meaning)
         if shown != _show_wanted(entry):
