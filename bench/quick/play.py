@@ -1,12 +1,14 @@
 """Plays the scene in a checkout: commands, an empty home, homes with a long past. What it measures has stable keys."""
 
 import shutil
+import sqlite3
 import statistics
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -123,9 +125,10 @@ class Stage:
         return Played({key: round(value, 3) for key, value in figures.items()}, steps, long_steps)
 
     def idle(self) -> dict[str, float]:
-        """Percent of a core and memory of a bot that was asked one question and has nothing to do since."""
+        """Percent of a core and memory of a bot with a thousand reminders to come, asked one question before."""
         with self._copied("empty") as home, Running(self._checkout, home, self._embedder) as bot:
             bot.ask(1, watch=False)
+            _add_reminders(home / "kenobot.db", 1000)
             bot.wait_until_quiet(_IDLE_SECONDS, looks=20)
             before = bot.cpu
             time.sleep(_IDLE_SECONDS)
@@ -192,3 +195,20 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
 
 def _rate(told: Told) -> float:
     return len(told["times"]) / told["seconds"]
+
+
+def _add_reminders(path: Path, count: int) -> None:
+    """Add reminders of next year; none to a home of before there were any."""
+    with closing(sqlite3.connect(path, timeout=10)) as connection, connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'job'").fetchone():
+            return
+        due = (datetime.now(UTC) + timedelta(days=365)).replace(microsecond=0)
+        connection.executemany(
+            "INSERT INTO job (text, person, scope, channel, chat, private, language, start_local, planned, "
+            "planned_due, next_due, state, trust, created) "
+            "VALUES (?, 'owner', 'owner', 'telegram', '1', 1, 'en', ?, ?, ?, ?, 'active', 'owner', ?)",
+            [
+                (f"reminder {number}", *[due.replace(tzinfo=None).isoformat()] * 2, *[due.isoformat()] * 3)
+                for number in range(count)
+            ],
+        )

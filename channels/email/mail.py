@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
-from html import unescape
 from itertools import islice
 from typing import Final
 
 from kenobot.channels.email.lines import join_filled, join_wrapped
 from kenobot.core import lazy
 from kenobot.core.flowed_text import join_flowed
+from kenobot.core.web_page import page_lines
 from kenobot.ports.messages import Attachment, MediaKind
 
 logger = logging.getLogger(__name__)
@@ -28,22 +28,15 @@ _COMMENT = lazy.regex(r"\([^()]*\)")
 _CONTROLS = lazy.regex(r"[\x00-\x1f\x7f]+")
 _ID = lazy.regex(r"<[!-;=?-~]{1,900}>")
 _QUOTED = lazy.regex(r'"(?:[^"\\]|\\.)*"')
-_TAG = lazy.regex(r"<!--|<([^<>]*)>|[^<]+|<")
 _REPLY = lazy.regex(r"(?:(?:re|aw|sv|r|rif|antw|fwd?|rv|wg|tr|enc)\s*(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
 _FORWARD = lazy.regex(r"(?:fwd?|rv|wg|tr|enc)\s*:", re.IGNORECASE)
 _OTHERS_BEGIN = lazy.regex(
     r"^(?:-{2,}[^\n-]{3,60}-{2,}|_{20,}|(?:From|De|Von|Da|Van): [^\n]+\n(?:[^\W\d_][^\n:]{1,20}: [^\n]*\n){2,})[ \t]*",
     re.MULTILINE,
 )
-_BREAKS: Final = frozenset(
-    "br p div li tr blockquote h1 h2 h3 h4 h5 h6 pre hr dt dd section article header footer address option".split()
-)
-_KEEPS_LINES = lazy.regex(r"pre\b|[^<>]*\bwhite-space:\s*(?:pre|break-spaces)", re.IGNORECASE)
-_SPACES = lazy.regex(r"\s+")
-_BLANKS = lazy.regex(r"[^\S\n]+")
 _AUTOMATIC = lazy.regex(
     r"list-id|list-unsubscribe|x-(?:mail-)?auto-?(?:generated|reply|respond(?:er)?|response)(?:-from)?"
-    r"|x-ms-exchange-generated-message-source",
+    r"|x-ms-exchange-generated-message-source|x-fc-machinegenerated|x-cron-env|x-github-reason",
     re.IGNORECASE,
 )
 _SUPPRESSED = lazy.regex(r"\b(?:all|oof|autoreply)\b", re.IGNORECASE)
@@ -216,7 +209,7 @@ def _drop_attribution(lines: list[str]) -> None:
 def _body(message: EmailMessage) -> str:
     """Return the text of a mail, with its sentences on one line each where a program has wrapped them."""
     plain, html = _find_body(message, "plain"), _find_body(message, "html")
-    page = read_html(_read_content(html))[: 4 * _MOST_WORDS]
+    page = "\n".join(page_lines(_read_content(html), is_mail=True))[: 4 * _MOST_WORDS]
     text = _read_plain(plain, page)
     if not text.strip():
         return page
@@ -249,10 +242,21 @@ def _find_body(message: EmailMessage, kind: str) -> MIMEPart | None:
 
 def _read_content(part: MIMEPart | None) -> str:
     try:
-        return str(part.get_content()).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
+        return _decode(part).replace("\r\n", "\n").replace("\0", "") if part is not None else ""
     except Exception:  # the library raises anything on hostile mails: the other body may do
         logger.debug("a body of a mail cannot be read", exc_info=True)
         return ""
+
+
+def _decode(part: MIMEPart) -> str:
+    """Decode the text of a part, also of one whose writer did not say how: as UTF-8 or else Windows-1252."""
+    content = part.get_payload(decode=True)
+    if part.get_content_charset() or not isinstance(content, bytes):
+        return str(part.get_content())
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
 
 
 def files_of(message: EmailMessage) -> Iterator[EmailMessage]:
@@ -310,33 +314,3 @@ def file_bytes(part: EmailMessage) -> bytes:
         return b""
     is_calendar = part.get_content_type() == _INVITATION or (part.get_filename() or "").lower().endswith(".ics")
     return _FOLD.sub(b"", content) if is_calendar else content
-
-
-def read_html(html: str) -> str:
-    """Return the text of a page, with quotations marked as in a plain mail, in a time linear in its length."""
-    pieces: list[str] = []  # bounded: the body of one mail; turn
-    quoted, unread, at, keeps_lines = 0, "", 0, False
-    while (found := _TAG.match(html, at)) is not None:
-        at = found.end()
-        tag = found[1]
-        if found[0] == "<!--":
-            end = html.find("-->", at)
-            at = end + 3 if end >= 0 else len(html)
-        elif tag is None:
-            pieces.append("" if unread else (_BLANKS if keeps_lines else _SPACES).sub(" ", unescape(found[0])))
-        elif name := re.match(r"/?\w+", tag):
-            word = name[0].lower()
-            keeps_lines = word != "/pre" and (keeps_lines or _KEEPS_LINES.match(tag) is not None)
-            if unread:
-                unread = "" if word == f"/{unread}" else unread
-            elif word in ("style", "script", "head", "title"):
-                unread = word
-            elif word == "/blockquote" and quoted:
-                quoted -= 1
-                pieces.append("\n")
-            elif word in _BREAKS:
-                quoted += word == "blockquote"
-                pieces.append("\n" + "> " * bool(quoted))
-            elif word in ("td", "th"):
-                pieces.append(" ")
-    return "".join(pieces)

@@ -32,7 +32,8 @@ _LONGEST_ID: Final = 200
 _LONGEST_EXTERNAL_ID: Final = 600
 _COMPLAINTS: Final = 100
 _RECORDED_WITHIN: Final = (0.0, 1.0, 5.0)  # seconds, each after the one before
-_OURS: Final = "kenobot-"  # begins the ids of the bot's messages
+_OURS: Final = "kenobot-"  # begins the ids of the bot's messages; those of edits begin with the whole first id
+_DIGITS: Final = 24
 _PASSES: Final = frozenset({"wait"})  # types of errors that a later try may mend
 
 
@@ -75,7 +76,7 @@ class XmppChannel:
             raise Rejected("XMPP knows no such address: check the id of the chat") from None
         text = _NOT_XML.sub("\ufffd", mark_up(outbound.part, _MARKS)).strip("\n")
         same = f"{outbound.id} {outbound.chat} {outbound.trace} {text}".encode("utf-8", "replace")
-        number = f"{_OURS}{hashlib.sha256(same).hexdigest()[:24]}"
+        number = f"{outbound.replaces or _OURS}{hashlib.sha256(same).hexdigest()[:_DIGITS]}"
         kind: Literal["groupchat", "chat"] = "groupchat" if to.bare in self._rooms else "chat"
         async with self._sending:
             client = self._connected()
@@ -222,7 +223,7 @@ class XmppChannel:
         if number == self._sent[0]:
             self._sent = (number, error)
         elif number.startswith(_OURS) and not self._complaints.full():
-            self._complaints.put_nowait((number, error))
+            self._complaints.put_nowait((number[: len(_OURS) + _DIGITS], error))
 
     async def _take_back(self, sink: Sink) -> None:
         """Take back messages that counted as sent before their complaint came, once that is on disk."""

@@ -241,6 +241,11 @@ def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
     return None
 
 
+def note_resolved(record: Record, day: str) -> str:
+    """Return the attributes of a commitment with the day, YYYY-MM-DD, on which it was resolved."""
+    return json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
+
+
 def due_on(record: Record) -> date | None:
     """The day by which a commitment was to be kept; None where none was said."""
     return _day(record.attribute_map.get("due", ""))

@@ -410,6 +410,7 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
         "last_seen": now,
         "trust": made.trust,
         "attributes": draft_attributes(made, occasion),
+        "tags": json.dumps(list(dict.fromkeys([*json.loads(known.tags), *made.tags]))[:MOST_TAGS], ensure_ascii=False),
         "day": occasion.day,
         "lang": detect_language(made.text),
         "source_messages": json.dumps(made.evidence),

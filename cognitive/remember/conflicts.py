@@ -432,13 +432,19 @@ def end_record(
     return event
 
 
+def _names_day(text: str, due: str) -> bool:
+    return bool(days_named(fold(text), date.fromisoformat(due[:10])))
+
+
 def keep_rest(connection: Connection, known: Record, left: str, act: ChangeContext) -> int:
-    """Leave of a live record the words that still hold; returns the event."""
+    """Leave of a live record the words that still hold; returns the event. The day goes with the words that name it."""
     kept = {
         name: value
         for name, value in known.attribute_map.items()
         if name == "by" or not mentions_value(known.text, value) or mentions_value(left, value)
     }
+    if (due := kept.get("due")) and _names_day(known.text, due) and not _names_day(left, due):
+        del kept["due"]
     values: dict[str, ColumnValue] = {
         "text": left,
         "key": key_of(left),

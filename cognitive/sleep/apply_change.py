@@ -1,5 +1,6 @@
 """Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -20,6 +21,7 @@ from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.calendar import local_day
+from kenobot.ports.memory import Form
 from kenobot.storage.connection import Connection, savepoint
 
 ACTOR = "sleep"
@@ -136,9 +138,8 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
     day = part.day or local_day(context.at, context.zone)
     admission = AdmitContext(context.at, day, ACTOR, policy=context.policy, part_of=by_sleep.part_of)
     sources = store.by_ids(connection, (*part.derived_from, *part.supersedes), (part.candidate.scope,)).values()
-    told = any(record.is_confided for record in sources)  # what is made of a confidence is one
-    tags = (*part.candidate.tags, store.CONFIDED) if told else part.candidate.tags
-    decision = admit(connection, replace(part.candidate, tags=tags), admission)
+    candidate = replace(part.candidate, tags=(*part.candidate.tags, *_inherited_tags(part.candidate.form, sources)))
+    decision = admit(connection, candidate, admission)
     if decision.record is None:
         return False
     for source in part.derived_from:
@@ -152,6 +153,14 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
         if record is not None and record.id != decision.record and record.status == "active":
             end_record(connection, record, "superseded", by_sleep, by=decision.record)
     return True
+
+
+def _inherited_tags(form: Form, sources: Collection[Record]) -> Iterator[str]:
+    """Yield the marks that what is made of records has from them."""
+    if any(record.is_confided for record in sources):
+        yield store.CONFIDED
+    if form != "summary" and any(record.is_hearsay for record in sources):  # a summary quotes each of them
+        yield store.HEARSAY
 
 
 # ── undone ───────────────────────────────────────────────────────────────────────────────────────────────────────

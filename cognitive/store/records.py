@@ -45,13 +45,16 @@ class ChangeFilter:
 CONFIDED = "confided"
 """The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
 
+HEARSAY = "hearsay"
+"""The tag of what the bot made of notes of other programs: it is quoted as they are."""
+
 NOTED_BY_RULES = "rules"
 """The tag of a memory that rules noted in the place of a model."""
 
 KEPT_ON_YES = "kept secret"
 """The tag of what looks like a secret, and was kept because its person wanted that."""
 
-MARKS = frozenset({CONFIDED, KEPT_ON_YES, NOTED_BY_RULES})
+MARKS = frozenset({CONFIDED, HEARSAY, KEPT_ON_YES, NOTED_BY_RULES})
 """The tags that say nothing of what a memory is about."""
 
 
@@ -107,8 +110,11 @@ class Record(NamedTuple):
 
     @property
     def is_hearsay(self) -> bool:
-        """Return whether another program noted it, or the bot repeated such a note: who said it there is not known."""
-        return self.trust == "model" and self.source in ("import", "tag")
+        """Return whether another program noted it, or the bot repeated such a note or made it of one: who said it there
+        is not known.
+        """
+        made_of = self.tags != "[]" and HEARSAY in json.loads(self.tags)
+        return self.trust == "model" and (made_of or self.source in ("import", "tag", "extraction"))
 
     @property
     def is_confided(self) -> bool:

@@ -16,7 +16,7 @@ def _by_place(rows: Sequence[str], first: int = 1) -> Mapping[str, int]:
 
 MONTHS = _by_place(word_rows("months"))
 WEEKDAYS = _by_place(word_rows("weekdays"), 0)
-_COUNT = _by_place(word_rows("counts"))
+COUNTS = _by_place(word_rows("counts"))
 _DAYS = {
     "day": 1,
     "dia": 1,
@@ -34,8 +34,8 @@ _SAID = lazy.regex(
     rf"\b({alternatives('time_said')}|{'|'.join(sorted({*MONTHS, *WEEKDAYS}, key=len, reverse=True))})s?\b"
 )
 _ASKED = lazy.regex(rf"\b(?:{alternatives('time_asked')})\b|什么时候|何時|何时|いつ|언제|متى|מתי|เมื่อไ|πότε|ποτε")
-_AGO = lazy.regex(rf"\b(\d{{1,3}}|{'|'.join(_COUNT)}) (?:of )?{_UNITS} ago\b")
-_HACE = lazy.regex(rf"\bhace (\d{{1,3}}|{'|'.join(_COUNT)}) {_UNITS}\b")
+_AGO = lazy.regex(rf"\b(\d{{1,3}}|{'|'.join(COUNTS)}) (?:of )?{_UNITS} ago\b")
+_HACE = lazy.regex(rf"\bhace (\d{{1,3}}|{'|'.join(COUNTS)}) {_UNITS}\b")
 _LAST = lazy.regex(r"\b(?:last|previous|past) (week|month|year|weekend)\b")
 _PASADO = lazy.regex(r"\b(semana|mes|año|fin de semana) pasad[oa]\b|\bpasad[oa] (semana|mes|año|fin de semana)\b")
 _THIS = lazy.regex(r"\b(?:this|est[ea]) (week|month|year|semana|mes|año)\b")
@@ -122,7 +122,7 @@ def parse_date_range(plain: str, today: date) -> DateRange | None:
         day = day_of_year(found[3] or found[6], MONTHS[name], int(number), today, past=True)
         return DateRange(day, day) if day else None
     if found := _AGO.search(plain) or _HACE.search(plain):
-        many = int(found[1]) if found[1].isdecimal() else _COUNT[found[1]]
+        many = int(found[1]) if found[1].isdecimal() else COUNTS[found[1]]
         return _around(today, many * _DAYS[found[2]], _DAYS[found[2]])
     if found := _LAST.search(plain) or _PASADO.search(plain):
         wide = _DAYS[next(filter(None, found.groups()))]

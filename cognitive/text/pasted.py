@@ -6,9 +6,12 @@ esta carta: …", "Is this grammatical? …").
 """
 
 import re
+from collections import Counter
 
 from kenobot.cognitive.text.lexicon import load_phrases
+from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.core.common_words import is_common_word
 
 _FORMS = load_phrases(__package__, "pasted.toml")
 _HEADING = rf"^[ \t>*]{{0,4}}(?:{_FORMS['mail_heading']})\*{{0,2}}[ \t]?:[^\n]*+\n"
@@ -27,9 +30,12 @@ _STAMPED_LINE = lazy.regex(rf"^[ \t>*-]{{0,4}}\[{_STAMP}\][ \t~]{{0,3}}[^\n:\[\]
 _UNDATED_LINE = lazy.regex(rf"^{_STAMP}[ ]?[-–][ ]?[^\n:]{{1,60}}:[ \t]*\S", re.MULTILINE)
 _NAME_WORD = r"[^\W\d_][\w.'’-]{0,20}"
 _NAMED_LINE = lazy.regex(
-    rf"^(?!(?:{_FORMS['own_labels']})[ \t]*:)(?=(?-i:[^\W\d_a-z]))({_NAME_WORD}(?:[ ]{_NAME_WORD}){{0,2}}):[ \t]+\S",
+    rf"^(?!(?:{_FORMS['own_labels']})[ \t]*:)(?=(?-i:[^\W\d_a-z]))"
+    rf"({_NAME_WORD}(?:[ ]{_NAME_WORD}){{0,2}}):[ \t]+(\S[^\n]*+)",
     re.MULTILINE | re.IGNORECASE,
 )
+_SPEAKER = lazy.regex(rf"(?:{_FORMS['speakers']})(?!\w)")
+_FIGURE = lazy.regex(r"(?=[^\n]*[0-9])\S+(?:[ \t]+\S+){0,2}[ \t]*")
 _RESULT_LINE = lazy.regex(
     rf"^[ \t>*#-]{{0,4}}(?:{_FORMS['search_result']})[0-9]{{1,2}}\*{{0,2}}[ \t]?[:.)–-]", re.MULTILINE | re.IGNORECASE
 )
@@ -104,7 +110,16 @@ def _split_reports(text: str) -> tuple[str, list[str]]:
 
 
 def _find_talk(text: str) -> list[int]:
-    """Find the first of lines that begin with names, of which one speaks again."""
+    """Find the first of lines that begin with names, of which one speaks again, or one asks another.
+
+    A label that comes again is no name: an everyday word, beside such words, or before figures.
+    """
     lines = list(_NAMED_LINE.finditer(text))
-    names = [line[1].casefold() for line in lines]
-    return [lines[0].start()] if len(set(names)) < len(names) else []
+    names = Counter(fold(line[1]) for line in lines)
+    speakers = {name for name in names if _SPEAKER.match(name) or not is_common_word(name.partition(" ")[0])}
+    again = {name for name, count in names.items() if count > 1}
+    asks = any("?" in line[2] for line in lines)
+    figures = [line for line in lines if _FIGURE.fullmatch(line[2])]
+    is_list = 2 * len(speakers) <= len(names) or 2 * len(figures) >= len(lines)
+    is_talk = (again or len(speakers) > 1) if asks else again & speakers and not is_list
+    return [lines[0].start()] if is_talk else []

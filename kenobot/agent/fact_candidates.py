@@ -77,7 +77,8 @@ def _told_by(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[Con
 
 
 def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: ExtractedBatch) -> Candidate:
-    trust = trust_of(fact.text, told, reading.batch.turns)
+    heard = [AttributedText("model", record.text) for record in reading.batch.known if record.is_hearsay]
+    trust = trust_of(fact.text, told, reading.batch.turns, heard)
     scope = told[0].scope
     return Candidate(
         form="note",

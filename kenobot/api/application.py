@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from starlette.types import ASGIApp
 
 from kenobot import __version__
-from kenobot.api import conversations, memory, operations
+from kenobot.api import conversations, memory, operations, schedule
 from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
 from kenobot.api.services import ApiServices
@@ -83,6 +83,6 @@ def build_app(services: ApiServices) -> FastAPI:
     add_error_handlers(app)
     app.state.health = services.state
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
-    for router in (conversations.router, memory.router, operations.router):
+    for router in (conversations.router, memory.router, schedule.router, operations.router):
         app.include_router(router, responses=_REFUSALS)
     return app

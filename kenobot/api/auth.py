@@ -67,6 +67,7 @@ async def _current_caller(
 Messenger = Annotated[Caller, Security(_current_caller, scopes=["messages"])]
 MemoryReader = Annotated[Caller, Security(_current_caller, scopes=["memory"])]
 MemoryWriter = Annotated[Caller, Security(_current_caller, scopes=["memory:write"])]
+Scheduler = Annotated[Caller, Security(_current_caller, scopes=["schedule"])]
 SleepKeeper = Annotated[Caller, Security(_current_caller, scopes=["sleep"])]
 MailKeeper = Annotated[Caller, Security(_current_caller, scopes=["mail"])]
 CostReader = Annotated[Caller, Security(_current_caller, scopes=["cost"])]

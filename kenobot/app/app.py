@@ -75,6 +75,8 @@ from kenobot.storage.outbox import Outbox
 from kenobot.storage.signal_log import SignalLog
 
 if TYPE_CHECKING:
+    from kenobot.agenda.delivery import ReminderDelivery
+    from kenobot.agenda.overdue import OverdueAsker
     from kenobot.agent.turn.memory_report import MemoryReporter
     from kenobot.agent.turn.tool_stage import ToolStage
     from kenobot.agent.turn.toolbox import Toolbox
@@ -87,7 +89,13 @@ _log = logging.getLogger(__name__)
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _LOAD_AGAIN_SECONDS = 5.0
-_LOADED_LATER = ("kenobot.app.background", "kenobot.app.menu_setter", "kenobot.app.watch.wiring")
+_LOADED_LATER = (
+    "kenobot.agenda.delivery",
+    "kenobot.agenda.overdue",
+    "kenobot.app.background",
+    "kenobot.app.menu_setter",
+    "kenobot.app.watch.wiring",
+)
 _GRACE_SECONDS = 5.0
 _BACKUP_SECONDS = 300.0  # between looks whether one is due
 _MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
@@ -151,6 +159,7 @@ class App:
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
+        self._reminders: ReminderDelivery | None = None
         self.channel_states: Callable[[], Sequence[ChannelState]] = tuple
         self.watch: Watch | None = None  # until the work behind the turns has begun
         self.media = build_media(settings, home, database, clock, plugins, self.ledger)
@@ -174,6 +183,25 @@ class App:
             )
             self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
+
+    @property
+    def reminders(self) -> "ReminderDelivery":
+        """What tells reminders. Its modules are imported at the first use, too."""
+        if self._reminders is None:
+            from kenobot.agenda.delivery import ReminderDelivery
+            from kenobot.agenda.morning import compose_morning
+
+            parts = self.database, self.clock, self.zone, self._messenger, self.access
+            self._reminders = ReminderDelivery(
+                *parts, {"morning": lambda connection, job, at: compose_morning(connection, job, at, self.zone)}
+            )
+        return self._reminders
+
+    def build_overdue_asker(self) -> "OverdueAsker":
+        """Construct what asks the owner about promises that are overdue."""
+        from kenobot.agenda.overdue import OverdueAsker
+
+        return OverdueAsker(self.database, self.clock, self.zone, self._messenger, self.owner_alerts)
 
     def _build_loop(self, home: Home, settings: Settings, rng: Random) -> AgentLoop:
         """Construct the loop and its turns."""
@@ -332,7 +360,10 @@ class App:
 
         self.watch = build_watch(self, states)
         await self.watch.start(self.scheduler)
+        self.scheduler.every(3600.0, "agenda", self.reminders.prune)
+        self.scheduler.every(600.0, "promises", self.build_overdue_asker().ask)
         await self.scheduler.start()
+        self.reminders.begin()
         self.indexer.begin()
         self.embedding.begin()
         self.background.sleep_worker.begin()
@@ -486,6 +517,8 @@ class App:
         self.database.hurry()
         if self._background is not None:
             await self._background.stop_extracting()
+        if self._reminders is not None:
+            await self._reminders.stop()
         for worker in (self.media, self.proposal_announcer, self.indexer, self.embedding):
             await worker.stop()
         await self._drain()

@@ -176,6 +176,14 @@ def _moment(text: str) -> timedelta | datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def _local_time(text: str) -> datetime:
+    """A local time, such as 2026-12-24T20:00."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        raise ValueError(text)
+    return moment
+
+
 def _id_number(text: str) -> int:
     """An id, with or without #."""
     digits = text.lstrip("#")
@@ -197,6 +205,8 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "seconds": checked(lambda text: _within(float(text), 0, 600), "not a number of seconds from 0 to 600"),
     "since": checked(_moment, "neither like 1h or 2d nor like 2026-11-21 (UTC)"),
     "dead_letter": checked(_dead_letter_id, "neither like in-12 nor like out-7"),
+    "local_time": checked(_local_time, "no local time like 2026-12-24T20:00"),
+    "job": checked(_id_number, "not the number of a reminder"),
     "proposal": checked(_id_number, "not the number of a proposal"),
     "night": checked(_id_number, "no number of a night: `kenobot sleep status` shows the last one"),
     "change": checked(_id_number, "no number of a change: `kenobot memory log` shows them"),

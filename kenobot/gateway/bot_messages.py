@@ -57,11 +57,12 @@ def render_answer(
 
 @dataclass(frozen=True, slots=True)
 class MessageButtons:
-    """Buttons below a message to `account`, in its language."""
+    """Buttons below a message to `account`, in its language. owner: whether the owner may press them as well."""
 
     rows: Sequence[Sequence[Choice]]
     account: str
     language: Language
+    owner: bool = False
 
 
 def render_file(
@@ -91,7 +92,8 @@ class BotMessenger:
         """Put a text into the outbox, inside a transaction; `dispatch` it after the commit."""
         parts, at = render(self.channels, to.channel, text), self.clock.now()
         if buttons is not None and to.channel in self.channels and capabilities_of(self.channels[to.channel]).buttons:
-            pressers = Pressers(to.channel, to.chat, (buttons.account,))
+            accounts = (buttons.account,) if buttons.account else ()
+            pressers = Pressers(to.channel, to.chat, accounts, owner=buttons.owner)
             parts = add_buttons(connection, parts, buttons.rows, pressers, buttons.language, at)
         return outbox.enqueue(connection, to, parts, at)
 

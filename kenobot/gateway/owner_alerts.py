@@ -6,7 +6,7 @@ may be the very problem, it goes straight to the channel. No alert holds people'
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from kenobot.core import texts
@@ -194,6 +194,13 @@ class OwnerAlerts:
         to = Destination(home.channel, home.chat)
         return self._messenger.enqueue(connection, to, self._redact(words(self._language_of(home))))
 
+    def reach_owner(self, connection: Connection, at: datetime) -> OwnerChat | None:
+        """Return where the owner may be asked something now, and in which language; None in their quiet hours."""
+        home = self._find_home(connection)
+        if home is None or self._quiet_until(home, at) is not None:
+            return None
+        return replace(home, language=self._language_of(home))
+
     def dispatch(self, parts: Sequence[Outbound]) -> None:
         """Send what was just committed."""
         self._messenger.dispatch(parts)
@@ -350,6 +357,12 @@ def _home(channel: str, kept: object) -> OwnerChat | None:
         return None
     language: Language = "es" if kept["language"] == "es" else "en"
     return OwnerChat(channel, kept["chat"], kept["user"], language, kept["at"])
+
+
+def last_owner_chat(connection: Connection) -> OwnerChat | None:
+    """Return the private chat in which the owner wrote last, as far as it is stored; None before the first hour."""
+    homes = (_home(channel, kept) for channel, kept in _homes(connection).items())
+    return max((home for home in homes if home is not None), key=lambda home: home.at, default=None)
 
 
 def _keep(connection: Connection, home: OwnerChat) -> None:

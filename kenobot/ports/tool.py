@@ -1,12 +1,13 @@
 """The seam to tools that a model may call: entry points of the group `kenobot.tools`."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import Principal
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
@@ -25,13 +26,47 @@ class ToolEffects:
     reads_private: its results tell what the bot knows of people. brings_untrusted: they hold words of strangers, such
     as a web page. way_out: what the model gives it leaves the machine. changes_outside: a second run would do
     something a second time.
-    A tool that declares nothing is taken for one that does all of it.
+    asks_first: while words of others are on show, the owner is asked before it is run: it does something in their name.
+    A tool that declares nothing is taken for one that does all of it, but for the last.
     """
 
     reads_private: bool = True
     brings_untrusted: bool = True
     way_out: bool = True
     changes_outside: bool = True
+    asks_first: bool = False
+
+
+class AgendaDoor(Protocol):
+    """The speaker's agenda, for tools that read or change it. Each raises ToolFailed with what to do instead."""
+
+    async def show(self, first: date | None, last: date | None) -> str:
+        """Tell what is planned on these days, or was done on them; all that is open without a day."""
+        ...
+
+    async def remind(self, text: str, when: str) -> str:
+        """Set a reminder in this chat, and tell when it comes. when: in words, or an ISO time."""
+        ...
+
+    async def cancel(self, number: int) -> str:
+        """Cancel a reminder by its number."""
+        ...
+
+
+class NoAgenda:
+    """The agenda where there is none."""
+
+    async def show(self, first: date | None, last: date | None) -> str:
+        raise ToolFailed(_NO_AGENDA)
+
+    async def remind(self, text: str, when: str) -> str:
+        raise ToolFailed(_NO_AGENDA)
+
+    async def cancel(self, number: int) -> str:
+        raise ToolFailed(_NO_AGENDA)
+
+
+_NO_AGENDA = "There is no agenda here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +74,7 @@ class ToolContext:
     """The turn in which a tool runs.
 
     call: names this run; no other run has the same. now: the time in the owner's zone. search_memory: searches what the
-    speaker may see of memory, for tools that read what is private.
+    speaker may see of memory, for tools that read what is private. agenda: the speaker's reminders and promises.
     """
 
     session: str
@@ -48,6 +83,7 @@ class ToolContext:
     trace: str
     now: datetime
     search_memory: Callable[[str], Awaitable[str]]
+    agenda: AgendaDoor = field(default_factory=NoAgenda)
 
 
 class Tool(Protocol[ArgumentsT]):

@@ -33,7 +33,7 @@ from kenobot.providers.service import (
     subtract_cached,
     well_formed,
 )
-from kenobot.providers.thinking import Passed, ThinkingFilter
+from kenobot.providers.thinking import Passed, ThinkingFilter, opens_thoughts
 from kenobot.providers.tool_calls import CallCollector, call_numbers, results_first
 from kenobot.providers.written_calls import CallReader
 
@@ -100,7 +100,8 @@ class OpenAIProvider:
         self.sees_pictures = settings.pictures
         self._clock = clock
         self._errors = ServiceErrors(preset.title, settings.model)
-        self._thinks_unopened = not preset.key  # a server of one's own may; after a reply, as that did
+        # A server of one's own may; after a reply, as that did.
+        self._thinks_unopened = None if not preset.key else False
 
     @property
     def model(self) -> str:
@@ -114,8 +115,9 @@ class OpenAIProvider:
         when the stream ends with neither a stop reason nor its own mark of an end; their texts hold neither the key nor
         the server's words.
         """
-        thinking = ThinkingFilter(holds=self._thinks_unopened)
-        end = _End(self._preset.cached, CallCollector(request), CallReader(request), thinking)
+        thinking = ThinkingFilter(holds=self._thinks_unopened is not False)
+        named = self._settings.model if self._thinks_unopened is None else None
+        end = _End(self._preset.cached, CallCollector(request), CallReader(request), thinking, named)
         try:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 chunks = await self._open(request)
@@ -195,12 +197,16 @@ def _has_ended(chunks: "AsyncStream[ChatCompletionChunk]") -> bool:
 
 @dataclass(slots=True)
 class _End:
-    """The calls, stop reason, usage and model of a stream so far."""
+    """The calls, stop reason, usage and model of a stream so far.
+
+    named: the model that was asked, where nothing but its name tells how it thinks.
+    """
 
     cached: str
     calls: CallCollector
     _written: CallReader
     _thinking: ThinkingFilter
+    _named: str | None = None
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
@@ -219,6 +225,8 @@ class _End:
                 text = _text(choice.delta.content)
                 thought = any(getattr(choice.delta, name, None) for name in _THOUGHTS)
                 self.has_begun |= bool(text or choice.delta.tool_calls or thought)
+                if thought or (self._named is not None and opens_thoughts(f"{self._named} {self.model}")):
+                    self._thinking.release()
                 passed = self._thinking.take(text)
                 for piece in choice.delta.tool_calls or ():
                     self._call(piece)

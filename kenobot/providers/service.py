@@ -48,6 +48,7 @@ _REDIRECTED = (
     "check `base_url` of this provider, and what stands between here and there."
 )
 _ACCOUNT = (401, 402, 403)
+_PASSING = (407, 408, 409, 423, 425)  # whoever stands between, or is busy with something, may let the next one through
 _OWN = (401, 402, 408, 409, 413, 429)  # which say what they mean, whoever answers
 STATUS_OF: Mapping[str, int] = {
     "invalid_request_error": 400,
@@ -139,7 +140,7 @@ class ServiceErrors:
         mark = f" ({status} {named})" if named else f" ({status})"
         if status == 429:
             return RateLimited(f"{self.service} asks for a pause: its rate limit is reached." + mark, wait)
-        if status >= 500 or status in (408, 409):
+        if status >= 500 or status in _PASSING:
             return Unavailable(f"{self.service} cannot answer right now: try again in a few minutes." + mark, wait)
         refusal = self._worded(_REFUSALS.get(status, _REFUSED)) + mark
         if status == 413 or _is_too_long(status, said):

@@ -10,30 +10,72 @@ from typing import Final, Literal, NamedTuple
 
 from kenobot.core import lazy
 
-_NAMES: Final = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "antthinking")
+_NAME: Final = (
+    r"(?:(?:[a-z]{2,12}[:_]){1,2}|ant)?(?:think(?:ing)?|thoughts?|reasoning|reflection|inner_monologue)(?:_fast)?"
+)
+_NAMED: Final = rf"<{_NAME}>|<\|(?!end_){_NAME}\|>"
+_NAMED_END: Final = rf"</{_NAME}>|<\|(?:/|(?=end_)){_NAME}\|>"
 _FINAL: Final = "<|channel|>final<|message|>"
+_FINALS: Final = r"<\|channel\|>final(?: ?<\|constrain\|>\w{1,20})?<\|message\|>"
 _HARMONY_CALL: Final = r"|(?=<\|channel\|>commentary to=)"
 _PAIRS: Final[Mapping[str, str]] = {
-    **{f"<{name}>": f"</{name}>" for name in _NAMES},
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
-    "<|begin_of_thought|>": "<|end_of_thought|>",
-    "<|start_thinking|>": "<|end_thinking|>",
     "<|channel>thought": "<channel|>",
+    "<unused94>thought": "<unused95>",
     "<|channel|>analysis": _FINAL,
     "<|start|>assistant<|channel|>analysis": _FINAL,
 }
-"""What opens a thought and what closes it, of one model or another, in small letters but for brackets."""
-_NOISE: Final = ("<|return|>", "<|end|>", "<|start_response|>", "<|end_response|>")
-"""Marks around the answer of a model whose thoughts close with one of `_MARKED`."""
-_MARKED: Final = (_FINAL, "<|end_thinking|>")
-_TAGS: Final = (*_PAIRS, *dict.fromkeys(_PAIRS.values()), *_NOISE)
-_LONGEST: Final = max(map(len, _TAGS))
-_TAG: Final = lazy.regex("(?i)" + "|".join(map(re.escape, sorted(_TAGS, key=len, reverse=True))))
+"""What opens a thought and what closes it, beside tags with a name, in small letters but for brackets."""
+_PHRASES: Final[Mapping[str, str]] = {
+    "here are my reasoning steps:": "[BEGIN FINAL RESPONSE]",
+    "here is my thought process:": "here is my response:",
+}
+"""The same in words, which are the answer where they are not closed."""
+_WRAPPERS: Final[Mapping[str, str]] = {
+    **{f"<{name}>": f"</{name}>" for name in ("answer", "response", "output")},
+    "<|begin_of_solution|>": "<|end_of_solution|>",
+    "<|im_start|>assistant": "<|im_end|>",
+    "[BEGIN FINAL RESPONSE]": "[END FINAL RESPONSE]",
+}
+"""What some put around the answer behind their thoughts."""
+_NOISE: Final = (
+    "<|return|>",
+    "<|end|>",
+    "<|start_response|>",
+    "<|end_response|>",
+    "<|begin_of_box|>",
+    "<|end_of_box|>",
+)
+"""Marks in the answer of a model that thinks."""
+_OPENINGS: Final[Mapping[str, str]] = {**_PAIRS, **_PHRASES}
+_CLOSINGS: Final = tuple(dict.fromkeys((*_PAIRS.values(), "[BEGIN FINAL RESPONSE]")))
+_TAGS: Final = (*_PAIRS, *_CLOSINGS, *_WRAPPERS.values(), *_NOISE)
+_LOWERED: Final = tuple(map(str.lower, _TAGS))
+_LONGEST: Final = 64  # of a tag
+_BEGUN: Final = lazy.regex(r"(?i)(?:<\|?/?[a-z:_]{0,40}\|?|<\|channel\|>final[^\n]{0,40})\Z")
+_BEGINS: Final = ("<|begin_", "<|start_")
+_NAMED_TAG: Final = lazy.regex(rf"(?i){_NAMED}")
+_NAMED_CLOSING: Final = lazy.regex(rf"(?i){_NAMED_END}")
+_TAG: Final = lazy.regex(
+    "(?i)" + "|".join([_NAMED, _NAMED_END, _FINALS, *map(re.escape, sorted(_TAGS, key=len, reverse=True))])
+)
 _STRIPPED, _STRIPPED_END = "analysis", "assistantfinal"  # harmony, of which the marks were left out
 _QUOTES: Final = "`'\"«»“”‘’"
 _MOST_HELD: Final = 200_000
 _LINE: Final = 2000  # letters of a line that are looked at
+
+
+_OPENERS: Final = lazy.regex(
+    r"(?i)gemma|llama|mistral|mixtral|ministral|devstral|codestral|phi-?[34]|smollm|granite|command-?[ra]|gpt-oss"
+    r"|qwen-?2|olmo-?2"
+)
+_UNOPENED: Final = lazy.regex(r"(?i)think|reason|distill|deepseek|nemotron|qwq|cot|(?<![a-z])r1(?![0-9])")
+
+
+def opens_thoughts(model: str) -> bool:
+    """Return whether a model is of a family that opens its thoughts with a tag, or has none."""
+    return bool(_OPENERS.search(model) and not _UNOPENED.search(model))
 
 
 class Passed(NamedTuple):
@@ -60,10 +102,15 @@ class ThinkingFilter:
         self._place: Literal["start", "thought", "answer"] = "start"
         self._closing = ""
         self._returns = False  # what is in a thought, if it is not closed
-        self._marked = self._replaces = False
+        self._wrapper = ""  # what closes the answer
+        self._replaces = False
         self._spoken_of: set[str] = set()  # bounded: the tags there are; turn
         self._line = ""
         self._fenced = False
+
+    def release(self) -> None:
+        """Hold nothing back for a closing tag any more: the model opens its thoughts, or has them apart."""
+        self._holds = False
 
     def take(self, text: str) -> Passed:
         """Return what may be passed on, now that `text` has arrived."""
@@ -94,12 +141,21 @@ class ThinkingFilter:
         """Look for a thought; False where more of the text has to come first."""
         begun = self._held.lstrip()
         low = _lower_tag(begun[:_LONGEST])
-        opening = next((opening for opening in _PAIRS if low.startswith(opening)), "")
+        named = _NAMED_TAG.match(begun)
+        opening = named[0] if named else next((each for each in _OPENINGS if low.startswith(each)), "")
+        wrappers = _WRAPPERS if self._closing else {}
         if opening:
-            self._begin(_PAIRS[opening], begun[len(opening) :])
+            self.release()
+            self._begin(
+                _close(low[: len(opening)]), begun[len(opening) :], begun[: len(opening)] * (opening in _PHRASES)
+            )
+        elif wrapper := next((each for each in wrappers if low.startswith(each)), ""):
+            self._wrapper, self._held = wrappers[wrapper], begun[len(wrapper) :]
         elif begun.startswith(_STRIPPED) and begun[len(_STRIPPED) :][:1].isupper():
             self._begin(_STRIPPED_END, begun[len(_STRIPPED) :], _STRIPPED)
-        elif not at_end and any(each.startswith(low) for each in (*_PAIRS, _STRIPPED)):
+        elif not at_end and (
+            _BEGUN.match(begun) or any(each.startswith(low) for each in (*_OPENINGS, *wrappers, _STRIPPED))
+        ):
             return False
         else:
             self._place = "answer"
@@ -110,11 +166,12 @@ class ThinkingFilter:
         """Begin a thought. returning: its opening, which comes back with it if it is not closed; "" for never."""
         self._place, self._closing, self._held = "thought", closing, behind
         self._returns, self._thought = bool(returning), [returning]
-        self._marked |= closing in _MARKED
 
     def _skip_thought(self) -> bool:
-        calls = _HARMONY_CALL if self._closing == _FINAL else ""  # which comes after a thought, too
-        if found := re.search(re.escape(self._closing) + calls, self._held, re.IGNORECASE):
+        # A call comes after a thought, too.
+        end = _FINALS + _HARMONY_CALL if self._closing == _FINAL else re.escape(self._closing)
+        if found := re.search(end, self._held, re.IGNORECASE):
+            self._wrapper = _WRAPPERS.get(self._closing, "")
             self._held, self._place = self._held[found.end() :], "start"
             return True
         # A thought may be long: of one that does not come back only a tag that is cut in two is needed.
@@ -134,12 +191,15 @@ class ThinkingFilter:
         tag, low, behind = found[0], _lower_tag(found[0]), self._held[found.end() :]
         self._pass(out, self._held[: found.start()])
         self._held = behind
-        if low in _PAIRS and not self._line.strip() and not self._fenced:
-            self._begin(_PAIRS[low], behind, tag)
-        elif low in _PAIRS.values() and self._is_orphan(low, behind):
+        closing, is_code = _close(low), self._fenced or self._line.count("`") % 2
+        if closing and not self._line.strip() and not self._fenced:
+            self._begin(closing, behind, tag)
+        elif (low in _CLOSINGS or _NAMED_CLOSING.fullmatch(low)) and self._is_orphan(low, behind):
             self._take_back(out, low)
-        elif low not in _NOISE or not self._marked:
-            self._spoken_of.add(_PAIRS.get(low, ""))
+        elif not is_code and low == self._wrapper:
+            self._wrapper = ""
+        elif is_code or low not in _NOISE or not self._closing:
+            self._spoken_of.add(closing)
             self._pass(out, tag)
         return True
 
@@ -160,29 +220,39 @@ class ThinkingFilter:
         self._replaces = not self._holds
         self._holds, self.has_orphan = False, True
         self._place, self._closing, self._line = "start", tag, ""
-        self._marked |= tag in _MARKED
+        self._wrapper = _WRAPPERS.get(tag, "")
 
     def _pass(self, out: list[str], text: str) -> None:
         *ended, line = (self._line + text).split("\n")
         for each in ended:
             self._fenced ^= each.lstrip().startswith(("```", "~~~"))
         self._line = line[-_LINE:]
-        if self._holds:
-            self._kept.append(text)
-            self._size += len(text)
-            if self._size <= _MOST_HELD:
-                return
-            text, self._kept, self._holds = "".join(self._kept), [], False
-        out.append(text)
+        self._kept.append(text)
+        self._size += len(text)
+        if not self._holds or self._size > _MOST_HELD:
+            out += self._kept
+            self._kept, self._holds = [], False
+
+
+def _close(opening: str) -> str:
+    """Return what closes a thought that a tag in small letters opens; "" for any other tag."""
+    if not _NAMED_TAG.fullmatch(opening):
+        return _OPENINGS.get(opening, "")
+    if begins := next((each for each in _BEGINS if opening.startswith(each)), ""):
+        return opening.replace(begins, "<|end_")
+    return opening.replace("<|", "<|/") if opening.startswith("<|") else opening.replace("<", "</")
 
 
 def _lower_tag(tag: str) -> str:
-    """Return a tag in small letters; one in brackets as it is, for a word in brackets is none."""
-    return tag if tag.startswith("[") else tag.lower()
+    """Return a tag in small letters, in its shortest form; one in brackets as it is, for a word in brackets is none."""
+    low = tag if tag.startswith("[") else tag.lower()
+    return _FINAL if low.startswith("<|channel|>final") and low.endswith("<|message|>") else low
 
 
 def _measure_begun_tag(text: str) -> int:
     """Return how many letters at the end of a text may begin a tag."""
     tail = text[-_LONGEST:].lower()
-    sizes = range(len(tail), 0, -1)
-    return next((size for size in sizes if any(tag.lower().startswith(tail[-size:]) for tag in _TAGS)), 0)
+    begun = _BEGUN.search(tail)
+    starts = (at for at, letter in enumerate(tail) if letter in "<[◁")
+    literal = next((len(tail) - at for at in starts if any(tag.startswith(tail[at:]) for tag in _LOWERED)), 0)
+    return max(literal, len(begun[0]) if begun else 0)

@@ -1,47 +1,34 @@
 """Find the calls of tools that a model writes into its text, in its own way, where its server leaves them there."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, cast
+from typing import Final
 
 from kenobot.core import lazy
-from kenobot.ports.provider import Block, Json, Request, ToolResult
-
-_MARKS: Final = (
-    *("<tool_call>", "<tool_calls>", "<|tool_call|>", "<|tool_calls|>", "<function=", "<function_call>"),
-    *("<function_calls>", "<|tool_call_begin|>", "<|tool_calls_begin|>", "<|tool_calls_section_begin|>"),
-    *("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "[TOOL_CALLS]", "<|python_tag|>", "functools["),
-    "<|channel|>commentary to=",
+from kenobot.ports.provider import Block, Request, ToolResult
+from kenobot.providers.call_forms import (
+    ARGUMENTS,
+    BEGUN_MARK,
+    LOOSE_MARK,
+    MARK,
+    WrittenCall,
+    find_calls_in,
+    find_code,
+    is_overgrown,
+    read_code,
+    read_marked_calls,
+    read_values,
 )
-"""What begins a call, of one model or another, wherever it is outside of code."""
-_MARK: Final = lazy.regex("|".join(map(re.escape, _MARKS)))
+
 _OPEN: Final = lazy.regex(r"(?:^|(?<=\n))[ \t]*(?=[\[{`])")
 _LIKE_CALL: Final = lazy.regex(
     r"\s*(?:```\w*\s*)?\[?\s*\{\s*\"(?:name|function|tool|tool_name|tool_calls|type|id|arguments|parameters)\"\s*:"
 )
+_MARKED: Final = lazy.regex(rf"(?i)(?P<strict>{MARK})|{LOOSE_MARK}")
 _FENCE: Final = lazy.regex(r"(?s)```\w*[ \t]*\n(.*?)\s*(?:```)?")
-_FUNCTION: Final = lazy.regex(r"(?s)<function=([\w.-]+)>(.*?)(?:</function>|\Z)")
-_PARAMETER: Final = lazy.regex(r"(?s)<parameter=([\w.-]+)>\n?(.*?)\n?(?:</parameter>|\Z)")
-_KEYED: Final = lazy.regex(r"(?s)<tool_call>\s*([\w.-]+)\s*(?:(<arg_key>.*?)(?:</tool_call>|\Z)|</tool_call>)")
-_KEY: Final = lazy.regex(r"(?s)<arg_key>\s*(.*?)\s*</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)")
-_BEFORE: Final = lazy.regex(
-    r"([A-Za-z_][\w.-]*)(?::\d+)?\s*(?:\[ARGS\]|<\|constrain\|>json<\|message\|>|<[^<>{}]*>|```json)?\s*\Z"
-)
 _NAME: Final = lazy.regex(r'\s*"(?:name|function|tool|tool_name)"\s*:\s*"([^"]{1,100})"')
-_NAMES: Final = ("name", "function", "tool", "tool_name")
-_ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
 _MOST_LETTERS: Final = 200_000
-_MOST_BRACKETS: Final = 2000
+_SPACES: Final = r"functions\.|default_api\."
 _ENOUGH: Final = 80  # letters that show whether what begins like a call may be one
-_DECODER: Final = json.JSONDecoder()
-
-
-class WrittenCall(NamedTuple):
-    """A call. arguments: its JSON, which may be malformed."""
-
-    name: str
-    arguments: str
 
 
 class CallReader:
@@ -52,6 +39,12 @@ class CallReader:
 
     def __init__(self, request: Request) -> None:
         self._request = request
+        names = "|".join(re.escape(tool.name) for tool in request.tools)
+        self._code = re.compile(rf"\s*(?:```tool_code\s+)?\[?\s*(?:print\()?(?:{_SPACES})?(?:{names})(?:\.call)?\(")
+        self._behind_mark = re.compile(rf"(?i:{MARK})\W{{0,4}}(?-i:({names}))\b")
+        self._heads = tuple(
+            f"{space}{tool.name}(" for tool in request.tools for space in ("", "functions.", "default_api.")
+        )
         self.clear()
 
     def clear(self) -> None:
@@ -60,7 +53,7 @@ class CallReader:
         self._held = self._line = ""
         self._call: list[str] = []  # bounded: 200,000 letters; test_a_call_has_a_length
         self._size = self._fences = 0
-        self._is_blank, self._is_marked = True, False
+        self._is_blank, self._is_marked, self._is_loose = True, False, False
 
     def take(self, text: str) -> str:
         """Return what may be passed on, now that `text` has arrived."""
@@ -81,9 +74,17 @@ class CallReader:
     def rest(self) -> tuple[str, list[WrittenCall]]:
         """Return what was held back: as calls, or as text where it is none."""
         held, self._call, self._held = "".join((*self._call, self._held)), [], ""
-        read = _read_marked_calls if self._is_marked else self._read_bare_calls
-        calls = [] if _is_overgrown(held) else list(read(held))
+        calls = [] if is_overgrown(held) else self._read(held)
         return ("", calls) if calls and not any(map(self._is_quoted, calls)) else (held, [])
+
+    def _read(self, held: str) -> list[WrittenCall]:
+        if not self._is_marked:
+            return self._read_bare_calls(held)
+        calls = read_marked_calls(held)
+        if self._is_loose and not all(call.name in self._tools for call in calls):
+            return []
+        named = None if calls or self._line.strip() else self._behind_mark.match(held)
+        return [WrittenCall(named[1], held)] if named else calls  # malformed: the model is told
 
     def _take_call(self, text: str) -> str:
         """Hold a piece of a call back, up to the longest; what is longer and only looks like one is text."""
@@ -99,24 +100,33 @@ class CallReader:
     def _is_quoted(self, call: WrittenCall) -> bool:
         blocks = [block for message in self._request.messages if message.role == "user" for block in message.blocks]
         texts = (block.text for block in blocks if isinstance(block, Block | ToolResult))
-        return any(_is_overgrown(text) or call in _read_marked_calls(text) for text in texts if call.name in text)
+        return any(
+            is_overgrown(text, call.name) or call in read_marked_calls(text) or call in find_code(text, call.name)
+            for text in texts
+            if call.name in text
+        )
 
     def _find_call(self) -> int:
         """Return where in the text that is held a call begins, or may begin; its length where there is none."""
         held = self._held
-        for mark in _MARK.finditer(held):
+        for mark in _MARKED.finditer(held):
             if not self._is_code(mark.start()):
-                self._is_marked = True
+                self._is_marked, self._is_loose = True, not mark["strict"]
                 return mark.start()
+        if self._is_blank and (self._code.match(held) or self._is_begun(held.lstrip())):
+            return 0
         for found in _OPEN.finditer(held):
             at = found.start()
             begins_line = at > 0 or not self._line.strip()
             undecided = len(held) - at < _ENOUGH or _LIKE_CALL.match(held, at)
             if begins_line and undecided and not self._is_code(at):
                 return at
-        tail = held[-_ENOUGH:]
-        sizes = range(len(tail), 0, -1)
-        return len(held) - next((n for n in sizes if any(mark.startswith(tail[-n:]) for mark in _MARKS)), 0)
+        begun = BEGUN_MARK.search(held, max(0, len(held) - _ENOUGH))
+        return begun.start() if begun else len(held)
+
+    def _is_begun(self, text: str) -> bool:
+        """Return whether a text may go on as the call of a function."""
+        return any(each.startswith(text) for each in (*self._heads, "print("))
 
     def _is_code(self, at: int) -> bool:
         before = self._held[:at]
@@ -126,92 +136,19 @@ class CallReader:
     def _read_bare_calls(self, text: str) -> list[WrittenCall]:
         """Return the calls of which a text consists; none where there is anything else in it."""
         text = text.strip()
+        is_code = self._is_blank and self._code.match(text)
         if (fence := _FENCE.fullmatch(text)) and self._is_blank:
             text = fence[1].strip()
+        if is_code:
+            calls = read_code(text)
+            return calls if all(each.name in self._tools for each in calls) else []
         if not _LIKE_CALL.match(text) or text.startswith("```"):
             return []
-        values, behind = _read_values(text)
-        calls = [call for value in values for call in _find_calls_in(value)]
+        values, behind = read_values(text)
+        calls = [call for value in values for call in find_calls_in(value)]
         if not behind.strip(" \t\r\n,;") and calls and all(each.name in self._tools for each in calls):
             return calls
         named = _NAME.search(text)
-        if not values and named and named[1] in self._tools and any(f'"{name}"' in text for name in _ARGUMENTS):
+        if not values and named and named[1] in self._tools and any(f'"{name}"' in text for name in ARGUMENTS):
             return [WrittenCall(named[1], text)]  # which is cut, or malformed
         return []
-
-
-def _is_overgrown(text: str) -> bool:
-    """Return whether looking for calls in a text would take too long."""
-    return text.count("{") + text.count("[") > _MOST_BRACKETS
-
-
-def _read_values(text: str) -> tuple[list[Json], str]:
-    """Read the JSON values with which a text begins; return them and what follows."""
-    values: list[Json] = []
-    while text := text.lstrip(" \t\r\n,;"):
-        try:
-            value, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            break
-        values.append(cast("Json", value))
-        text = text[end:]
-    return values, text
-
-
-def _find_calls_in(value: Json) -> Iterator[WrittenCall]:
-    """Yield the calls that a value is: one, or a list of them."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _find_calls_in(each)
-    elif isinstance(value, dict):
-        inner = value.get("tool_calls", value.get("function"))
-        if isinstance(inner, list | dict):
-            yield from _find_calls_in(inner)
-        elif name := next((name for key in _NAMES if isinstance(name := value.get(key), str)), ""):
-            arguments = next((value[key] for key in _ARGUMENTS if key in value), {})
-            if isinstance(arguments, str):
-                arguments = _read_value(arguments) if arguments.strip() else {}
-            yield WrittenCall(name.removeprefix("functions."), json.dumps(arguments))
-
-
-def _read_marked_calls(text: str) -> Iterator[WrittenCall]:
-    """Yield the calls in a text that begins with the mark of one."""
-    tagged = [(each[1], dict(_PARAMETER.findall(each[2])), each[2]) for each in _FUNCTION.finditer(text)]
-    tagged += [(each[1], dict(_KEY.findall(each[2] or "")), "") for each in _KEYED.finditer(text)]
-    if tagged:
-        for name, arguments, inner in tagged:
-            told = (
-                _write_arguments(arguments)
-                if arguments or not inner.strip()
-                else json.dumps(_read_value(inner.strip()))
-            )
-            yield WrittenCall(name, told)
-        return
-    before = ""
-    while opening := re.search(r"[{\[]", text):
-        at = opening.start()
-        before += text[:at]
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            if named := _NAME.match(text, at + 1):
-                yield WrittenCall(named[1], text[at:])  # malformed: the model is told
-            before, text = before + text[at], text[at + 1 :]
-            continue
-        calls = list(_find_calls_in(cast("Json", value)))
-        if not calls and isinstance(value, dict) and (named := _BEFORE.search(before)):
-            calls = [WrittenCall(named[1].removeprefix("functions."), json.dumps(value))]
-        yield from calls
-        before, text = "", text[end:]
-
-
-def _write_arguments(arguments: Mapping[str, str]) -> str:
-    """Return arguments as JSON; each is a value of JSON, or a text."""
-    return json.dumps({name: _read_value(text) for name, text in arguments.items()})
-
-
-def _read_value(text: str) -> Json:
-    try:
-        return cast("Json", json.loads(text))
-    except (ValueError, RecursionError):
-        return text

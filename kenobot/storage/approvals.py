@@ -97,6 +97,20 @@ def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Appro
     return Approval(inbound.session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
 
 
+def count_answers(connection: Connection, kind: str, most: int, at: datetime) -> tuple[int, int]:
+    """Count the latest questions of a kind that got a yes, and those that got a no or no answer in time.
+
+    most: questions that are looked at.
+    """
+    rows = connection.execute(
+        "SELECT state FROM approval WHERE kind = ? AND (state IN ('approved', 'denied') OR expires <= ?) "
+        "ORDER BY id DESC LIMIT ?",
+        (kind, at.isoformat(), most),
+    ).fetchall()
+    yes = sum(state == "approved" for (state,) in rows)
+    return yes, len(rows) - yes
+
+
 def open_sessions(connection: Connection, kind: str) -> list[str]:
     """Return the sessions in which a question of this kind is open, be it expired."""
     rows = connection.execute("SELECT session FROM approval WHERE state = 'open' AND kind = ?", (kind,))

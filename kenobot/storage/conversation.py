@@ -365,6 +365,22 @@ def people_messages(connection: Connection, since: str, until: str, limit: int) 
     )
 
 
+def said_between(connection: Connection, scopes: Collection[str], begin: str, end: str, limit: int) -> list[MessageRow]:
+    """Read people's own messages of `scopes` from one moment up to another, oldest first: the newest `limit`."""
+    rows = _messages(
+        connection,
+        "message.role = 'user' AND message.at >= ? AND message.at < ? AND message.trust IN ('owner', 'guest') "
+        f"AND {_EFFECTIVE_SCOPE} {_AMONG} "
+        "AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE hidden_turn.inbox_id = message.inbox_id) "
+        "ORDER BY message.id DESC LIMIT ?",
+        begin,
+        end,
+        json.dumps([*scopes]),
+        limit,
+    )
+    return [*rows][::-1]
+
+
 def messages_in_scopes(connection: Connection, scopes: Collection[str] | None) -> Iterator[MessageRow]:
     """Iterate over all messages of `scopes`, oldest first."""
     if scopes is None:

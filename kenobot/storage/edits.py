@@ -35,6 +35,16 @@ class EditedTurn:
     is_changed: bool
 
 
+def rows_of_message(connection: Connection, edit: Inbound) -> list[int]:
+    """Return the inbox rows of the message that `edit` is of, and of its earlier edits."""
+    rows = connection.execute(
+        "SELECT id FROM inbox WHERE session = ? AND sender = ? AND (platform_id = ? OR (kind = 'edit' AND target = ?)) "
+        "ORDER BY id DESC LIMIT 50",
+        (edit.session, edit.user, edit.target, edit.target),
+    )
+    return [number for (number,) in rows]
+
+
 def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn | None:
     """Find the turn of the message that `edit` is of; None where that is not known."""
     inbound = edit.inbound

@@ -1,4 +1,4 @@
-"""Blank what a purge erases from the conversation, from messages that are done, and from prompts.
+"""Erase what a purge names from the conversation, from messages that are done, from prompts and from reminders.
 
 A turn that told the fact is blanked whole, both sides: half a sentence would still tell it. A turn whose prompt only
 carried the fact loses that note alone.
@@ -36,6 +36,11 @@ _BLANK_KEPT = (  # such as a list of memories, in a channel whose answers are fe
     "UPDATE outbox SET text = '', spans = '[]', payload = '{}' WHERE done_at IS NOT NULL "
     "AND (instr(text, ?) OR instr(payload, ?))"
 )
+_DROP_ASKED = "DELETE FROM job WHERE origin = ?"
+_DROP_REMINDERS = (  # with the occurrences of a job
+    "DELETE FROM job WHERE scope = ? AND instr(text, ?)",
+    "DELETE FROM wish WHERE scope = ? AND instr(text || char(10) || cue, ?)",
+)
 _BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
@@ -50,6 +55,9 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("attachment", "text", "an attachment (row {})"),
     ("outbox", "text", "message out-{}"),
     ("outbox", "payload", "the file of message out-{}"),
+    ("job", "text", "reminder {}"),
+    ("wish", "text", "a standing wish (row {})"),
+    ("wish", "cue", "a standing wish (row {})"),
     ("turn_step", "payload", "a turn under way (message {})"),
     ("approval", "payload", "an open question (row {})"),
     ("prompt_prefix", "text", "the beginning of a prompt (row {})"),
@@ -70,7 +78,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class ErasureResult:
-    """Rows blanked by a purge: messages of the conversation by id, letters and prompts by count."""
+    """Rows erased by a purge: messages by id; letters, with reminders, and prompts by count."""
 
     messages: tuple[int, ...]
     letters: int
@@ -80,11 +88,16 @@ class ErasureResult:
 def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> ErasureResult:
     """Blank the turns of these inbox rows and what prompts carried of `wordings`, inside a transaction.
 
-    Messages that are still on their way stay.
+    Reminders that those turns asked for, or that say it in this scope, go whole. Messages that are still on their way
+    stay.
     """
     rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
     letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
     letters += sum(connection.execute(_BLANK_KEPT, (line, _spell(line))).rowcount for line in _lines(wordings))
+    letters += sum(connection.execute(_DROP_ASKED, (turn,)).rowcount for turn in turns)
+    letters += sum(
+        connection.execute(sql, (scope, line)).rowcount for line in _lines(wordings) for sql in _DROP_REMINDERS
+    )
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
     prompts += sum(connection.execute(_BLANK_NOTES, (line,)).rowcount for line in _lines(wordings))
     return ErasureResult(tuple(row[0] for row in rows), letters, prompts)

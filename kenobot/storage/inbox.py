@@ -41,6 +41,8 @@ _SAME_TIME = timedelta(minutes=2)  # by two clocks
 OPEN_SHORT = "state IN ('pending', 'claimed') AND length(text) <= ? ORDER BY +id"
 _STOPPED = "stopped by its sender"
 _EDITED = "edited by its sender"
+_BY_ID = "FROM inbox WHERE channel = ? AND external_id = ?"
+_IDENTITY = "chat, thread, sender, platform_id, kind, target, sent_at"  # as `_identify` has it
 _ASIDE = "state IN ('dead', 'dropped')"  # as the index has it
 _COLUMNS = (
     "id, channel, external_id, chat, sender, sender_name, private, forwarded, text, sent_at, trace, attempts, "
@@ -118,7 +120,7 @@ class Inbox:
             row = _columns(stored, now, drop_reason) | more
             number = _insert(connection, row)
             if number is None:
-                free = _free_id(connection, inbound.channel, inbound.external_id, digest)
+                free = _free_id(connection, inbound, digest)
                 if free == inbound.external_id:
                     return None
                 stored, number = replace(stored, external_id=free), _insert(connection, row | {"external_id": free})
@@ -255,12 +257,13 @@ class Inbox:
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
         channel, external_id = _escape_surrogates(inbound.channel), _escape_surrogates(inbound.external_id)
-        digest = message_digest(inbound)
-        return await self._database.read(
-            lambda connection: (
-                _digest_of(connection, channel, _free_id(connection, channel, external_id, digest)) is not None
-            )
-        )
+        known, digest = replace(inbound, channel=channel, external_id=external_id), message_digest(inbound)
+
+        def read(connection: Connection) -> bool:
+            row = (channel, _free_id(connection, known, digest))
+            return connection.execute(f"SELECT 1 {_BY_ID}", row).fetchone() is not None
+
+        return await self._database.read(read)
 
     async def pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """The next messages of a session that are not done, oldest first, with ids above `after`."""
@@ -391,17 +394,20 @@ def _has_come(connection: Connection, inbound: Inbound, digest: str) -> bool:
     return row is not None
 
 
-def _digest_of(connection: Connection, channel: str, external_id: str) -> str | None:
-    row = connection.execute(
-        "SELECT digest FROM inbox WHERE channel = ? AND external_id = ?", (channel, external_id)
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def _free_id(connection: Connection, channel: str, external_id: str, digest: str) -> str:
+def _free_id(connection: Connection, inbound: Inbound, digest: str) -> str:
     """Return the id to store a message under: with its digest when the plain one is another message's."""
-    known = _digest_of(connection, channel, external_id)
-    return external_id if not known or not digest or known == digest else f"{external_id}~{digest}"
+    row = (inbound.channel, inbound.external_id)
+    known = connection.execute(f"SELECT digest, {_IDENTITY} {_BY_ID}", row).fetchone()
+    is_free = known is None or not known[0] or not digest or digest == known[0] or known[1:] == _identify(inbound)
+    return inbound.external_id if is_free else f"{inbound.external_id}~{digest}"
+
+
+def _identify(inbound: Inbound) -> tuple[str, ...] | None:
+    """Return by what a message is known whose words another version of the bot reads otherwise; None for nothing."""
+    if not inbound.platform_id:
+        return None
+    where = (inbound.chat, inbound.thread, inbound.user, inbound.platform_id)
+    return (*where, inbound.kind, inbound.target, inbound.sent_at.isoformat())
 
 
 def has_bad_ids(inbound: Inbound) -> bool:

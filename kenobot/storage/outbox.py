@@ -218,15 +218,16 @@ class Outbox:
     async def take_back(
         self, channel: str, platform_id: str, reason: str, retry_at: Callable[[int], datetime | None]
     ) -> TakenBack | None:
-        """Undo that a part counts as sent; None where there is none of that id. retry_at: after so many tries; None
-        for never, as for a part that was erased.
+        """Undo that a part counts as sent, of several the newest, as of a message and its edits; None where there is
+        none of that id. retry_at: after so many tries; None for never, as for a part that was erased.
         """
         now = self._clock.now().isoformat()
 
         def write(connection: Connection) -> TakenBack | None:
             row = connection.execute(
                 "SELECT id, chat, trace, attempts, text != '' OR payload != '{}' FROM outbox "
-                "WHERE id > (SELECT max(id) FROM outbox) - ? AND channel = ? AND platform_id = ? AND state = 'sent'",
+                "WHERE id > (SELECT max(id) FROM outbox) - ? AND channel = ? AND platform_id = ? AND state = 'sent' "
+                "ORDER BY id DESC LIMIT 1",
                 (_LATELY, channel, platform_id),
             ).fetchone()
             if row is None:

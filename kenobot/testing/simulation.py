@@ -235,6 +235,7 @@ class Simulation:
     async def run_schedule(self) -> None:
         """Have all that is on the bot's schedule happen now."""
         await self.app.scheduler.run_all_now()
+        await self.app.reminders.tick()
         await self.wait_idle()
 
     # ── a look inside ────────────────────────────────────────────────────────────────────────────────────────────

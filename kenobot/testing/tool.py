@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -21,10 +22,23 @@ async def no_memory(query: str) -> str:
     return ""
 
 
+class OneReminder:
+    """An agenda with one reminder, of number 1."""
+
+    async def show(self, first: date | None, last: date | None) -> str:
+        return "- 9:00 water the plants (reminder 1)"
+
+    async def remind(self, text: str, when: str) -> str:
+        return f"Reminder 2 is set: {when}."
+
+    async def cancel(self, number: int) -> str:
+        return f"Reminder {number} is cancelled: water the plants"
+
+
 def tool_context(call: str = "call-1") -> ToolContext:
     """The context of a call in the owner's private chat."""
     principal = Principal("owner", (OWNER_SCOPE,), OWNER_SCOPE, "owner")
-    return ToolContext("fake-1", principal, call, "trace", START, no_memory)
+    return ToolContext("fake-1", principal, call, "trace", START, no_memory, OneReminder())
 
 
 @pytest.mark.asyncio

@@ -127,6 +127,24 @@ TABLES = (
         "the table itself; housekeeping",
         "tests/unit/gateway/test_buttons.py::test_a_chat_keeps_its_newest_buttons_and_no_button_a_month",
     ),
+    Bound(
+        "table:job",
+        "2,000 open ones of the owner's, 100 of another scope; ended ones for a year",
+        "no more are taken in; housekeeping",
+        "tests/unit/agenda/test_jobs.py::test_a_person_has_a_bounded_number_of_jobs",
+    ),
+    Bound(
+        "table:occurrence",
+        "one each time that a job is told, for 90 days",
+        "housekeeping",
+        "tests/unit/agenda/test_prune.py::test_what_is_over_is_dropped_in_time",
+    ),
+    Bound(
+        "table:wish",
+        "for a year after its end",
+        "housekeeping",
+        "tests/unit/agenda/test_prune.py::test_what_is_over_is_dropped_in_time",
+    ),
     Bound("table:hidden_turn", "the turns that told of what the owner wants forgotten", "the primary key", _GROWS),
     Bound(
         "table:vector",

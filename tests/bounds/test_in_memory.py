@@ -106,6 +106,7 @@ def test_a_cache_forgets(what: str) -> None:
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
             "_named": (text, date(2026, 3, 2)),
+            "_parse": (f"FREQ=DAILY;COUNT={number + 1}",),
             "_names_day": (text, date(2026, 3, 2)),
         }.get(name, (text,))
         named = {"turn_weights": {"by_meaning": True}}.get(name, {})

@@ -37,7 +37,6 @@ _TOPICS: Mapping[str, str] = {
     "prune.": "sleep: pruning and merging",
     "safe_path": "tools and background tasks",
     "salience.": "sleep: consolidation",
-    "scheduler.": "cron tasks and reminders",
     "sleep.": "the sleep cycle",
     "tools.": "tools and background tasks",
     "transparency.": "/why and learning feedback",

@@ -1,11 +1,16 @@
 """The shipped tools, and a small one, keep to the contract of tools."""
 
+import json
+
 import pytest
 
+from kenobot.agent.turn.toolbox import PreparedTool
+from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.testing.tool import AnyTool, ToolContract
+from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_search import MemorySearch
 
@@ -64,6 +69,50 @@ class TestMemorySearch(ToolContract):
     @pytest.fixture
     def arguments(self) -> dict[str, Json]:
         return {"query": "la dentista"}
+
+
+class TestReadAgenda(ToolContract):
+    """Reads an agenda with one reminder."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return ReadAgenda()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"first": "2026-12-01"}
+
+
+class TestRemind(ToolContract):
+    """Adds to an agenda with one reminder."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return Remind()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"text": "llamar a Luis", "when": "mañana a las 8"}
+
+
+class TestCancelReminder(ToolContract):
+    """Takes from an agenda with one reminder."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return CancelReminder()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"number": 1}
+
+
+def test_the_tools_of_the_agenda_take_little_of_a_prompt() -> None:
+    """All three are told to a model in fewer than 500 tokens."""
+    tools: tuple[AnyTool, ...] = (ReadAgenda(), Remind(), CancelReminder())
+    specs = [PreparedTool.of(tool).spec for tool in tools]
+    told = [{"name": each.name, "description": each.description, "input_schema": dict(each.schema)} for each in specs]
+    assert estimate_tokens(json.dumps(told)) < 500
 
 
 async def test_a_tool_that_declares_nothing_can_do_everything() -> None:

@@ -25,6 +25,7 @@ from tests.crash import (
     outputs,
     power,
     press_kills,
+    reminder_kills,
     save_kills,
     sleep_kills,
     stops,
@@ -51,6 +52,9 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
 
     async def kills_with_presses(lab: Lab) -> Sequence[Line]:
         return [await press_kills.play(lab)]
+
+    async def kills_with_reminders(lab: Lab) -> Sequence[Line]:
+        return [await reminder_kills.play(lab)]
 
     async def kills_with_edits(lab: Lab) -> Sequence[Line]:
         return [await edit_kills.play(lab)]
@@ -80,6 +84,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         "kills": random_kills,
         "media": kills_with_media,
         "buttons": kills_with_presses,
+        "reminders": kills_with_reminders,
         "edits": kills_with_edits,
         "tools": kills_with_tools,
         "mixed": kills_with_all,

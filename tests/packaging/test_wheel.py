@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("channels", "postprocessors", "cognitive", "config")
 OURS = ("kenobot", *ROOMS, "tests", "bench", "docs", "docker")
 DATA = (
+    "agenda/*.toml",
+    "cognitive/text/when/*.toml",
     "storage/migrations/*.sql",
     "config/kenobot.toml",
     "config/identity/*",

@@ -67,6 +67,8 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
 
     `export_rows.py` hands the owner all there is, where no scopes are named.
 
+    A purge looks through everybody's reminders for what is erased: `job_rows.py`.
+
     A summary may tell in any chat what is to be forgotten: `summary_rows.py` finds it and takes it back.
     `session_note.py` writes the owner's own file.
 
@@ -93,6 +95,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "documents.py",
         "endings.py",
         "export_rows.py",
+        "job_rows.py",
         "list_files.py",
         "asked.py",
         "live.py",

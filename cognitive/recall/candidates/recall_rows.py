@@ -51,6 +51,25 @@ def planned(connection: Connection, first: str, last: str, reach: Scopes, *, und
     return records.select(connection, f"{LIVE} AND {FACTS} AND {where}", (first, last), reach, order=order)
 
 
+def overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
+    """Query the live commitments that were due before a day, YYYY-MM-DD, the earliest first."""
+    due = "json_extract(attributes, '$.due')"
+    where = f"{LIVE} AND {FACTS} AND category = 'commitment' AND {due} < ?"
+    return records.select(connection, where, (before,), reach, order=f"{due}, id")
+
+
+def told_between(connection: Connection, first: str, last: str, reach: Scopes, *, limit: int) -> list[Record]:
+    """Query the live facts that were told from one day to another, YYYY-MM-DD, the earliest first."""
+    where = f"{LIVE} AND {FACTS} AND day BETWEEN ? AND ?"
+    return records.select(connection, where, (first, last), reach, order="day, id", limit=limit)
+
+
+def naming_number(connection: Connection, number: int, *, after: str, reach: Scopes, limit: int) -> list[Record]:
+    """Query the live facts told after a day whose text has a number: those that may name a day of that number."""
+    where = f"{LIVE} AND {FACTS} AND day > ? AND instr(text, ?)"
+    return records.select(connection, where, (after, str(number)), reach, order="day, id", limit=limit)
+
+
 def current_versions(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, int]:
     """Find the live record within `reach` that at last superseded each of these."""
     where, scopes = scope_filter(reach)

@@ -73,18 +73,13 @@ def _shown_trust(record: Record) -> str:
     return "owner" if record.trust == "guest" and record.scope.startswith("user:") else record.trust
 
 
-def render_memory(record: Record, confidence: float, zone: ZoneInfo, due: str = "") -> str:
-    """Render a record as an item of a list, with its day and a warning where it is disputed or unsure.
-
-    due: the day of what is planned, where a question is about that.
-    """
+def render_memory(record: Record, confidence: float, zone: ZoneInfo) -> str:
+    """Render a record as an item of a list, with its day and a warning where it is disputed or unsure."""
     marks = [datetime.fromisoformat(record.valid_from or record.created).astimezone(zone).date().isoformat()]
     if record.verification == "disputed":
         marks.append("disputed")
     elif confidence < _UNSURE:
         marks.append("unsure")
-    if due:
-        marks.append(f"due {due}")
     return f"- {render_record(record)} _({', '.join(marks)})_"
 
 

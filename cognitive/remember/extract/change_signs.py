@@ -17,7 +17,7 @@ _KEPT = 4096  # texts whose signs are kept
 _TABLES = load_tables("kenobot.cognitive.remember.extract", "likely_change.toml")
 _ROWS = {
     table: join_phrases(_TABLES, table)
-    for table in ("cues", "doubts", "units", "values", "head", "own", "barred", "matters")
+    for table in ("cues", "doubts", "units", "values", "head", "own", "reserves", "no_telling", "matters")
 }
 
 
@@ -34,9 +34,13 @@ _VALUES = {
     },
     **{name: lazy.regex(rows) for name, rows in _ROWS["values"].items()},
 }
-_BARRED = (
-    *(lazy.regex(rf"(?<![\w'])(?:{PHRASES[name]})(?!\w)") for name in ("reports", "undecided")),
-    *(lazy.regex(rows) for rows in _ROWS["barred"].values()),
+_RESERVES = {
+    **{name: lazy.regex(rf"(?<![\w'])(?:{PHRASES[name]})(?!\w)") for name in ("reports", "undecided")},
+    **{name: lazy.regex(rows) for name, rows in _ROWS["reserves"].items()},
+}
+_NO_TELLING = (
+    *(lazy.regex(rows) for rows in _ROWS["no_telling"].values()),
+    lazy.regex(rf"(?<![\w'])(?:{PHRASES['reports']})\s*[:\"“«]"),
 )
 _NUMBER = lazy.regex(r"(?<!\w)\d+(?:[.,:]\d+)*")
 _NAME = lazy.regex(
@@ -144,13 +148,6 @@ def is_of_another(told: Signs, known: Signs) -> bool:
     return bool(known.head_people) and told.own_head and not known.head_people & (told.people | told.words)
 
 
-def is_of_another_thing(told: Signs, known: Signs) -> bool:
-    """Return whether both tell a value, and no change, of things of one kind: the door code, the alarm code."""
-    if compare_values(told, known) != "another" or told.cues & {"now", "over", "altered"}:
-        return False
-    return bool(told.head & known.head and told.head - known.stems and known.head - told.stems)
-
-
 def is_opposite(told: Signs, known: Signs) -> bool:
     """Return whether a message says in the words of a memory that it is not so, or is so."""
     same = bool(known.stems) and known.stems <= told.stems and told.stems - known.stems <= _stems(_EMPTY)
@@ -164,24 +161,31 @@ def has_another_hour(told: Signs, known: Signs) -> bool:
     return all(hours) and hours[0].isdisjoint(hours[1]) and bool(told.matters & known.matters) and lasts
 
 
-def is_unlike(told: Signs, known: Signs) -> bool:
-    """Return whether a message surely changes nothing of a memory: it is of another, adds, or has an unlike value."""
-    if is_of_another(told, known) or is_of_another_thing(told, known) or _repeats(told, known):
-        return True
-    shares = bool(told.stems & known.stems)
-    return not shares and "age" in told.values and "age" not in known.values
-
-
-def _repeats(told: Signs, known: Signs) -> bool:
+def says_again(told: Signs, known: Signs) -> bool:
     """Return whether a message says again what a memory says, or a part of it."""
-    said_again = bool(told.stems) and told.stems <= known.stems and told.denies == known.denies
-    return said_again and compare_values(told, known) in ("same", "known", "none") and "over" not in told.cues
+    is_part = bool(told.stems) and told.stems <= known.stems and told.denies == known.denies
+    return is_part and compare_values(told, known) in ("same", "known", "none") and "over" not in told.cues
+
+
+def is_telling(message: str) -> bool:
+    """Return whether a message may tell of a change: it is no question, log line, time of day, direct speech."""
+    plain = _fold_affirmed(message)
+    return not any(pattern.search(plain) for pattern in _NO_TELLING) and not question_in(message)
+
+
+def read_reserves(message: str) -> frozenset[str]:
+    """Return the names of what keeps a message from being its speaker's plain word: a report, a condition, a quote."""
+    plain = _fold_affirmed(message)
+    return frozenset(name for name, pattern in _RESERVES.items() if pattern.search(plain))
 
 
 def is_plain_telling(message: str) -> bool:
     """Return whether a message only tells: it asks nothing, sets no condition, reports nobody, tells no time of day."""
-    plain = fold(_AFFIRMS.sub("", message)).replace("’", "'")
-    return not any(pattern.search(plain) for pattern in _BARRED) and not question_in(message)
+    return is_telling(message) and not read_reserves(message)
+
+
+def _fold_affirmed(message: str) -> str:
+    return fold(_AFFIRMS.sub("", message)).replace("’", "'")
 
 
 def compare_values(told: Signs, known: Signs) -> str:

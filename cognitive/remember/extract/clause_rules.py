@@ -22,6 +22,7 @@ from kenobot.core.common_words import plausible_name
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
 
+_ANY_DAY = date(2024, 1, 1)  # where only the kind of a fact counts
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
 _PAST = lazy.regex(rf"(?:(?:yo|i|we|nosotros) )?(?:{PHRASES['past']})(?!\w)")
 NAME_OR_FIGURE = lazy.regex(r"\d|(?<=\s)[A-ZÁÉÍÓÚÑ][\w.-]+")
@@ -33,6 +34,8 @@ _SOMEBODY = lazy.regex(
     rf"(?<!\w)(?:{PHRASES['people']}|baby|bebe|pets?|dog|cat|puppy|kitten|horse|perr[oa]|gat[oa])(?!\w)"
 )
 _NAME_OF_ANY = lazy.regex(r"(?<!\bin )(?<!\bat )(?<!\bto )(?<!\bfrom )(?<!\ben )\b[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
+_TO_DO = lazy.regex(rf"(?!dinner|supper|summer|winter|easter)(?:{PHRASES['to_do']})(?!\w)")
+_DUTY = lazy.regex(rf"(?<!\w)(?:{PHRASES['duty']})(?!\w)")
 _CLAUSES = lazy.regex(rf"\s*(?:,|;| y| e| and| pero| but)\s+(?=(?:{PHRASES['clause_starts']})\s)", re.IGNORECASE)
 
 
@@ -162,6 +165,18 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
 def is_past(told: str) -> bool:
     """Return whether a text begins with what has happened."""
     return _PAST.match(folded(told)) is not None
+
+
+def promises(sentence: str) -> bool:
+    """Return whether a sentence gives a word that is still to be kept, though it does so in the past tense."""
+    return any(fact.category == "commitment" for fact in read_clauses(sentence, _ANY_DAY).facts)
+
+
+def is_duty(text: str) -> bool:
+    """Return whether a commitment is something to do, and not something that takes place, such as an appointment."""
+    plain = folded(text)
+    gives_word = any(rule.category == "commitment" and not rule.needs and rule.pattern.match(plain) for rule in _RULES)
+    return gives_word or _TO_DO.match(plain) is not None or _DUTY.search(plain) is not None
 
 
 def names_somebody(told: str) -> bool:

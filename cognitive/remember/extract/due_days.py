@@ -110,6 +110,13 @@ def deadlines(fact: ExtractedFact, said: date) -> list[ExtractedFact]:
     return found
 
 
+def tells_past(text: str) -> bool:
+    """Return whether a text tells what has happened, as far as its verbs show."""
+    plain = fold(text[:_LONGEST]).replace("’", "'").replace("‘", "'")
+    written = text[:_LONGEST].lower()
+    return _tells_past(plain, written if len(written) == len(plain) else plain, 0, len(plain))
+
+
 def counts_from_another(text: str) -> bool:
     """Return whether a text names no day but one that it counts from another, such as "the day after"."""
     plain, named = _named(text, date(2024, 1, 1))

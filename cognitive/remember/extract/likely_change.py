@@ -27,8 +27,10 @@ from kenobot.cognitive.remember.extract.change_signs import (
     is_of_another,
     is_opposite,
     is_plain_telling,
-    is_unlike,
+    is_telling,
+    read_reserves,
     read_signs,
+    says_again,
 )
 from kenobot.cognitive.remember.extract.worth_noting import feature_names
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
@@ -42,17 +44,20 @@ FILE = "likely_change.bin"
 SIGNS_FILE = "change_signs.json"
 """The weights of the signs, beside this module."""
 
+SIGNS_BOTH_FILE = "change_signs_both.json"
+"""The same where the embedder's vectors tell as well; learned by `python -m bench.learn_change_meaning`."""
+
 BUCKETS = 1 << 15
 """Hashes that features fall into, of the message and of its pairs with memories each."""
 
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = -0.2
+ASKS_FROM = -0.7
 """Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
 
-ASKS_FROM_BOTH = -1.0
-"""The same, of the log odds by signs and by meaning together."""
+ASKS_FROM_BOTH = -0.4
+"""The same, of the log odds where vectors tell as well."""
 
 PAIR_WEIGHT = 0.3
 """Weight of a feature that a message and a memory have together."""
@@ -112,48 +117,67 @@ class LikelyChange:
 
 
 def find_changed(
-    message: str, said: date, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
+    message: str,
+    said: date,
+    standing: Sequence[StandingStatement],
+    meanings: Sequence[float] = (),
+    leaning: float = 0.0,
 ) -> int | None:
     """Find the statement about which a person is to be asked, of those `standing`, oldest first. said: their day.
 
-    meanings: of each statement the log odds by `change_meaning`, where all have vectors.
+    meanings: of each statement the log odds by `change_meaning`, where all have vectors. leaning: log odds added for
+    a person whose earlier answers were a yes.
     """
-    if not standing or not is_plain_telling(message):
+    if not standing or not is_telling(message):
         return None
-    told = read_signs(message[:_LONGEST])
-    known = [read_signs(each.text[:_LONGEST]) for each in standing]
-    said_alone = tellings(message)
-    plain = [
-        at
-        for at, (signs, each) in enumerate(zip(known, standing, strict=True))
-        if _is_plainly_changed(told, signs) or any(gives_other_value(telling, each.text) for telling in said_alone)
-    ]
-    if plain:
-        return plain[-1]
+    if is_plain_telling(message) and (plain := _find_plainly_changed(message, standing)) is not None:
+        return plain
     likely = most_likely(message, said, standing, meanings)
-    if likely is None or is_unlike(read_signs(likely.telling), known[likely.place]):
+    if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])):
         return None
-    logit = logit_of(signs_of(likely, standing))
-    if meanings:
-        return likely.place if logit + meanings[likely.place] >= ASKS_FROM_BOTH else None
-    return likely.place if logit >= ASKS_FROM else None
+    file, asks_from = (SIGNS_BOTH_FILE, ASKS_FROM_BOTH) if meanings else (SIGNS_FILE, ASKS_FROM)
+    logit = logit_of(signs_of(likely, message, standing, meanings), file) + leaning
+    return likely.place if logit >= asks_from else None
+
+
+def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -> int | None:
+    """Find the last statement of which a message denies the words, or tells another value."""
+    told, said_alone = read_signs(message[:_LONGEST]), tellings(message)
+    plain = (
+        at
+        for at, each in enumerate(standing)
+        if _is_plainly_changed(told, read_signs(each.text[:_LONGEST]))
+        or any(gives_other_value(telling, each.text) for telling in said_alone)
+    )
+    return max(plain, default=None)
 
 
 def _is_plainly_changed(told: Signs, known: Signs) -> bool:
     return (is_opposite(told, known) or has_another_hour(told, known)) and not is_of_another(told, known)
 
 
-def signs_of(likely: LikelyChange, standing: Sequence[StandingStatement]) -> dict[str, float]:
-    """Return the signs by which it is judged whether to ask, each with its value."""
+def signs_of(
+    likely: LikelyChange, message: str, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
+) -> dict[str, float]:
+    """Return the signs by which it is judged whether to ask, each with its value. meanings: see `find_changed`."""
     told, known = read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])
     found = dict.fromkeys(compare(told, known), 1.0)
+    found |= {f"reserve {name}": 1.0 for name in read_reserves(message)}
     found[f"among {_bin(len(standing), 2, 3, 5, 10, 30)}"] = 1.0
-    return {**found, "logit": max(-4.0, min(4.0, likely.logit)) / 2, "lead": likely.lead}
+    if meanings:
+        others = [each for at, each in enumerate(meanings) if at != likely.place]
+        lead = meanings[likely.place] - max(others, default=meanings[likely.place])
+        found |= {"meaning": _clip(meanings[likely.place], 6.0) / 2, "meaning lead": _clip(lead, 3.0) / 2}
+    return {**found, "logit": _clip(likely.logit, 4.0) / 2, "lead": likely.lead}
 
 
-def logit_of(signs: Mapping[str, float]) -> float:
+def _clip(value: float, most: float) -> float:
+    return max(-most, min(most, value))
+
+
+def logit_of(signs: Mapping[str, float], file: str = SIGNS_FILE) -> float:
     """Return the log odds by which a message with these signs changes the memory."""
-    weights = _sign_weights()
+    weights = _sign_weights(file)
     return sum(weights.get(name, 0.0) * value for name, value in signs.items())
 
 
@@ -328,7 +352,7 @@ def _weights() -> tuple[int, ...]:
     return tuple(value - 256 if value > 127 else value for value in data)
 
 
-@lru_cache(1)
-def _sign_weights() -> dict[str, float]:
-    found: dict[str, float] = json.loads(resources.files(__package__).joinpath(SIGNS_FILE).read_text("utf-8"))
+@lru_cache(2)
+def _sign_weights(file: str) -> dict[str, float]:
+    found: dict[str, float] = json.loads(resources.files(__package__).joinpath(file).read_text("utf-8"))
     return found

@@ -8,8 +8,9 @@ from kenobot.cognitive.remember.extract.change_signs import (
     read_signs,
     value_spans,
 )
+from kenobot.cognitive.text.completions import names_part
 from kenobot.cognitive.text.lexicon import load_phrases
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 
 _ROWS = load_phrases("kenobot.cognitive.remember.extract", "likely_change.toml", "phrase")
@@ -22,12 +23,24 @@ _ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
 _MARKS = r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)"
 _PART = lazy.regex(_MARKS)
 _PARTS = lazy.regex(rf"{_MARKS}|\s(?=(?:with|con)\s)")  # and who is with them
+_HALF_PAST = lazy.regex(r"\sy (?:media|cuarto|pico|\d+)\b")  # of an hour: it joins no two things
+_LEAST_OF_PARTS = 3  # words that carry a meaning
 _LEAST = 2  # words of its own that a memory needs to be understood
 
 
+def has_parts(text: str) -> bool:
+    """Return whether a part of a memory may be over alone: it has words for more than a thing and its value."""
+    return _count_meant(text) >= _LEAST_OF_PARTS
+
+
+def _count_meant(text: str) -> int:
+    """Count the words that carry a meaning."""
+    return sum(bool(content_stems(word)) for word in words(fold(text)))
+
+
 def tells_more(text: str, message: str) -> bool:
-    """Return whether a memory has a part that shares nothing with a message, or a message says that something stays."""
-    if _STAYS.search(fold(message)):
+    """Return whether a memory has a part that a message is not about, or a message says that something stays."""
+    if _STAYS.search(fold(message)) or names_part(message, _HALF_PAST.sub(" ", text)):
         return True
     told = read_signs(message)
     parts = [part for part in _PARTS.split(fold(text)) if part]
@@ -53,8 +66,8 @@ def without_value(text: str, message: str) -> str:
     left = text
     for start, end in sorted({span for found in spans for span in found}, reverse=True):
         left = _cut_part(left, start, end) or _cut_phrase(left, start, end)
-    is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text
-    return left if is_clear and len(content_stems(left)) >= _LEAST else ""
+    is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text and not left.endswith("'s")
+    return left if is_clear and (_count_meant(left) >= _LEAST or read_signs(left).values) else ""
 
 
 def _join(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

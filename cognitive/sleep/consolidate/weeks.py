@@ -151,6 +151,8 @@ def _change(week: _Week, text: str, writer: str) -> Change | None:
 
 def is_own_words(record: Record) -> bool:
     """Return whether a record is in the words of the person whose scope it is, or the bot's: others are quoted."""
+    if record.is_hearsay:
+        return False
     return record.trust in ("owner", "model") or (record.trust == "guest" and record.scope.startswith("user:"))
 
 
@@ -177,13 +179,7 @@ def fact_line(record: Record, longest: int) -> str:
     """A fact on one line. Others' words are quoted, so that they cannot pass for the owner's."""
     text = model_answers.one_line(record.text)
     short = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-    trust = (
-        IMPORTED
-        if record.is_hearsay and record.source == "import"
-        else "owner"
-        if is_own_words(record)
-        else record.trust
-    )
+    trust = "owner" if is_own_words(record) else IMPORTED if record.is_hearsay else record.trust
     return f"- {quote_untrusted(short, trust, record.by)}"
 
 

@@ -4,11 +4,11 @@ One is resolved when it was marked so, or when its owner says it again, in its v
 on it. What merely sounds like it is asked about, and so is, once, a commitment whose day has passed.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
-from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE, due_on, resolved_on
+from kenobot.cognitive.beliefs.lifecycle import due_on, note_resolved, resolved_on
+from kenobot.cognitive.remember.extract.clause_rules import promises
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
 from kenobot.cognitive.sleep.plan.changes import Change, expire, question_about, unchanged, update
@@ -84,7 +84,7 @@ def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple
 def _meant(sentence: str, concerned: Sequence[Record], unheard: Sequence[Record]) -> Record | None:
     """Find the commitment that a sentence says is done, and not only a part of it; by a guess one of `unheard`."""
     same = next((record for record in concerned if says_done(sentence, record.text)), None)
-    if same is not None or not completes(sentence):
+    if same is not None or not completes(sentence) or promises(sentence):
         return same
     place = completed_commitment(sentence, [record.text for record in unheard])
     return None if place is None or names_part(sentence, unheard[place].text) else unheard[place]
@@ -128,9 +128,9 @@ def _may_end(utterance: RecentUtterance, record: Record) -> bool:
 
 
 def _resolve(record: Record, day: str) -> Change:
-    attrs = json.dumps({**json.loads(record.attributes), RESOLVED_ATTRIBUTE: day}, ensure_ascii=False)
     reason = f"on {day} it was said to be done"
-    return update(record, "resolved", reason, {"attributes": attrs}, unchanged(record, "attributes"))
+    values = {"attributes": note_resolved(record, day)}
+    return update(record, "resolved", reason, values, unchanged(record, "attributes"))
 
 
 PASS = Pass("commitments", "prune", "asks which commitments are done, and lets go of those done long ago", plan)

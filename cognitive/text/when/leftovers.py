@@ -58,8 +58,8 @@ _PART = lazy.regex(
 )
 _LOOSE_CLOCK = lazy.regex(
     r"(?<![\w.,:/€$£+-])(?:(?:[01]?\d|2[0-3])[.'][0-5]\d(?![.,]?\d| ?[%€$£]|\w)(?! (?:kilos?|kgs?|k|kms?|euros?|eur"
-    r"|pounds?|dollars?|litr[eo]s?|liters?)(?!\w))|\w+ (?:menos cuarto|y media|y cuarto)(?!\w)|half (?:one|two|three|four"
-    r"|five|six|seven|eight|nine|ten|eleven|twelve)(?!\w))"
+    r"|pounds?|dollars?|litr[eo]s?|liters?)(?!\w))|\w+ (?:menos cuarto|y media|y cuarto)(?!\w)|half (?:one|two|three"
+    r"|four|five|six|seven|eight|nine|ten|eleven|twelve)(?!\w))"
 )
 _NUMBER_BEFORE = lazy.regex(r"(?<![\w.,:/€$£+-])\d{1,4} (?:(?:on|of|de|del|el|the|por la|in the) )?\Z")
 _NUMBER_BEHIND = lazy.regex(r"[ ,(]{1,2}\d{1,4}(?![\w.,:/%€$£]|[.,]\d)")

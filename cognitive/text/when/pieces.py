@@ -5,7 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
-from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime, clock_ahead, clock_behind, clock_behind_part, clock_times
+from kenobot.cognitive.text.clock_times import (
+    HOUR_WORDS,
+    ClockTime,
+    clock_ahead,
+    clock_behind,
+    clock_behind_part,
+    clock_times,
+)
 from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS, valid_day
 from kenobot.cognitive.text.lexicon import fill_parts, load_tables
 from kenobot.cognitive.text.named_days import NamedDay, days_named
@@ -178,7 +185,11 @@ def _find_bounds(plain: str, pieces: Pieces) -> str:
             count = read_number(groups.get("n") or groups.get("many") or groups.get("behind") or "1")
             if name == "doses" and count < (_MANY_DOSES if groups.get("behind") else 2):
                 continue  # so many each time
-            unit = "times" if name in ("times", "doses") else groups.get("unit") or "this " + next(filter(None, groups.values()))
+            unit = (
+                "times"
+                if name in ("times", "doses")
+                else groups.get("unit") or "this " + next(filter(None, groups.values()))
+            )
             pieces.bounds.append(Bound(match.start(), match.end(), count, unit))
             text = mask(text, match.start(), match.end())
     pieces.odd += [match.span() for match in _DOSES.finditer(text) if read_number(match["n"]) > 1]
@@ -345,7 +356,8 @@ _SHORT_DURATIONS = tuple((_fill(pattern), 1, False) for pattern in _TABLES["dura
 _LENGTHS = frozenset(_TABLES["durations"]["words"].split())
 _WORD = lazy.regex(r"[^\W\d_]+")
 _BOUNDS = tuple(
-    (_fill(_TABLES["bounds"][name]), name) for name in ("times", "doses", "last", "last_one", "last_next", "this_period")
+    (_fill(_TABLES["bounds"][name]), name)
+    for name in ("times", "doses", "last", "last_one", "last_next", "this_period")
 )
 _MANY_DOSES = 3  # which are hardly taken at once
 _DOSES = _fill(r"(?<!\w)(?P<n>{count}) (?:doses|dosis|tomas)(?!\w)")

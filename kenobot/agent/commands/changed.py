@@ -1,8 +1,8 @@
 """Follow the answer to whether a message takes the place of a memory, which `kenobot.agent.turn.change_question` asks.
 
 A yes ends the memory, or the clause or the value of it that is meant, as one decision, which `/undo` takes back; where
-that is not clear, the person is asked once more whether all of it is over, and if not, how it should read. A no
-changes nothing: the same pair is never asked about again.
+that is not clear, the person is asked once more whether all of it is over. After "only a part" the person is asked how
+the rest should read, unless that is clear. A no changes nothing: the same pair is never asked about again.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -54,14 +54,18 @@ class ChangePayload:
     whole: bool = False
 
 
-def open_change(connection: Connection, inbound: Inbound, payload: ChangePayload, at: datetime) -> tuple[Choice, ...]:
-    """Open a question to the sender of a message; return its buttons."""
+def open_change(
+    connection: Connection, inbound: Inbound, payload: ChangePayload, at: datetime, *, may_be_part: bool = True
+) -> tuple[Choice, ...]:
+    """Open a question to the sender of a message; return its buttons. may_be_part: a part alone may be over."""
     approval = Approval(inbound.session, inbound.user, KIND, asdict(payload), at + _ANSWER_WITHIN)
     number, language = approvals.open_approval(connection, approval), payload.language
-    yes, no = (texts.BUTTON_REPLACES, texts.BUTTON_BOTH)
+    part = Choice(texts.BUTTON_PARTLY(language), "changed", f"{number} part")
     if payload.whole:
-        yes, no = (texts.BUTTON_WHOLE, texts.BUTTON_PARTLY)
-    return Choice(yes(language), "changed", f"{number} yes"), Choice(no(language), "changed", f"{number} no")
+        return Choice(texts.BUTTON_WHOLE(language), "changed", f"{number} yes"), part
+    yes = Choice(texts.BUTTON_REPLACES(language), "changed", f"{number} yes")
+    no = Choice(texts.BUTTON_BOTH(language), "changed", f"{number} no")
+    return (yes, part, no) if may_be_part else (yes, no)
 
 
 def answer_change(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -80,38 +84,40 @@ def _follow(
     connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     asked = ChangePayload(**answered.payload)
-    if not answered.is_yes:
-        if asked.whole:
-            from kenobot.agent.commands.correct import correct  # noqa: PLC0415 - seldom needed, and it reads facts
-
-            return correct(connection, replace(call, arguments=str(asked.old)), context)
+    if not answered.is_yes and not answered.is_part and not asked.whole:
         return texts.CHANGE_DECLINED(call.language)
     old = records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox.read_text(connection, asked.asked)
-    left = _find_left(old.text, asked, message)
-    if not left and not asked.whole and tells_more(old.text, message):
+    said, kept = asked.clause or old.text, _find_kept(asked, old.text, message)
+    if not answered.is_yes and not kept:
+        from kenobot.agent.commands.correct import ask_for_words  # noqa: PLC0415 - seldom needed, and it reads facts
+
+        return ask_for_words(connection, old, call, asked.clause)
+    if not kept and not asked.whole and tells_more(said, message):
         return _ask_whole(connection, old, asked, call)
+    left = without_clause(old.text, asked.clause) if asked.clause else ""
+    if kept:
+        left = old.text.replace(said, kept, 1)
     event = _end(connection, old, asked, left, context.admit_context(call))
-    text = texts.CHANGE_MADE(call.language, what=one_line(asked.clause or old.text))
+    text = texts.CHANGE_MADE(call.language, what=one_line(said))
     return CommandAnswer(text, ((undo_button(event, call.language),),))
 
 
-def _find_left(text: str, asked: ChangePayload, message: str) -> str:
-    """Return the words of a memory that still hold; "" where all of it is over, or it is not clear what."""
+def _find_kept(asked: ChangePayload, text: str, message: str) -> str:
+    """Return the words that still hold of what was asked about; "" where none do, or it is not clear which."""
     if asked.whole:
         return ""
-    if asked.clause:
-        return without_clause(text, asked.clause)
-    return without_value(text, message) or lost_relative(text, message)
+    said = asked.clause or text
+    return without_value(said, message) or lost_relative(said, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:
     """Ask whether all of a memory is over that says more than a message is about."""
     newest = conversation.newest_message_id(connection, call.inbound.session)
     payload = replace(asked, whole=True, after=newest)
-    text = texts.CHANGE_WHOLE(asked.language, what=one_line(old.text))
+    text = texts.CHANGE_WHOLE(asked.language, what=one_line(asked.clause or old.text))
     return CommandAnswer(text, (open_change(connection, call.inbound, payload, call.at),))
 
 

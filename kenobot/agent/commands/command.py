@@ -20,7 +20,7 @@ from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE, Principal
-from kenobot.ports.messages import Inbound
+from kenobot.ports.messages import Attachment, Inbound
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -113,13 +113,14 @@ class CommandAnswer:
 
     text: Markdown; "" for no answer. buttons: by row. pressers: accounts that may press them beside the owner; None
     lets the person press who gave the command, and nobody else. awaits_words: the person's next message is for the
-    question in it.
+    question in it. file: sent with the text above it, where the channel can.
     """
 
     text: str
     buttons: tuple[tuple[Choice, ...], ...] = ()
     pressers: tuple[str, ...] | None = None
     awaits_words: bool = False
+    file: Attachment | None = None
 
 
 Answer = Callable[[Connection, CommandCall, CommandContext], str | CommandAnswer]

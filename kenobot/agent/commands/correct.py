@@ -35,7 +35,7 @@ def correct(connection: Connection, call: CommandCall, context: CommandContext) 
     if not _may_correct(connection, record, call):
         return texts.CORRECT_OTHERS(call.language)
     if not text:
-        return _ask_for_words(connection, record, call)
+        return ask_for_words(connection, record, call)
     return _correct(connection, record, text, call, context)
 
 
@@ -83,14 +83,15 @@ def _may_correct(connection: Connection, record: Record, call: CommandCall) -> b
     return not call.author or said_only_by(connection, record, call.author)
 
 
-def _ask_for_words(connection: Connection, record: Record, call: CommandCall) -> CommandAnswer:
+def ask_for_words(connection: Connection, record: Record, call: CommandCall, clause: str = "") -> CommandAnswer:
+    """Ask how a memory should read, or one clause of it; the next message has the words."""
     newest = conversation.newest_message_id(connection, call.inbound.session)
-    payload = {"record": record.id, "after": newest, "language": call.language}
+    payload = {"record": record.id, "after": newest, "language": call.language, "clause": clause}
     until = call.at + _WORDS_WITHIN
     question = Approval(call.inbound.session, call.inbound.user, WORDS_WANTED, payload, until)
     number = approvals.open_approval(connection, question)
     leave = Choice(texts.BUTTON_LEAVE(call.language), "leave", str(number))
-    text = texts.CORRECT_ASK(call.language, number=record.id, what=one_line(record.text))
+    text = texts.CORRECT_ASK(call.language, number=record.id, what=one_line(clause or record.text))
     return CommandAnswer(text, ((leave,),), awaits_words=True)
 
 
@@ -108,8 +109,10 @@ def _settle(
     if not _may_correct(connection, record, call):  # somebody else has said the same since
         return texts.CORRECT_OTHERS(call.language)
     if parse_answer(words) == "yes":  # to a question that asks for words
-        return _ask_for_words(connection, record, call)
-    return _correct(connection, record, words, call, context)
+        return ask_for_words(connection, record, call)
+    clause = str(approval.payload.get("clause", ""))
+    new = record.text.replace(clause, words.strip(), 1) if clause and clause in record.text else words
+    return _correct(connection, record, new, call, context)
 
 
 def _correct(

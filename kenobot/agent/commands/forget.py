@@ -168,12 +168,12 @@ def _follow(
     """Forget what the answer to a question chooses, or nothing."""
     session, reach = call.inbound.session, call.principal.read_scopes
     approval, question = asked
-    chosen = _chosen(answer, question.records)
-    if answer != "no" and not question.about and not chosen:
+    chosen, is_no = _chosen(answer, question.records), answer in ("no", "part")
+    if not is_no and not question.about and not chosen:
         records = store.by_ids(connection, question.records, reach)
         return texts.FORGET_WHICH(call.language, lines=numbered_lines(list(records.values()), call.language))
-    approvals.close_approval(connection, approval, "denied" if answer == "no" else "approved")
-    if answer == "no":
+    approvals.close_approval(connection, approval, "denied" if is_no else "approved")
+    if is_no:
         return texts.FORGET_DECLINED(call.language)
     if not question.about:
         records = store.by_ids(connection, chosen, reach)

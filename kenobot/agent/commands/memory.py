@@ -54,7 +54,23 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     candidate = replace(candidate, tags=confided_tags([call.arguments]), attributes=due)
     decision = admit(connection, candidate, context.admit_context(call))
     note_author(connection, call)
-    return tell_learned(connection, decision, call.arguments, call.language)
+    return _offer_reminder(connection, tell_learned(connection, decision, call.arguments, call.language), call, context)
+
+
+def _offer_reminder(
+    connection: Connection, answer: str | CommandAnswer, call: CommandCall, context: CommandContext
+) -> str | CommandAnswer:
+    """Offer to remind of a deed whose hour is told with it, to whoever is alone with the bot."""
+    if isinstance(answer, str) or not call.inbound.private:
+        return answer
+    from kenobot.agent.commands import reminder_questions, reminders  # noqa: PLC0415 - read only where something is kept
+    from kenobot.agent.commands.reminder_orders import read_deed  # noqa: PLC0415 - same
+
+    order = read_deed(call.arguments, reminders.read_local_now(connection, call, context), call.language)
+    if order is None:
+        return answer
+    question = reminder_questions.offer(connection, order, call, context)
+    return CommandAnswer(f"{answer.text}\n\n{question.text}", (*question.buttons, *answer.buttons))
 
 
 def _offer(connection: Connection, call: CommandCall) -> str | CommandAnswer:
@@ -95,6 +111,8 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
     if event is None:
         own = (call.principal.write_scope, chat_scope(call.inbound.session))
         event = last_undoable_event(connection, dict.fromkeys(own), call.author)
+        if (undone := _undo_reminder(connection, call, context, event)) is not None:
+            return undone
     if event is None:
         return texts.UNDO_NONE(call.language)
     if call.author and not changes_only_words_of(connection, event, call.author, call.principal.read_scopes):
@@ -104,6 +122,16 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
     return tell_undone(done, call.language)
+
+
+def _undo_reminder(
+    connection: Connection, call: CommandCall, context: CommandContext, event: int | None
+) -> str | CommandAnswer | None:
+    """Take back the last change of a reminder here, where it is newer than that of memory; None where it is not."""
+    from kenobot.agent.commands import reminder_changes  # noqa: PLC0415 - seldom needed
+
+    change = events.get_event(connection, event) if event is not None else None
+    return reminder_changes.undo_last(connection, call, context, change.at if change is not None else "")
 
 
 def tell_undone(done: UndoResult, language: Language) -> CommandAnswer:

@@ -34,7 +34,7 @@ class MemoryRequest:
     language: Language | None
 
 
-Answer = Literal["yes", "no", "all"] | frozenset[int]
+Answer = Literal["yes", "no", "part", "all"] | frozenset[int]
 """An answer to a question: yes, no, all of it, or the chosen numbers."""
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("natural_language.toml").read_text("utf-8"))
@@ -132,16 +132,22 @@ def _forgetting(plain: str, language: Language, asked: bool) -> MemoryRequest | 
 
 # ── answers to a question ────────────────────────────────────────────────────────────────────────────────────────
 
-_YES, _NO, _ALL = (frozenset(_TABLES["answers"][kind]) for kind in ("yes", "no", "all"))
+_YES, _NO, _PART, _ALL = (frozenset(_TABLES["answers"][kind]) for kind in ("yes", "no", "part", "all"))
 _NUMBERS = lazy.regex(_TABLES["answers"]["numbers"])
 _DIGITS = lazy.regex(r"[0-9]+")
 _HEARD = lazy.regex(_TABLES["answers"]["heard"])
+_CALENDAR = lazy.regex(_TABLES["answers"]["calendar"])
 _SHOW = lazy.regex(_TABLES["answers"]["show"])
 
 
 def asks_to_show(text: str) -> bool:
     """Return whether a short message is nothing but the wish to see what a reply held back."""
     return len(text) <= _LONGEST_ANSWER and _SHOW.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
+
+
+def asks_for_calendar(text: str) -> bool:
+    """Return whether a message is nothing but the wish to get reminders as a calendar file."""
+    return len(text) <= _LONGEST and _CALENDAR.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
 
 
 def asks_what_was_heard(text: str) -> bool:
@@ -159,6 +165,8 @@ def parse_answer(text: str) -> Answer | None:
         return "yes"
     if bare in _NO:
         return "no"
+    if bare in _PART:
+        return "part"
     if bare in _ALL:
         return "all"
     if _NUMBERS.fullmatch(plain):

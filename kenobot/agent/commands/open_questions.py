@@ -14,14 +14,15 @@ from kenobot.storage.connection import Connection
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A question that its person answered with yes or no. payload: what was stored with it."""
+    """A question that its person answered. is_part: with "only a part". payload: what was stored with it."""
 
     is_yes: bool
+    is_part: bool
     payload: dict[str, Any]
 
 
 def close_by_words(connection: Connection, call: CommandCall, kind: str) -> AnsweredQuestion | None:
-    """Close the question of a kind that is open here, by plain words; None where they are no yes or no to one."""
+    """Close the question of a kind that is open here, by plain words; None where they answer none."""
     return _close(connection, parse_answer(call.arguments), find_question(connection, call.inbound, call.at, kind))
 
 
@@ -34,10 +35,10 @@ def close_by_button(connection: Connection, call: CommandCall, kind: str) -> Ans
 
 
 def _close(connection: Connection, answer: Answer | None, approval: Approval | None) -> AnsweredQuestion | None:
-    if approval is None or answer not in ("yes", "no"):
+    if approval is None or answer not in ("yes", "no", "part"):
         return None
-    approvals.close_approval(connection, approval.id, "approved" if answer == "yes" else "denied")
-    return AnsweredQuestion(answer == "yes", cast("dict[str, Any]", approval.payload))
+    approvals.close_approval(connection, approval.id, "denied" if answer == "no" else "approved")
+    return AnsweredQuestion(answer == "yes", answer == "part", cast("dict[str, Any]", approval.payload))
 
 
 def find_question(connection: Connection, inbound: Inbound, at: datetime, kind: str) -> Approval | None:

@@ -1,11 +1,16 @@
 """`/settings`: show and change a person's own settings."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import time
 from zoneinfo import ZoneInfo
 
+from kenobot.agenda.morning import find_morning_hour, set_morning
+from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.core import texts
+from kenobot.agent.commands.reminders import describe_place
+from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.gateway.buttons import Choice
@@ -20,6 +25,7 @@ _LANGUAGES: Mapping[str, Language | None] = {
 }
 _ON = frozenset({"on", "yes", "sí", "si"})
 _OFF = frozenset({"off", "no"})
+_MORNING = lazy.regex(r"(?:morning|mañana|manana)\s+(off|no|([01]?\d|2[0-3])(?:[:.]([0-5]\d))?)", re.IGNORECASE)
 _NAMES: Mapping[Language | None, Text] = {
     "en": texts.SETTINGS_ENGLISH,
     "es": texts.SETTINGS_SPANISH,
@@ -31,16 +37,28 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     """`/settings`: list the person's settings; `/settings NAME VALUE`: change one."""
     account = call.inbound.channel, call.inbound.user
     settings = load_settings_of(connection, account)
-    if call.arguments:
-        owner = OWNER_SCOPE in call.principal.read_scopes
+    owner = OWNER_SCOPE in call.principal.read_scopes
+    if owner and (wanted := _MORNING.fullmatch(call.arguments.strip())) is not None:
+        hour = None if wanted[1].lower() in _OFF else time(int(wanted[2]), int(wanted[3] or 0))
+        set_morning(
+            connection,
+            hour,
+            describe_place(call),
+            zone_in_force(connection, context.zone, call.at, call.principal.role),
+            call.at,
+        )
+    elif call.arguments:
         changed = _changed(settings, call.arguments.lower().split(maxsplit=1), owner=owner)
         if changed is None:
             return texts.SETTINGS_HOW(call.language)
         save_settings_of(connection, account, settings := changed)
     language = context.language or settings.language or call.language
     lines = _lines(settings, language)
-    if OWNER_SCOPE in call.principal.read_scopes:
+    if owner:
         lines.append(_quiet_line(settings, language))
+        hour = find_morning_hour(connection)
+        value = texts.SETTINGS_OFF(language) if hour is None else f"{hour:%H:%M}"
+        lines.append(texts.SETTINGS_MORNING(language, value=value))
     text = texts.SETTINGS(language, lines="\n".join(lines))
     return CommandAnswer(text, _buttons(settings, language))
 

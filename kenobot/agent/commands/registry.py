@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from kenobot.agenda.open_wish_rows import has_wishes
 from kenobot.agent.commands import guide
 from kenobot.agent.commands.command import (
     WORDS_WANTED,
@@ -23,12 +24,14 @@ from kenobot.agent.commands.command import (
     CommandContext,
 )
 from kenobot.agent.commands.natural_language import (
+    asks_for_calendar,
     asks_to_show,
     asks_what_was_heard,
     match_command,
     match_without_model,
     parse_answer,
 )
+from kenobot.agent.commands.reminder_cues import may_order, may_tell_stay
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.cognitive.remember.extract.taking_back import takes_back
@@ -53,6 +56,8 @@ _SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
+_ANY_TIME = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly decides what is an order
+_LONGEST_ANSWER = 80  # characters
 _SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 
@@ -78,6 +83,14 @@ COMMANDS = (
     Command(
         ("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True, openly=True
     ),
+    Command(
+        ("remind", "recuerdame", "reminder", "recordatorio"),
+        _later("reminders", "remind"),
+        texts.HELP_REMIND,
+        frozenset(),
+        openly=True,
+    ),
+    Command(("reminders", "recordatorios"), _later("reminders", "list_reminders"), texts.HELP_REMINDERS, frozenset()),
     Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),
     Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
@@ -125,6 +138,13 @@ _ANSWER = Command((), _later("forget", "answer_question"))
 _ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
 _ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
 _ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
+_ORDER = Command((), _later("reminders", "obey"), changes=frozenset(), openly=True)
+_ANSWER_OF_REMINDER = Command((), _later("reminder_changes", "answer"), changes=frozenset(), openly=True)
+_ANSWER_OF_PROMISE = Command((), _later("promises", "answer"))
+_ANSWER_OF_CALENDAR = Command((), _later("calendar_file", "answer"), changes=frozenset())
+OFFER_CALENDAR = Command((), _later("calendar_file", "offer"), changes=frozenset())
+"""Answers a calendar file by the events in it, which are the arguments."""
+_EXPORT = Command((), _later("calendar_export", "export"), changes=frozenset(), openly=True)
 _SHOW_HELD = Command((), _later("held_back", "show_held"), changes=frozenset())
 _WORDS = Command((), _later("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
@@ -136,7 +156,10 @@ _PRESSED: Mapping[str, Command] = {
     "leave": Command((), _later("correct", "leave_as_is")),
     "changed": Command((), _later("changed", "answer_change_by_button")),
     "take_back": Command((), _later("take_back", "answer_take_back_by_button")),
+    "reminder": Command((), _later("reminder_changes", "press"), changes=frozenset(), openly=True),
     "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
+    "promise": Command((), _later("promises", "answer_by_button")),
+    "calendar": Command((), _later("calendar_file", "press"), changes=frozenset()),
     "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
 }
 """What only buttons give."""
@@ -181,8 +204,12 @@ class CommandRegistry:
         if found is not None and found[0].is_allowed(principal, inbound, one_reader=one_reader):
             # In a group it may be meant for another bot.
             return found if found[0] is not _UNKNOWN or inbound.private else None
+        if await self._is_order(database, inbound, principal, at):
+            return _ORDER, inbound.text
         if await self._awaits(database, inbound, principal, at):
             return _WORDS, inbound.text
+        if await self._answers_reminder(database, inbound, principal, at):
+            return _ANSWER_OF_REMINDER, inbound.text
         if (answer := await self._answers(database, inbound, principal, at)) is not None:
             return answer, inbound.text
         if asks_what_was_heard(inbound.text) and await self._hears(database, inbound):
@@ -233,6 +260,7 @@ class CommandRegistry:
         answer, asks = parse_answer(inbound.text), asks_to_show(inbound.text)
         if not _ANSWER.is_allowed(principal, inbound) or (answer is None and not asks and not back):
             return None
+        from kenobot.agenda import overdue
         from kenobot.agent.commands import changed, forget, held_back, kept_secret, take_back
         from kenobot.agent.commands.open_questions import find_question
 
@@ -240,6 +268,8 @@ class CommandRegistry:
             (take_back.KIND, _ANSWER_OF_TAKE_BACK),
             (changed.KIND, _ANSWER_OF_CHANGE),
             (kept_secret.KIND, _ANSWER_OF_SECRET),
+            (overdue.KIND, _ANSWER_OF_PROMISE),
+            ("calendar", _ANSWER_OF_CALENDAR),
         )
         if back:  # "forget it" is a yes to whether to forget, a no to a secret's offer, and no answer to a change
             answers = (answers[0], answers[2])
@@ -249,7 +279,7 @@ class CommandRegistry:
                 return _SHOW_HELD if held_back.find_held(connection, inbound, principal, at) is not None else None
             if not back and forget.open_question(connection, inbound, principal, at) is not None:
                 return _ANSWER
-            if answer not in ("yes", "no") and not back:
+            if answer not in ("yes", "no", "part") and not back:
                 return None
             put = (command for kind, command in answers if find_question(connection, inbound, at, kind) is not None)
             return next(put, None)
@@ -259,6 +289,47 @@ class CommandRegistry:
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return None
+
+    async def _is_order(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
+        """Return whether a message is an order about reminders; one that may be meant otherwise only where it is
+        about one there is. Never raises.
+        """
+        if not may_order(inbound.text) or not _ORDER.is_allowed(principal, inbound):
+            return False
+        from kenobot.agent.commands.reminder_orders import match_order
+
+        order = match_order(inbound.text, at.astimezone(self._context.zone).replace(tzinfo=None))
+        if order is None or order.sure:
+            return order is not None
+
+        def refers(connection: Connection) -> bool:
+            from kenobot.agent.commands import reminder_changes
+
+            return reminder_changes.refers(connection, order, inbound, principal, at, self._context.zone)
+
+        return await self._ask(database, refers)
+
+    async def _answers_reminder(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
+        """Return whether a message answers a question about a reminder. Never raises."""
+        if not inbound.text or len(inbound.text) > _LONGEST_ANSWER or not _ORDER.is_allowed(principal, inbound):
+            return False
+
+        def answers(connection: Connection) -> bool:
+            question = approvals.find_approval(connection, inbound.session, at)
+            if not inbound.reply_to and (question is None or question.kind != "reminder"):
+                return False
+            from kenobot.agent.commands import reminder_changes
+
+            return reminder_changes.answers(connection, inbound, principal, at, self._context.zone)
+
+        return await self._ask(database, answers)
+
+    async def _ask(self, database: Database, question: Callable[[Connection], bool]) -> bool:
+        try:
+            return await database.read(question)
+        except StoreError as error:
+            _log.warning("reminders cannot be read: %s", error)
+            return False
 
     async def _hears(self, database: Database, inbound: Inbound) -> bool:
         """Return whether somebody has just sent a recording in private. Never raises."""
@@ -304,6 +375,18 @@ class CommandRegistry:
             correct.want_words_no_more(connection, call)
         return answer, call.language
 
+    def follow_reply(self, connection: Connection, call: CommandCall, *, asked: bool) -> list[CommandAnswer]:
+        """Return what is said about reminders behind the reply to a message, inside the turn's transaction.
+
+        asked: the reply asks a question already.
+        """
+        text = call.inbound.text
+        if not may_order(text) and not may_tell_stay(text) and not has_wishes(connection):
+            return []
+        from kenobot.agent.commands import beside_reply
+
+        return beside_reply.follow_reply(connection, call, self._context, asked=asked)
+
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:
     """Return the language of a wish or a button, else of what follows a command, of the chat, of its spelling."""
@@ -325,7 +408,15 @@ def spoken_language(connection: Connection, session: str) -> Language | None:
 def is_command_text(text: str) -> bool:
     """Return whether a text is nothing but a command, in plain words too, or an answer that a command may wait for."""
     answers = (stop_word(text), parse_answer(text) is not None, asks_to_show(text), takes_back(text))
-    return any(answers) or _match(text) is not None
+    return any(answers) or _match(text) is not None or _is_order_text(text)
+
+
+def _is_order_text(text: str) -> bool:
+    if not may_order(text):
+        return False
+    from kenobot.agent.commands.reminder_orders import match_order
+
+    return match_order(text, _ANY_TIME) is not None
 
 
 def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | None:
@@ -337,5 +428,7 @@ def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | N
     if match is not None:
         command = _NAMED.get(fold(match[1]))
         return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
+    if asks_for_calendar(text):
+        return _EXPORT, text
     wish = (match_without_model(text) if without_model else None) or match_command(text)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

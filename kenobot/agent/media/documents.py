@@ -26,6 +26,7 @@ _MIMES: Final[Mapping[str, str]] = {
     "text/rtf": "rtf",
     "application/rtf": "rtf",
     "message/rfc822": "eml",
+    "text/calendar": "ics",
 }
 _SUFFIXES: Final[Mapping[str, str]] = {
     suffix: kind
@@ -38,6 +39,7 @@ _SUFFIXES: Final[Mapping[str, str]] = {
         "html": "html htm xhtml",
         "rtf": "rtf",
         "eml": "eml mht mhtml",
+        "ics": "ics ical ifb",
     }.items()
     for suffix in suffixes.split()
 }

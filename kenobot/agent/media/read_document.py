@@ -1,10 +1,10 @@
 """Read the text of a document: a program of its own, with limits of memory and time, that prints it.
 
 Run as `python -I read_document.py FILE SUFFIX MEGABYTES SECONDS CHARACTERS`. Of KenoBot it imports the readers of
-`formats` alone, as what a stranger sent is opened here. It prints as many characters as it is asked for; then a NUL
-and how many there are in all, with a "+" where time was up before all were counted. Exit: 0; 3 where the reader's
-package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to far too much; 6 for
-none that is known; 1 for any other failure.
+`formats` alone, and pure modules of `core`, as what a stranger sent is opened here. It prints as many characters as it
+is asked for; then a NUL and how many there are in all, with a "+" where time was up before all were counted. Exit: 0;
+3 where the reader's package is not installed; 4 for a document that is locked by a password; 5 for one that unpacks to
+far too much; 6 for none that is known; 1 for any other failure.
 """
 
 import os
@@ -78,8 +78,14 @@ def _mail(path: Path) -> Iterator[str]:
     return mail_lines(path.read_bytes())
 
 
+def _calendar(path: Path) -> Iterator[str]:
+    from kenobot.agent.media.formats.calendar import calendar_lines
+
+    return calendar_lines(path.read_bytes())
+
+
 def _html(path: Path) -> Iterator[str]:
-    from kenobot.agent.media.formats.page import decode_page, page_lines
+    from kenobot.core.web_page import decode_page, page_lines
 
     return page_lines(decode_page(path.read_bytes()))
 
@@ -102,7 +108,7 @@ def _plain(raw: bytes) -> str:
 
 _READERS: Mapping[str, Callable[[Path], Iterator[str]]] = {
     "pdf": _pdf, "docx": _docx, "xlsx": _xlsx, "pptx": _pptx, "odf": _odf, "rtf": _rtf, "eml": _mail, "html": _html,
-    "txt": _text,
+    "ics": _calendar, "txt": _text,
 }  # fmt: skip
 _BEGINS = ((b"%PDF-", "pdf"), (b"{\\rtf", "rtf"))
 _MAIN_PARTS = (("word/document.xml", "docx"), ("xl/workbook.xml", "xlsx"), ("ppt/presentation.xml", "pptx"))
@@ -136,6 +142,11 @@ def _detect_archive(path: Path, suffix: str) -> str:
     return told if told and "xl/workbook.bin" not in names else sys.exit(_UNKNOWN)
 
 
+def read_lines(path: Path, suffix: str) -> Iterator[str]:
+    """Return the lines of a document of any format. Exits for one that is locked, too dense or of no known format."""
+    return _READERS[_detect_format(path, suffix)](path)
+
+
 def main(arguments: list[str]) -> None:
     """Print the text of a file, as far as `CHARACTERS`, and how long it is."""
     path, suffix = Path(arguments[0]), arguments[1]
@@ -148,7 +159,7 @@ def main(arguments: list[str]) -> None:
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(__file__).parents[3]))
     try:
-        _print(_READERS[_detect_format(path, suffix)](path), characters, time.monotonic() + _COUNTING * seconds)
+        _print(read_lines(path, suffix), characters, time.monotonic() + _COUNTING * seconds)
     except ImportError:
         sys.exit(_MISSING)
     except PermissionError:

@@ -187,8 +187,8 @@ class PromptContext:
 
     untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
     preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. only_recalled: it
-    shows none of them but in memory. private_results: of tools that read memory. recall_seconds: what finding memories
-    took of the time.
+    shows none of them but in memory. reported, has_agenda: it has a report of memory, or what answers a question for
+    days. private_results: of tools that read memory. recall_seconds: what finding memories took of the time.
     """
 
     request: Request
@@ -200,6 +200,7 @@ class PromptContext:
     shows_untrusted: bool
     only_recalled: bool = False
     reported: bool = False
+    has_agenda: bool = False
     private_results: tuple[str, ...] = ()
     recall_seconds: float = 0.0
 
@@ -208,6 +209,18 @@ class PromptContext:
         texts = (*self.untrusted_texts, text)
         plan = self.plan.adding(found)
         return replace(self, request=request, plan=plan, untrusted_texts=texts, shows_private=True, reported=True)
+
+    def with_agenda(self, request: Request, text: str, found: MemoryPack, *, of_others: bool) -> "PromptContext":
+        """The same prompt as `request`, with what answers a question for days. of_others: in words of others, too."""
+        return replace(
+            self,
+            request=request,
+            plan=self.plan.adding(found),
+            untrusted_texts=(*self.untrusted_texts, text),
+            shows_private=True,
+            shows_untrusted=self.shows_untrusted or of_others,
+            has_agenda=True,
+        )
 
     def with_recall_time(self, seconds: float) -> "PromptContext":
         """The same prompt, for whose search models were asked for so long beforehand."""

@@ -175,8 +175,15 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 def _find_spaced(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of addresses whose letters stand apart."""
     for match in _SPACED.finditer(text):
-        if any(_spans(_SPACED_SIGNS.sub(lambda gap: _WRITTEN[gap[1].casefold()] if gap[1] else "", match[0]))):
+        if any(_spans(join_spaced(match[0]))):
             yield match.span()
+
+
+def join_spaced(address: str) -> str:
+    """Join the letters of an address where they stand apart."""
+    if _SPACED.fullmatch(address) is None:
+        return address
+    return _SPACED_SIGNS.sub(lambda gap: _WRITTEN[gap[1].casefold()] if gap[1] else "", address)
 
 
 def _bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) -> tuple[int, int] | None:

@@ -6,7 +6,15 @@ from functools import cached_property
 from kenobot.agent.safety.plain_urls import PlainUrls, hidden_names
 from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
 from kenobot.agent.safety.trifecta import ShownTexts
-from kenobot.agent.safety.urls import SeenUrls, find_code_names, find_urls, host_and_path, is_picture, remove_urls
+from kenobot.agent.safety.urls import (
+    SeenUrls,
+    find_code_names,
+    find_urls,
+    host_and_path,
+    is_picture,
+    join_spaced,
+    remove_urls,
+)
 from kenobot.cognitive.text.provenance import content_words
 from kenobot.core import lazy
 from kenobot.postprocessors.code_ranges import code_ranges
@@ -114,6 +122,7 @@ def _takes_something(texts: Sequence[str], shown: ShownTexts, guard: _Guard, is_
 
 def _telling_part(address: str) -> str:
     """Return an address without what most of them have: the scheme and the ending of its host."""
+    address = join_spaced(address)
     found = host_and_path(address)
     return address if found is None else f"{found[0].rpartition('.')[0]} {found[1]}"
 

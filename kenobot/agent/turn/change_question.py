@@ -5,12 +5,13 @@ the owner alone with the bot is asked, by a bot without a language model, of the
 in confidence, of each pair of words once, and a few times a day at most.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.changed import ChangePayload, open_change
+from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.commands.command import one_line, time_ago_text
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
@@ -20,25 +21,26 @@ from kenobot.cognitive.remember.extract.bare_correction import corrects_value, j
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
 from kenobot.cognitive.remember.extract.meant_clause import find_clause
+from kenobot.cognitive.remember.extract.value_phrase import has_parts
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.completions import names_part
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.storage import conversation
+from kenobot.storage import approvals, conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
 
 ASKED = "asked"
 """The kind of the event that tells of a question, on the memory that it is about."""
 
-_HALF_PAST = lazy.regex(r"\sy (?:media|cuarto|pico|\d+)\b")  # of an hour: it joins no two things
 _SAME_MOMENT = timedelta(minutes=10)
+_LATEST_ANSWERS = 12
+_LEAN, _LEAST_LEAN, _MOST_LEAN = 1.0, -1.0, 1.5  # of the log odds of a yes, and its bounds
 _COUNT = "change questions of the day"
 _QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 _LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
@@ -61,8 +63,9 @@ class ChangeQuestion:
 
     def text(self, at: datetime, language: Language) -> str:
         """Word the question."""
-        age = time_ago_text(self.old.created, at, language)
-        return texts.CHANGE_QUESTION(language, what=one_line(self.clause or self.old.text), age=age)
+        age, what = time_ago_text(self.old.created, at, language), self.clause or self.old.text
+        question = texts.CHANGE_QUESTION_LONG if has_parts(what) else texts.CHANGE_QUESTION
+        return question(language, what=one_line(what), age=age)
 
 
 class ChangeAsker:
@@ -90,13 +93,14 @@ class ChangeAsker:
         standing = [each for each in _standing(connection, turn) if each.id not in made]
         said = turn.at.astimezone(self._zone).date()
         known = [StandingStatement(each.text, each.attribute_map.get("due", ""), each.category) for each in standing]
-        place = find_changed(turn.text, said, known, self._weigh_meanings(turn.text, standing))
+        meanings, leaning = self._weigh_meanings(turn.text, standing), _lean(connection, at)
+        place = find_changed(turn.text, said, known, meanings, leaning)
         if place is None:
             return None
         old, new = standing[place], made[-1] if made else None
-        clause = find_clause(turn.text, said, old.text)
-        if not clause and _names_part(turn.text, old.text):
+        if new is None and corrects_value(turn.text, old.text):  # "it's 900" is about what was just said, or unclear
             return None
+        clause = find_clause(turn.text, said, old.text)
         question = ChangeQuestion(old, new, key_of(turn.text), turn.text.strip(), clause)
         return None if _was_asked(connection, question) else question
 
@@ -127,7 +131,8 @@ class ChangeAsker:
         )
         newest = conversation.newest_message_id(connection, pending.session)
         payload = ChangePayload(question.old.id, question.new, newest, pending.id, language, question.clause)
-        return open_change(connection, pending.inbound, payload, at)
+        may_be_part = has_parts(question.clause or question.old.text)
+        return open_change(connection, pending.inbound, payload, at, may_be_part=may_be_part)
 
     def _weigh_meanings(self, text: str, standing: Sequence[Record]) -> Sequence[float]:
         """Weigh by meaning how probably a message changes each memory; () without the vectors of all."""
@@ -155,9 +160,10 @@ def reply_language(data: TurnData) -> Language:
     return told_language(_QUOTED.sub("", reply)) or data.language
 
 
-def _names_part(message: str, text: str) -> bool:
-    """Return whether a message is about one of two things that a memory joins: a yes would end both."""
-    return names_part(message, _HALF_PAST.sub(" ", text))
+def _lean(connection: Connection, at: datetime) -> float:
+    """Weigh the owner's earlier answers, in log odds: after more yes than no they are asked sooner."""
+    yes, no = approvals.count_answers(connection, KIND, _LATEST_ANSWERS, at)
+    return min(_MOST_LEAN, max(_LEAST_LEAN, _LEAN * math.log((1 + yes) / (1 + no))))
 
 
 def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:

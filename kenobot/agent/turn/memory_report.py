@@ -16,14 +16,13 @@ from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
+from kenobot.cognitive.beliefs.lifecycle import due_on
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.agenda import AgendaQuestion, agenda_question
 from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
 from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
 from kenobot.cognitive.recall.question.relations import asked_relationships
@@ -34,8 +33,7 @@ from kenobot.cognitive.recall.results.memory import (
     RecalledMemory,
     SearchReport,
 )
-from kenobot.cognitive.recall.results.render import render_memory, search_pack
-from kenobot.cognitive.recall.scoring.score import Score
+from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.attribute_statements import attribute_name
 from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, sentence_core
@@ -51,6 +49,7 @@ from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.cognitive.text.words import terms
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
+from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
@@ -73,7 +72,6 @@ _LAST = 2**62  # a message row behind every other
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
-MOST_PLANNED = 20
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
 _PATIENCE, _SETTLE = 8.0, 6.0  # seconds for the question's vector, and for those of what was just told: no model waits
@@ -98,11 +96,11 @@ class MemoryReport:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What a search shows. unshown: how many memories of the same kind it leaves out. of_plans: for what is planned."""
+    """What a search shows. of_plans: for what is planned. agenda: the answer to a question for days, in words."""
 
     report: SearchReport
-    unshown: int = 0
     of_plans: bool = False
+    agenda: str = ""
 
 
 class MemoryReporter:
@@ -130,8 +128,13 @@ class MemoryReporter:
         self._final = final
         self._asker = asker
 
-    async def report(self, pending: PendingMessage, principal: Principal, preceding: str) -> MemoryReport:
-        """Admit what the message tells, and report it together with what is found. preceding: what they said before."""
+    async def report(
+        self, pending: PendingMessage, principal: Principal, preceding: str, language: Language
+    ) -> MemoryReport:
+        """Admit what the message tells, and report it together with what is found.
+
+        preceding: what they said before. language: of the reply.
+        """
         turn = build_turn(pending, principal)
         here = sentence_core.without_this_chat(turn.text) if turn is not None else ""
         if turn is not None and here:
@@ -139,6 +142,8 @@ class MemoryReporter:
         lines: list[str] = []
         if turn is not None and keeps_nothing(turn.text):
             turn, lines = None, ["- not kept:"]
+        elif turn is not None and asks_for_days(turn.text, turn.at.date()):
+            turn = None
         decisions: list[tuple[Candidate, Decision]] = []
         change = await self._corrected(pending, turn) if turn is not None and not here else None
         if turn is not None and change is None:
@@ -158,14 +163,17 @@ class MemoryReporter:
             change = replace(change, new=new)
         asked = without_attachments(pending.inbound.text).strip()
         question = sentence_core.question_in(asked) if lines else asked
-        finding = await self._search(question, pending, principal, preceding) if question else _Finding(SearchReport())
+        finding = _Finding(SearchReport())
+        if question:
+            finding = await self._search(question, pending, principal, preceding, language)
         found, memories = search_pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []
         sections += [ASKS] if sentence_core.question_in(asked) else []
         sections += ["\n".join([CHANGED, *lines])] if lines else []
-        if memories:
-            more = f", {finding.unshown} more" if finding.unshown else ""
-            heading = f"{FOUND} ({finding.report.level}{more})"
+        if finding.agenda:
+            sections.append(f"{AGENDA}\n{finding.agenda}")
+        elif memories:
+            heading = f"{FOUND} ({finding.report.level})"
             sections.append("\n".join([heading, *(memory.line for memory in memories)]))
         elif finding.of_plans:
             sections.append(UNPLANNED)
@@ -242,7 +250,9 @@ class MemoryReporter:
 
     # ── what memory holds ────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _search(self, question: str, pending: PendingMessage, principal: Principal, preceding: str) -> _Finding:
+    async def _search(
+        self, question: str, pending: PendingMessage, principal: Principal, preceding: str, language: Language
+    ) -> _Finding:
         """Search all that the speaker may read, whatever the prompt shows already."""
         if await self._embedding.embed_query(question, patience=_PATIENCE, settle=_SETTLE):
             for thing in asked_things(question):
@@ -256,16 +266,16 @@ class MemoryReporter:
             preceding_text=preceding if _GOES_ON.match(question) or not terms(question) else "",
             excerpt_limit=0,
         )
-        return await self._database.read(partial(self._find, query))
+        asker = AgendaAsker(pending, principal, language, query.now, self._zone)
+        return await self._database.read(partial(self._find, query, asker))
 
-    def _find(self, query: MemoryQuery, connection: Connection) -> _Finding:
-        """Find the plans that the message asks for, or else what is about the message."""
-        agenda = agenda_question(query.text, query.now.astimezone(query.zone).date())
-        if agenda is None:
+    def _find(self, query: MemoryQuery, asker: AgendaAsker, connection: Connection) -> _Finding:
+        """Find what the message asks for of an agenda or of a log, or else what is about the message."""
+        found = asker.find(connection, query.text)
+        if found is None:
             return _Finding(self._recall(query, connection))
-        planned = _planned(connection, query, agenda)
-        if planned.report.shown:
-            return planned
+        if found.text:
+            return _Finding(found.report(self._zone), agenda=found.text)
         return _Finding(_of_no_day(recall(connection, self._index, query)), of_plans=True)
 
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
@@ -278,7 +288,7 @@ class MemoryReporter:
         first = {record.id for record in asked}
         best = max((each.relevance for each in report.memories), default=0.0)
         about = [each for each in report.memories if each.record.id not in first and _is_about(each, report, best)]
-        shown = [_as_recalled(record, query) for record in asked]
+        shown = [as_recalled(record, query.zone) for record in asked]
         if others:
             about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, others)]
         told_of = {record.subject for record in asked} - {OWNER_SUBJECT}
@@ -305,17 +315,6 @@ class MemoryReporter:
         return all(
             any(near[thing].get(number, 0.0) < _TELLS_FROM for thing in things) for number, things in untold.items()
         )
-
-
-def _planned(connection: Connection, query: MemoryQuery, agenda: AgendaQuestion) -> _Finding:
-    """Query what is due on the days of an agenda and still open, the earliest first."""
-    days, today = agenda.days, query.now.astimezone(query.zone).date()
-    due = recall_rows.planned(
-        connection, days.first.isoformat(), days.last.isoformat(), query.scopes, undated=agenda.undated
-    )
-    still_open = [record for record in due if resolved_on(record, today, query.zone) is None]
-    shown = tuple(_as_recalled(each, query, agenda=True) for each in still_open[:MOST_PLANNED])
-    return _Finding(SearchReport(level="high", shown=shown), len(still_open) - len(shown))
 
 
 def _of_no_day(report: SearchReport) -> SearchReport:
@@ -347,12 +346,6 @@ def _records_with_attribute(
 
 def _tells(record: Record, subject: str, attribute: str) -> bool:
     return record.subject == subject and attribute in json.loads(record.attributes)
-
-
-def _as_recalled(record: Record, query: MemoryQuery, *, agenda: bool = False) -> RecalledMemory:
-    due = due_on(record) if agenda else None
-    line = render_memory(record, record.confidence, query.zone, due.isoformat() if due else "")
-    return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
 
 
 def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool:

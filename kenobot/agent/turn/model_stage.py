@@ -42,6 +42,7 @@ class ModelStage:
         if data.first_call_at is None:
             data.first_call_at = self._s.clock.monotonic()
         await self._report_memory(data, level)
+        await self._add_agenda(data, level)
         said, context = joined_text(pieces), self.with_rounds(data, rounds)
         request = replace(continued(context.request, said), language=data.language)
         listener = self._listener(data, context, said)
@@ -144,10 +145,21 @@ class ModelStage:
             if self._reporter is None:
                 self._reporter = await asyncio.to_thread(self._s.memory_reporter)
             said = [line.text for line in context.plan.history if line.role == "user"]
-            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]))
+            data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]), data.language)
         if data.report is not None and data.report.text and not context.reported:
             request = data.report.added_to(context.request)
             data.context = context.with_report(request, data.report.text, data.report.found)
+
+    async def _add_agenda(self, data: TurnData, level: int) -> None:
+        """Show a model what answers a question for days, once; the report of memory tells it to the others."""
+        if data.context is None or data.context.has_agenda or self._s.model.reports_memory(level):
+            return
+        if recall_need(data.pending.inbound.text) == "no_recall":
+            return
+        from kenobot.agent.turn.agenda_finding import AgendaAsker, add_agenda  # noqa: PLC0415 - not needed to start
+
+        asker = AgendaAsker(data.pending, data.principal, data.language, self._s.clock.now(), self._s.zone)
+        data.context = await add_agenda(data.context, self._s.database, asker)
 
     def settle_report(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Settle what a report told, in the transaction that commits the turn; return the buttons of its question."""

@@ -7,7 +7,7 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_signals import TurnSignals
 from kenobot.core.i18n import Language
-from kenobot.gateway.bot_messages import render_answer
+from kenobot.gateway.bot_messages import render_answer, render_file, sends_files
 from kenobot.gateway.buttons import Pressers, add_buttons, for_owner
 from kenobot.ports.channel import Capabilities, capabilities_of
 from kenobot.ports.messages import Outbound
@@ -59,7 +59,12 @@ def _enqueue(
     inbound = data.pending.inbound
     channel = services.channels.get(inbound.channel)
     abilities = Capabilities() if channel is None else capabilities_of(channel)
-    parts = render_answer(services.channels, inbound.channel, answer.text, language, services.answer_parts).parts
+    if answer.file is not None and sends_files(services.channels, inbound.channel):
+        parts = render_file(services.channels, inbound.channel, answer.file, answer.text, answer.text).parts
+    else:
+        lines = [] if answer.file is None else ["```", *answer.file.text.splitlines(), "```"]
+        text = "\n".join([answer.text, *lines])
+        parts = render_answer(services.channels, inbound.channel, text, language, services.answer_parts).parts
     assert data.command is not None
     command = data.command[0]
     is_secret = abilities.one_reader and not inbound.private and command.owner_only

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
-from kenobot.agent.commands.command import Command
-from kenobot.agent.commands.registry import CommandListener, CommandRegistry, spoken_language
+from kenobot.agent.commands.command import Command, CommandCall
+from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.models import ReplyModel
+from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media, message_pictures
 from kenobot.agent.media.problems import problem_text
@@ -320,7 +321,9 @@ class TurnRunner:
             )
         )
         if attached.has_content:
-            data.command = await self._find_command(attached.inbound, data.principal, now)
+            found = await self._find_command(attached.inbound, data.principal, now)
+            events = find_calendar(attached, data.principal) if found is None else ""
+            data.command = (OFFER_CALENDAR, events) if events else found
         else:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True
@@ -457,9 +460,10 @@ class TurnRunner:
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._models.settle_report(connection, data, at) or secret_question.open_offer(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
-        parts = self._with_buttons(connection, data, answer.parts, choices)
+        parts = self._with_buttons(connection, data, answer.parts, (choices,) if choices else ())
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
         waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
+        waiting += self._follow_reply(connection, data, at, asked=bool(choices))
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = data.times.result(data.attempt)
@@ -467,16 +471,27 @@ class TurnRunner:
         data.calls.write(connection)
         return decisions, waiting, reacted
 
+    def _follow_reply(self, connection: Connection, data: TurnData, at: datetime, *, asked: bool) -> list[Outbound]:
+        """Put into the outbox what is said about reminders behind a reply, each as a message of its own."""
+        pending, inbound = data.pending, data.pending.inbound
+        call = CommandCall(inbound, data.principal, inbound.text, data.language, at, pending.id)
+        waiting: list[Outbound] = []
+        for answer in self._s.commands.follow_reply(connection, call, asked=asked):
+            parts = self._with_buttons(connection, data, self._render_answer(data, answer.text).parts, answer.buttons)
+            to = outbox.Destination(inbound.channel, inbound.chat, pending.trace, thread=inbound.thread)
+            waiting += outbox.enqueue(connection, to, list(parts), at)
+        return waiting
+
     def _with_buttons(
-        self, connection: Connection, data: TurnData, parts: Sequence[MessagePart], choices: tuple[Choice, ...]
+        self, connection: Connection, data: TurnData, parts: Sequence[MessagePart], rows: Sequence[Sequence[Choice]]
     ) -> Sequence[MessagePart]:
         """Put the buttons of a question below a reply, for its person alone, where the channel has any."""
         inbound = data.pending.inbound
         channel = self._s.channels.get(inbound.channel)
-        if not choices or channel is None or not capabilities_of(channel).buttons:
+        if not rows or channel is None or not capabilities_of(channel).buttons:
             return parts
         pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,))
-        return add_buttons(connection, parts, (choices,), pressers, data.language, self._s.clock.now())
+        return add_buttons(connection, parts, rows, pressers, data.language, self._s.clock.now())
 
     def _last(self, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> turn_steps.FreshReply:
         """Return the last piece without secrets, as a checkpoint holds it."""

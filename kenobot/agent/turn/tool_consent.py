@@ -19,6 +19,11 @@ HELD_BACK = (
     "owner is asked below your answer whether it may run with exactly these arguments. Say why you want it, and "
     "call it again, unchanged, once they have said yes."
 )
+ASKS_FIRST = (
+    "Not run yet, for safety: words of others are on show, and may have talked you into it. The owner is asked below "
+    "your answer whether it may run with exactly these arguments. Say why you want it, and call it again, unchanged, "
+    "once they have said yes."
+)
 _KIND = "tool"
 _ANSWER_WITHIN = timedelta(hours=1)
 _LONGEST = 1000  # characters of a call that is shown
@@ -34,7 +39,9 @@ def may_ask(data: TurnData, call: ToolCall) -> bool:
 def wanted_call(rounds: Sequence[ToolRound]) -> ToolCall | None:
     """Return the last call that was held back, also when a crash came between."""
     pairs = [pair for each in rounds for pair in zip(each.calls, each.results, strict=True)]
-    return next((call for call, result in reversed(pairs) if result.failed and result.text == HELD_BACK), None)
+    return next(
+        (call for call, result in reversed(pairs) if result.failed and result.text in (HELD_BACK, ASKS_FIRST)), None
+    )
 
 
 def question(data: TurnData) -> str:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent
+from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
@@ -120,10 +121,10 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        held_back = prepared.effects.way_out and not self._may_lead_out(data, rounds)
-        if held_back and not await self._has_consent(data, call, at):
+        refusal = self._refusal(data, prepared, rounds)
+        if refusal is not None and not await self._has_consent(data, call, at):
             await self._announce(data, call, "refused", 0.0)
-            return failed(call.id, tool_consent.HELD_BACK if tool_consent.may_ask(data, call) else _NO_WAY_OUT)
+            return failed(call.id, refusal if tool_consent.may_ask(data, call) else _NO_WAY_OUT)
         if prepared.effects.changes_outside and at not in data.tools.begun:
             await self._store(data, at, call)
             data.tools.begun.add(at)
@@ -134,6 +135,7 @@ class ToolStage:
             data.pending.trace,
             self.clock.now().astimezone(self.zone),
             lambda query: self._search(data, prepared, query),
+            TurnAgenda(self.database, self.clock, self.zone, data),
         )
         began = self.clock.monotonic()
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
@@ -142,11 +144,13 @@ class ToolStage:
         await self._announce(data, call, "failed" if result.failed else "done", took)
         return ToolResult(call.id, self.redact(result.text), result.failed)
 
-    def _may_lead_out(self, data: TurnData, rounds: Sequence[ToolRound]) -> bool:
-        """Return whether what the model was shown when it wrote the call leaves a way out."""
+    def _refusal(self, data: TurnData, prepared: PreparedTool, rounds: Sequence[ToolRound]) -> str | None:
+        """Return why a call has to wait for the owner, by what the model was shown when it wrote it; None to run it."""
         assert data.context is not None
         shown = with_rounds(data.context, rounds, self.effects).exposure
-        return allowed(replace(shown, way_out=True)).way_out
+        if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
+            return tool_consent.HELD_BACK
+        return tool_consent.ASKS_FIRST if prepared.effects.asks_first and shown.untrusted else None
 
     async def _has_consent(self, data: TurnData, call: ToolCall, at: int) -> bool:
         """Return whether the owner said yes to this very call; that is used up, and the call begun, at once."""

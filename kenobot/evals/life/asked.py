@@ -14,6 +14,7 @@ from kenobot.evals.life.fortnights import Fortnight, Utterance
 from kenobot.evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 from kenobot.ports.identity import session_id
 from kenobot.storage import approvals
+from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
@@ -22,8 +23,8 @@ from kenobot.testing.simulation import Simulation
 AFTER = timedelta(seconds=20)
 """How long somebody takes to answer."""
 
-ANSWERS = {"es": ("sí", "no"), "en": ("yes", "no")}
-"""What they answer, by language."""
+ANSWERS = {"es": ("sí", "no", "solo una parte"), "en": ("yes", "no", "only a part")}
+"""The answers, by language: a yes, a no, and that a part of a memory is over."""
 
 
 async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore) -> None:
@@ -70,9 +71,14 @@ class ReportingProvider(ScriptedProvider):
     reports_memory = True
 
 
+def find_question(connection: Connection, speaker: Speaker, house: Simulation) -> Approval | None:
+    """Return the question that is open in a chat."""
+    return approvals.find_approval(connection, session_id(speaker.channel, speaker.chat), house.clock.now())
+
+
 def find_asked_about(connection: Connection, speaker: Speaker, house: Simulation) -> Record | None:
     """Return the memory that an open question is about."""
-    found = approvals.find_approval(connection, session_id(speaker.channel, speaker.chat), house.clock.now())
+    found = find_question(connection, speaker, house)
     if found is None or found.kind != KIND:
         return None
     number = found.payload["old"]

@@ -17,7 +17,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.sentences import split_sentences
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
-from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about
+from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
 from kenobot.evals.life.live import PROMISED, SCHEDULE, everything, told_by
 from kenobot.gateway.access import Roster
 from kenobot.storage.connection import Connection
@@ -196,7 +196,7 @@ class _Home:
         return self._row
 
     async def _answer(self, text: str, ended: int, language: str, score: HarmScore, rest: str = "") -> None:
-        """Answer a question truthfully, and whether all of a memory is over of which `rest` still holds."""
+        """Answer a question truthfully: that a part of a memory is over, where `rest` of it still holds."""
         asked = await self._house.app.database.read(lambda c: find_asked_about(c, _SPEAKER, self._house))
         if asked is None:
             return
@@ -207,13 +207,11 @@ class _Home:
             score.faults.append(f"asked wrongly: {asked.text} ({text})")
         row = self._row
         await self._house.run_until(self._house.clock.now() + AFTER, SCHEDULE)
-        await self._house.say_as(_SPEAKER, ANSWERS[language][not is_over])
-        again = await self._house.app.database.read(lambda c: find_asked_about(c, _SPEAKER, self._house))
-        if is_over and again is not None:
+        await self._house.say_as(_SPEAKER, ANSWERS[language][0 if is_over and not rest else 2 if is_over else 1])
+        again = await self._house.app.database.read(lambda c: find_question(c, _SPEAKER, self._house))
+        if is_over and again is not None:  # whether all of it is over, or how it should read
             await self._house.run_until(self._house.clock.now() + AFTER, SCHEDULE)
-            await self._house.say_as(_SPEAKER, ANSWERS[language][bool(rest)])
-            if rest:  # how it should read
-                await self._house.say_as(_SPEAKER, rest)
+            await self._house.say_as(_SPEAKER, rest or ANSWERS[language][0])
         self._row = row
 
     # ── what became of it ────────────────────────────────────────────────────────────────────────────────────────

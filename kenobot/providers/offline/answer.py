@@ -41,8 +41,11 @@ def _reply(reading: ParsedRequest) -> str:
     if reading.changes:
         told = "\n".join(_changed(reading))
         if phrases.REMINDER.match(said) or phrases.ALARM.match(said):
-            told += f"\n{_say(reading, 'no_reminder')}"
-        return f"{told}\n\n{_found(reading, asks=True)}" if reading.found else told
+            told += f"\n{_say(reading, 'reminder_how')}"
+        found = _inert(reading.agenda) or (_found(reading, asks=True) if reading.found else "")
+        return f"{told}\n\n{found}" if found else told
+    if reading.agenda:
+        return _inert(reading.agenda)
     if renamed := _renamed(reading, said):
         return renamed
     if talk := _small_talk(reading, said):
@@ -86,7 +89,7 @@ _SHORT_ANSWERS: tuple[tuple[re.Pattern[str], Phrase], ...] = (
     (phrases.FORGET, "forget"),
     (phrases.TASK, "task"),
     (phrases.DEED, "deed"),
-    (phrases.ALARM, "no_alarm"),
+    (phrases.ALARM, "alarm_how"),
     (phrases.WRONG, "wrong"),
     (phrases.WEATHER, "nothing"),
     (phrases.ABOUT_THE_BOT, "about"),
@@ -145,8 +148,7 @@ def _found(reading: ParsedRequest, *, asks: bool) -> str:
     heading: Phrase = "found" if asks else "nothing_kept"
     if asks and reading.level in ("none", "low"):
         heading = "found_near" if reading.level == "none" else "found_unsure"
-    more = [_say(reading, "more", reading.unshown)] if reading.unshown else []
-    return "\n".join([_say(reading, heading), *lines, *more])
+    return "\n".join([_say(reading, heading), *lines])
 
 
 def _known_name(reading: ParsedRequest) -> str:
@@ -173,7 +175,6 @@ def _everything(reading: ParsedRequest) -> str:
 def _quoted(line: MemoryLine, reading: ParsedRequest) -> str:
     """Quote a memory, with whose words they are if not the speaker's, its day unless today, and its other marks."""
     text, marks = line.text, [line.day] if line.day not in ("", reading.today) else []
-    marks += [_say(reading, "due", line.due)] if line.due else []
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""

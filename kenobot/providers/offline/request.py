@@ -11,7 +11,8 @@ from kenobot.ports.provider import Block, Request
 
 CONTEXT = "<kenobot-context>"
 _CHANGED = lazy.regex(r"### What this message changed\s*$")
-_FOUND = lazy.regex(r"### What was found for it \((\w+)(?:, (\d+) more)?\)\s*$")
+_FOUND = lazy.regex(r"### What was found for it \((\w+)\)\s*$")
+_AGENDA = lazy.regex(r"### What the agenda says\s*$")
 _UNPLANNED = lazy.regex(r"^### What is planned for then: nothing", re.MULTILINE)
 _GUEST = lazy.regex(r"^### Who asks: a guest\s*$", re.MULTILINE)
 _ASKS = lazy.regex(r"^### What it is: a question\s*$", re.MULTILINE)
@@ -32,7 +33,7 @@ _ENTRY = lazy.regex(r"#{2,4} +\d{1,2}:\d{2}(?::\d{2})? +[—–-] +(.*)$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,3}[.)]) +(.*)$")
 _MARKS = lazy.regex(  # what recall says of a memory, behind it
     r"(?: _\(told in confidence\)_)?"
-    r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?(?:[^()\n]*?\bdue (?P<due>\d{4}-\d{2}-\d{2}))?[^()\n]*\)_\Z"
+    r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z"
 )
 _CONFIDED = "told in confidence"
 _NOW = lazy.regex(r"^_Now: \S+ (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})\b", re.MULTILINE)
@@ -43,12 +44,11 @@ _BOOTSTRAP = "## First Conversation — Bootstrap"
 class MemoryLine:
     """A line of memory as it stands in the prompt.
 
-    day: on which it was told, and due: for which it is planned, both YYYY-MM-DD or "". confided: told in confidence.
+    day: on which it was told, YYYY-MM-DD or "". confided: told in confidence.
     """
 
     text: str
     day: str = ""
-    due: str = ""
     confided: bool = False
 
 
@@ -65,10 +65,10 @@ class ParsedRequest:
     """message: the person's last. replies: those before it that the prompt shows, oldest first.
 
     changes: what the message changed in memory. found: what memory holds about it, best first; level: how likely that
-    is what was asked for; unshown: how many more there are of it. unplanned: it asks what is planned on days for which
-    nothing was told. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM, both where the
-    person is, "" where unknown. guest: the message is not the owner's. asks: it is a question, marked or not.
-    bot_name: of the bot that is written to.
+    is what was asked for. agenda: the answer to a question for days, in words. unplanned: it asks what is planned on
+    days for which nothing was told. memory_lines: what the prompt shows of memory. today: YYYY-MM-DD, and clock: HH:MM,
+    both where the person is, "" where unknown. guest: the message is not the owner's. asks: it is a question, marked or
+    not. bot_name: of the bot that is written to.
     """
 
     message: str
@@ -76,7 +76,7 @@ class ParsedRequest:
     changes: tuple[Change, ...]
     found: tuple[MemoryLine, ...]
     level: str
-    unshown: int
+    agenda: str
     unplanned: bool
     memory_lines: tuple[MemoryLine, ...]
     today: str
@@ -116,7 +116,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         changes=tuple(report.changes),
         found=tuple(report.found),
         level=report.level,
-        unshown=report.unshown,
+        agenda="\n".join(report.agenda),
         unplanned=_UNPLANNED.search(behind) is not None,
         memory_lines=tuple(_unique([*frozen, *news])),
         today=now[1] if now else "",
@@ -136,7 +136,7 @@ class _Report:
     changes: list[Change] = field(default_factory=list)  # bounded: the lines of a report; turn
     found: list[MemoryLine] = field(default_factory=list)  # bounded: the lines of a report; turn
     level: str = "high"
-    unshown: int = 0
+    agenda: list[str] = field(default_factory=list)  # bounded: the lines of a report; turn
 
 
 def _report(text: str) -> _Report:
@@ -146,7 +146,11 @@ def _report(text: str) -> _Report:
         if _CHANGED.match(line):
             section = "changed"
         elif heading := _FOUND.match(line):
-            section, report.level, report.unshown = "found", heading[1], int(heading[2] or 0)
+            section, report.level = "found", heading[1]
+        elif _AGENDA.match(line):
+            section = "agenda"
+        elif section == "agenda" and line.strip() and not line.startswith("</"):
+            report.agenda.append(line)
         elif section == "changed" and (change := _CHANGE.match(line)):
             report.changes.append(Change(change[1], change[2] or ""))
         elif section == "found" and (item := _BULLET.match(line)):
@@ -163,7 +167,7 @@ def _memory_line(item: str, day: str = "") -> MemoryLine:
     text = content.strip().removeprefix("\\")
     if not marks:
         return MemoryLine(text, day)
-    return MemoryLine(text, marks["day"] or day, marks["due"] or "", _CONFIDED in marks[0])
+    return MemoryLine(text, marks["day"] or day, _CONFIDED in marks[0])
 
 
 def _is_context(block: Block) -> bool:

@@ -1,6 +1,6 @@
 """Thin adapters: a case's input becomes the product's call, its result the form that the case expects."""
 
-from tests.conformance.adapters import extraction, improve, night, statistics
+from tests.conformance.adapters import extraction, improve, night, schedule, statistics
 from tests.conformance.adapters.conversation import (
     configuration,
     context,
@@ -41,6 +41,7 @@ ADAPTERS: dict[str, Adapter] = {
     **cost.ADAPTERS,
     **procedural.ADAPTERS,
     **pruning.ADAPTERS,
+    **schedule.ADAPTERS,
     **statistics.ADAPTERS,
     **upgrades.ADAPTERS,
     "box_seal": boxes.box_seal,

@@ -194,7 +194,7 @@ class TakingBack(RecordingSink):
 
 
 async def test_what_fails_behind_the_own_server_is_taken_back(server: int) -> None:
-    """Also when it is told before it is on disk that the part was sent; of typing nothing is.
+    """Also when it is told before it is on disk that the part was sent; also an edit; of typing nothing is.
 
     Prosody 0.12.3, mod_s2s.lua, bounce_sendq: remote-server-not-found, of the type cancel, when no stream has come.
     """
@@ -211,10 +211,12 @@ async def test_what_fails_behind_the_own_server_is_taken_back(server: int) -> No
     ):
         await channel.typing(f"zoe@{other}")
         sent = await channel.send(Outbound(1, "xmpp", f"zoe@{other}", MessagePart("Reminder"), "trace"))
+        edit = Outbound(2, "xmpp", f"zoe@{other}", MessagePart("Reminder of today"), "trace", replaces=sent)
+        assert await channel.send(edit) == sent
         refused.set()
         async with asyncio.timeout(60):
-            error = await sink.taken_back.get()
-    assert sink.asked == [sent, sent]
+            error, _ = await sink.taken_back.get(), await sink.taken_back.get()
+    assert sink.asked == [sent, sent, sent]
     assert isinstance(error, Rejected) and "remote-server-not-found" in str(error)
 
 

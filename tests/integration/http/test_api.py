@@ -383,3 +383,52 @@ async def test_what_is_erased_stands_in_no_kept_answer(bot: ServedBot) -> None:
             lambda connection: erasure.erase_turns(connection, (), ["The alarm is set at noon"], "owner")
         )
         assert (await client.get(f"/v1/messages/{listed['id']}")).json()["answer"] == ""
+
+
+async def test_reminders_are_added_listed_and_cancelled(bot: ServedBot) -> None:
+    """One sent again is added once; what is no time is refused with what to do."""
+    async with await bot.client() as client:
+        name = {"Idempotency-Key": "tea"}
+        body = {"text": "call Luis", "at": "2099-12-24T20:00"}
+        first, again = [await client.post("/v1/schedule", json=body, headers=name) for _ in range(2)]
+        assert first.json() == again.json()
+        assert first.json()["state"] == "active"
+        for more in (
+            {"when": "tomorrow at 8 am"},
+            {"cron": "0 9 * * 1-5"},
+            {"rule": "FREQ=DAILY", "zone": "Asia/Tokyo"},
+        ):
+            assert (await client.post("/v1/schedule", json={"text": "x"} | more)).status_code == 200
+        listed = (await client.get("/v1/schedule", params={"limit": 2})).json()
+        assert [each["zone"] for each in listed["items"]] == ["Asia/Tokyo", None]
+        rest = (await client.get("/v1/schedule", params={"cursor": listed["next"]})).json()["items"]
+        assert rest[-1]["text"] == "call Luis"
+        ended = await client.delete(f"/v1/schedule/{first.json()['id']}")
+        assert ended.json()["state"] == "cancelled"
+        assert len((await client.get("/v1/schedule")).json()["items"]) == 3
+        assert len((await client.get("/v1/schedule", params={"state": "all"})).json()["items"]) == 4
+        for body, status in (
+            ({"text": "x"}, 409),
+            ({"text": ""}, 422),
+            ({"text": "x", "at": "2099-01-01", "cron": "* * * * *"}, 409),
+            ({"text": "x", "when": "tomorrow at 5"}, 409),
+            ({"text": "x", "when": "the plants"}, 409),
+            ({"text": "x", "at": "2001-01-01T00:00"}, 409),
+            ({"text": "x", "at": "0001-01-01T00:00+14:00"}, 409),
+            ({"text": "x", "rule": "FREQ=NEVER"}, 409),
+        ):
+            refused = await client.post("/v1/schedule", json=body)
+            assert (refused.status_code, bool(refused.json()["error"])) == (status, True), body
+
+
+async def test_a_guests_key_has_its_own_reminders(bot: ServedBot) -> None:
+    """It neither sees nor ends those of others; the owner's sees all."""
+    async with await bot.client() as owner, await bot.client("bob") as bob:
+        mine = (await owner.post("/v1/schedule", json={"text": "mine", "at": "2099-12-24T20:00"})).json()
+        theirs = (await bob.post("/v1/schedule", json={"text": "theirs", "at": "2099-12-24T20:00"})).json()
+        assert [each["text"] for each in (await bob.get("/v1/schedule")).json()["items"]] == ["theirs"]
+        assert (await bob.delete(f"/v1/schedule/{mine['id']}")).status_code == 404
+        assert len((await owner.get("/v1/schedule")).json()["items"]) == 2
+        assert (await owner.delete(f"/v1/schedule/{theirs['id']}")).status_code == 200
+    async with await bot.client(scopes=("messages",)) as other:
+        assert (await other.get("/v1/schedule")).status_code == 403

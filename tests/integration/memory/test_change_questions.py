@@ -40,7 +40,7 @@ def scene(home: Path, **environ: str) -> Scene:
 def first_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each message probably changes the oldest memory: what is chosen is not what these tests are about."""
 
-    def first(message: str, _: object, standing: Sequence[StandingStatement], __: object) -> int | None:
+    def first(message: str, _: object, standing: Sequence[StandingStatement], *__: object) -> int | None:
         return 0 if standing and is_plain_telling(message) else None
 
     monkeypatch.setattr(change_question, "find_changed", first)
@@ -387,11 +387,11 @@ async def test_all_of_a_memory_that_says_more_ends_by_a_second_yes_alone(
         ("I play tennis on Mondays and Thursdays", "I no longer play tennis on Mondays"),
     ],
 )
-async def test_one_of_two_things_in_a_memory_is_not_asked_about(tmp_path: Path, told: str, part: str) -> None:
-    """A yes would end both."""
+async def test_one_of_two_things_in_a_memory_is_asked_about_as_a_part(tmp_path: Path, told: str, part: str) -> None:
+    """A yes ends neither: whether all of it is over is asked, and then how it should read."""
     async with scene(tmp_path) as house:
         await house.say(told)
-        reply = await house.say(part)
-        assert "take the place" not in reply
-        assert "Sustituye" not in reply
+        assert "only of a part of it" in await house.say(part)
+        assert "Is all of it over?" in await house.say("yes")
+        assert "How should" in await house.say("only a part")
         assert told in await live(house)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.turn.memory_report import MOST_PLANNED
+from kenobot.agenda.answers import MOST_SHOWN
 from kenobot.ports.clock import Clock
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Provider
@@ -131,13 +131,16 @@ TALKS: Sequence[Sequence[tuple[str, Sequence[str]]]] = (
         ("remember that my key is sk-ant-api03-" + "Zx9" * 20, ["password", "-Zx9"]),
     ),
     (  # on a Saturday, 2026-02-14
-        ("remind me to call the vet tomorrow at 5", ["I'll remember", "cannot remind you"]),
+        ("I have to call the vet tomorrow at 5", ["I'll remember"]),
         ("Dentist on Wednesday at 9", ["I'll remember"]),
-        ("remind me to return the books the week after next", ["I'll remember"]),
-        ("remind me to buy milk", ["I'll remember"]),
+        ("I have to return the books the week after next", ["I'll remember"]),
+        ("remember to buy milk", ["I'll remember"]),
         ("I work from home on Fridays", ["I'll remember"]),
-        ("What do I have next week?", ["“Dentist on Wednesday at 9” (for 2026-02-18)", "-books", "-milk", "-vet"]),
-        ("what do I have on Sunday?", ["vet tomorrow at 5” (for 2026-02-15)", "-Dentist"]),
+        (
+            "What do I have next week?",
+            ["Wednesday 18 February**\n- 9:00 “Dentist on Wednesday at 9”", "-books", "-milk", "-vet"],
+        ),
+        ("what do I have on Sunday?", ["**Tomorrow, Sunday 15 February**\n- ", "vet tomorrow at 5”", "-Dentist"]),
         ("What do I have to do?", ["vet", "Dentist", "books", "milk"]),
         ("¿Qué tengo el miércoles?", ["Dentist", "-vet"]),
         ("what do I have on Thursday?", ["told me of nothing for then", "-Dentist", "-books"]),
@@ -215,10 +218,11 @@ async def test_a_question_for_plans_is_told_that_there_are_none(tmp_path: Path) 
 async def test_an_agenda_that_is_too_long_says_how_many_more_there_are(tmp_path: Path) -> None:
     """Whoever reads twenty plans must not take them for all."""
     async with scene(tmp_path) as house:
-        for number in range(MOST_PLANNED + 2):
+        for number in range(MOST_SHOWN + 2):
             await house.say(f"meeting {number} with client {number} tomorrow at {number}:15")
         said = await house.say("what do I have tomorrow?")
-        assert said.count("(for 2026-02-15)") == MOST_PLANNED
+        assert said.startswith("**Tomorrow, Sunday 15 February**")
+        assert said.count("“meeting") == MOST_SHOWN
         assert said.endswith("… and 2 more.")
         assert "… y 2 más." in await house.say("¿qué tengo mañana?")
 

@@ -23,9 +23,9 @@ def missing() -> str:
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Start it; yields its address."""
-    command = [sys.executable, "-c", "from tests.integration.providers.llama_server import serve; serve()"]
+def running(grammar: str = "") -> Iterator[str]:
+    """Start it; yields its address. grammar: of all that its model may write, in llama.cpp's notation."""
+    command = [sys.executable, "-c", "from tests.integration.providers.llama_server import serve; serve()", grammar]
     with subprocess.Popen(
         command,
         cwd=Path(__file__).parents[3],
@@ -52,6 +52,10 @@ def serve() -> None:
     settings.model_alias = {NAME}
     settings.n_ctx, settings.n_parallel, settings.warmup, settings.port = CONTEXT, 1, False, 0
     settings.cpuparams.n_threads = 2
+    if grammar := sys.argv[1]:
+        rule = settings.sampling.grammar
+        rule.grammar, rule.type = grammar, xllamacpp.xllamacpp.common_grammar_type.COMMON_GRAMMAR_TYPE_USER
+        settings.sampling.grammar = rule
     server = xllamacpp.Server(settings)
     print(server.listening_address, flush=True)
     sys.stdin.read()

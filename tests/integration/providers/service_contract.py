@@ -90,6 +90,7 @@ class ServiceContract(AnswerContract):
             (403, "permission_error", AccountRefused, "refused the API key"),
             (404, "not_found_error", Rejected, "does not know the model some-model"),
             (413, "request_too_large", PromptTooLong, "too long"),
+            *((status, None, Unavailable, "try again in a few minutes") for status in (407, 408, 423, 425)),
             (418, "teapot_error", Rejected, "asking again will not help"),
             (422, "invalid_request_error", Rejected, "refused the request"),
             (409, "conflict_error", Unavailable, "try again"),

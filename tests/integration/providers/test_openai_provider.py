@@ -153,6 +153,27 @@ class TestOpenAI(ServiceContract):
             assert text_of(await collect_deltas(own, make_request("hello"))) == "Good morning."
 
     @pytest.mark.parametrize(
+        ("model", "reply", "is_shown"),
+        [
+            ("llama3.2:3b", {}, True),
+            ("default", {"thinking": "hm"}, True),
+            ("default", {"reply": "<think>hm</think>One, two, three."}, True),
+            ("default", {}, False),
+            ("DeepSeek-R1-Distill-Llama-8B", {}, False),
+        ],
+    )
+    async def test_the_first_reply_of_ones_own_server_comes_as_it_is_written(
+        self, make: Maker, model: str, reply: dict[str, str], is_shown: bool
+    ) -> None:
+        """Unless nothing says that the model opens its thoughts: then the next one does."""
+        async with OpenAIStandIn([{"reply": "One, two, three.", **reply}]) as server:
+            provider = make(server.url, service="llamacpp", model=model)
+            first, second = [await collect_deltas(provider, make_request("count")) for _ in range(2)]
+        assert [text_of(each) for each in (first, second)] == ["One, two, three."] * 2
+        assert (len([each for each in first if each.text]) > 1) == is_shown
+        assert len([each for each in second if each.text]) > 1
+
+    @pytest.mark.parametrize(
         ("text", "whole"),
         [
             ("data: {half}\n\ndata: {last}\n\ndata: [DONE]\n\n", True),

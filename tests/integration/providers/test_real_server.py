@@ -27,6 +27,14 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
+def grammatical() -> Iterator[str]:
+    """A server whose model cannot but call a tool."""
+    call = '"<function=weather>{" quote "city" quote ":" quote ("Lima" | "Rome") quote "}</function>"'
+    with llama_server.running(f"root ::= {call}\nquote ::= [\\x22]") as address:
+        yield address
+
+
+@pytest.fixture
 async def provider(address: str) -> AsyncIterator[OpenAIProvider]:
     """The provider as `setup` makes it, but for chance."""
     plugin = services.llamacpp
@@ -66,6 +74,24 @@ async def test_what_came_of_a_tool_is_taken(provider: OpenAIProvider) -> None:
     deltas = await collect_deltas(provider, Request((), (asked, called, told), max_tokens=2, tools=(tool,)))
     assert text_of(deltas)
     assert deltas[-1].stop_reason in ("stop", "length")
+
+
+async def test_a_call_that_a_grammar_forces_is_one(grammatical: str) -> None:
+    """The model writes it into its text, as with a template that has no place for calls: `tool_choice` of llama.cpp
+    b11549 forces none before such a model, and a request with tools may bring no grammar of its own.
+    """
+    plugin = services.llamacpp
+    provider = plugin.build(
+        plugin.settings(base_url=grammatical), PluginContext(Path("unused"), SystemClock(), "KenoBot")
+    )
+    asked = Message("user", (Block("The weather in Lima?"),))
+    tool = ToolSpec("weather", "Tell the weather of a city.", {"type": "object", "properties": {}})
+    deltas = await collect_deltas(provider, Request((), (asked,), max_tokens=60, tools=(tool,)))
+    await provider.aclose()
+    [call] = [delta.call for delta in deltas if delta.call is not None]
+    assert (call.name, call.problem, deltas[-1].stop_reason) == ("weather", "", "tool_calls")
+    assert call.arguments in ({"city": "Lima"}, {"city": "Rome"})
+    assert text_of(deltas) == ""
 
 
 async def test_an_answer_that_nobody_wants_any_more_is_broken_off(provider: OpenAIProvider) -> None:

@@ -61,7 +61,7 @@ async def test_another_bots_token_in_the_same_home_loses_nothing_and_is_told(tmp
     async with world(tmp_path, timedelta()) as (telegram, bot):
         telegram.token = bot.environ["TELEGRAM_BOT_TOKEN"] = OTHER_TOKEN
         telegram.next_update = 700
-        await telegram.say("remember that the roof is green")
+        await telegram.say("remember that the roof is green", date=int(datetime.now(UTC).timestamp()) + 5)
         await bot.start()
         sent = await telegram.until(lambda sent: len(sent) >= 2)
         assert any("another bot's token" in each.text for each in sent)

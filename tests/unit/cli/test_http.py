@@ -53,7 +53,7 @@ def test_what_a_key_of_the_owner_s_may_say_is_told(home: Path, capsys: pytest.Ca
 def test_a_guest_s_key_opens_nothing_of_the_home(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also when all is asked for; a stranger gets none."""
     made = _key(home, capsys, "bob's", "--user", "bob", "--scope", "all")
-    assert made["scopes"] == ["memory", "memory:write", "messages"]
+    assert made["scopes"] == ["memory", "memory:write", "messages", "schedule"]
     assert main(["http", "key", "add", "eve's", "--user", "eve", "--home", str(home)]) == 1
     assert "allowed_users" in capsys.readouterr().err
 

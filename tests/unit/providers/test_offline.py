@@ -6,7 +6,7 @@ from kenobot.core.i18n import Language
 from kenobot.providers.offline.phrases import PHRASES_FOR_GUESTS, Phrase
 from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
 
-_REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_all")
+_REFUSALS: tuple[Phrase, ...] = ("deed", "task", "alarm_how", "private", "forget_all")
 
 # ── small talk ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -44,8 +44,8 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_
         ("¿va a llover mañana?", "nothing", "es"),
         ("can you write me a poem", "task", "en"),
         ("¿podrías traducir esto?", "task", "es"),
-        ("can you set an alarm for 7am", "no_alarm", "en"),
-        ("¿puedes ponerme una alarma?", "no_alarm", "es"),
+        ("can you set an alarm for 7am", "alarm_how", "en"),
+        ("¿puedes ponerme una alarma?", "alarm_how", "es"),
         ("tell me a joke", "task", "en"),
         ("Escribe un poema", "task", "es"),
         ("thanks, that was a joy", "welcome", "en"),
@@ -61,8 +61,8 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "no_alarm", "private", "forget_
         ("Reserva mesa en Arzak", "deed", "es"),
         ("mándale un whatsapp a mi madre", "deed", "es"),
         ("llama a mi madre", "deed", "es"),
-        ("set an alarm for 7", "no_alarm", "en"),
-        ("pon una alarma a las 7", "no_alarm", "es"),
+        ("set an alarm for 7", "alarm_how", "en"),
+        ("pon una alarma a las 7", "alarm_how", "es"),
         ('traduce "good morning"', "task", "es"),
         ("are you chatgpt?", "about", "en"),
         ("¿eres humano?", "about", "es"),
@@ -89,13 +89,13 @@ def test_a_guest_is_told_what_a_guest_can_do() -> None:
 def test_it_does_not_claim_that_it_will_remind(text: str) -> None:
     """What is to be recalled at a time is kept, and it says that it will not write by itself."""
     kept = ask(text, report=f"### What this message changed\n- noted: {text}").splitlines()
-    assert kept[1:] in ([phrased("no_reminder", "en")], [phrased("no_reminder", "es")])
+    assert kept[1:] in ([phrased("reminder_how", "en")], [phrased("reminder_how", "es")])
 
 
-def test_a_wish_to_be_told_a_fact_again_is_no_reminder() -> None:
+def test_a_wish_to_be_told_a_fact_again_is_reminder_how() -> None:
     """It is remembered like any other fact."""
     text = "recuérdame que mi código es 12"
-    assert phrased("no_reminder", "es") not in ask(
+    assert phrased("reminder_how", "es") not in ask(
         text, report="### What this message changed\n- noted: mi código es 12"
     )
 

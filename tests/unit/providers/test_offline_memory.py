@@ -143,9 +143,9 @@ def test_everything_lists_every_line_and_nothing_else(question: str) -> None:
 
 def test_the_marks_of_a_memory_of_several_lines_are_no_words_of_it() -> None:
     """They stand behind its last line."""
-    found = "- The router is in the cellar\n  behind the boxes _(2026-02-14, due 2026-02-20)_"
+    found = "- The router is in the cellar\n  behind the boxes _(2026-02-14)_"
     reply = ask("where is the router?", report=f"### What was found for it (high)\n{found}")
-    assert reply.splitlines()[1:] == ["- “The router is in the cellar behind the boxes” (2026-02-14, for 2026-02-20)"]
+    assert reply.splitlines()[1:] == ["- “The router is in the cellar behind the boxes” (2026-02-14)"]
 
 
 def test_everything_is_capped() -> None:

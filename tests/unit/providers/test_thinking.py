@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.providers.thinking import ThinkingFilter
+from kenobot.providers.thinking import ThinkingFilter, opens_thoughts
 
 
 def _read(text: str, *pieces: str, holds: bool = False) -> tuple[str, bool]:
@@ -46,15 +46,44 @@ def _read(text: str, *pieces: str, holds: bool = False) -> tuple[str, bool]:
         "a[/THINK]",
         "</think>",
         "Perhaps so.\n</think>\nOr so.\n</think>\n",
+        "<longcat_think>a</longcat_think>",
+        "<mm:think>a</mm:think>",
+        "<think_fast></think_fast>",
+        "<|think|>a<|/think|>",
+        "<|start_of_thought|>a<|end_of_thought|>",
+        "<unused94>thought\na<unused95>",
+        "a\n<|end_of_thought|>",
+        "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final <|constrain|>text<|message|>",
+        "Here are my reasoning steps:\na\n[BEGIN FINAL RESPONSE]\n",
+        "Here is my thought process: a\nHere is my response: ",
+        "I greet them.\n[BEGIN FINAL RESPONSE]\n",
+        "<think>a</think>\n<|im_start|>assistant\n",
     ],
 )
 def test_a_thought_is_left_out(thought: str) -> None:
     """Tags of DeepSeek-R1, Qwen3, GLM-4.5, Seed-OSS, Magistral, Kimi-VL, OpenThinker, Command A, Gemma 4 and gpt-oss,
+    LongCat, MedGemma, Apriel and Granite 3.2,
     the opening one in the prompt with some, in their own chat templates of 2025 and 2026.
     """
     for holds in (False, True):
         assert _read("", *f"{thought}Good morning.", holds=holds)[0] == "Good morning."
         assert _read(f"{thought}Good morning.", holds=holds)[0] == "Good morning."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<answer>Good morning.</answer>",
+        "\n<response>\nGood morning.\n</response>",
+        "<|begin_of_solution|>Good morning.<|end_of_solution|>",
+        "<|begin_of_box|>Good morning.<|end_of_box|>",
+        "<|im_start|>assistant\nGood morning.<|im_end|>",
+    ],
+)
+def test_what_an_answer_behind_a_thought_is_wrapped_in_is_left_out(answer: str) -> None:
+    """As by Hunyuan-A13B, ERNIE 4.5, OpenThinker and GLM-4.5V; without a thought the same is what was asked for."""
+    assert _read("", *f"<think>a</think>\n{answer}")[0].strip() == "Good morning."
+    assert _read("", *answer) == (answer, False)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +106,8 @@ def test_a_thought_is_left_out(thought: str) -> None:
         ),
         *("```\n<think>\nx\n</think>\n```\nis how it looks", "analysisThe paper", "analysis of it", "Analysis: x"),
         *("<|im_end|> is a token", "a<|end|>b", "Sure.\n<thinking>\nis a tag that nobody closes here"),
+        *("Use `<seed:think>` for it.", "```\n<|think|>\na\n<|/think|>\n```", "<thinker>x</thinker>", "<:thinking:>"),
+        *("Here are my reasoning steps: first, then.", "Here is my thought process: I add.", "The <answer> tag"),
         *("`<think>` opens and </think> closes", "<think-aloud>x</think-aloud>"),
     ],
 )
@@ -116,6 +147,19 @@ def test_a_text_is_held_up_to_a_length() -> None:
     passed = "".join(thinking.take("a word " * 100).text for _ in range(400))
     assert 200_000 < len(passed) <= 280_000
     assert len(passed) + len(thinking.rest().text) == 280_000
+
+
+def test_a_family_of_models_opens_its_thoughts() -> None:
+    """One that was made by another's thoughts may not, and of a name that says nothing nobody knows."""
+    opening = ["gemma3:4b", "meta-llama/Llama-3.3-70B-Instruct", "mistral-small3.2", "openai/gpt-oss-20b", "phi4-mini"]
+    unopened = [
+        "DeepSeek-R1-Distill-Llama-8B",
+        "Phi-4-reasoning",
+        "Llama-3.1-Nemotron-Nano-8B",
+        "Qwen3-4B-Thinking-2507",
+    ]
+    assert all(map(opens_thoughts, opening))
+    assert not any(map(opens_thoughts, [*unopened, "qwen3:8b", "default", ""]))
 
 
 _TEXTS = st.lists(

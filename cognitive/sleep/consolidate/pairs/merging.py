@@ -15,7 +15,7 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import CONFIDED, Record, stamp
+from kenobot.cognitive.store.records import CONFIDED, HEARSAY, Record, stamp
 from kenobot.cognitive.text.similarity import topic_words
 
 _MOST_EVIDENCE = 200
@@ -134,8 +134,9 @@ def _category(winner: Record, peers: Sequence[Record]) -> str:
 
 
 def _tags(members: Sequence[Record], peers: Sequence[Record]) -> list[str]:
-    """The tags of the peers; what any member was told in confidence stays a confidence."""
+    """The tags of the peers; what any member was told in confidence stays a confidence, and hearsay hearsay."""
     told = [CONFIDED] if any(record.is_confided for record in members) else []
+    told += [HEARSAY] if any(record.is_hearsay for record in members) else []
     tags = [json.loads(record.tags) for record in peers]
     return list(dict.fromkeys([*told, *tags[0], *sorted(tag for each in tags for tag in each)]))[:_MOST_TAGS]
 

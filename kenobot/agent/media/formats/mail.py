@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from email.message import EmailMessage, MIMEPart
 from typing import Final
 
-from kenobot.agent.media.formats.page import page_lines
 from kenobot.core.flowed_text import join_flowed
+from kenobot.core.web_page import page_lines
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 _MOST_NESTED: Final = 5
@@ -65,7 +65,7 @@ def _header(message: EmailMessage, name: str) -> str:
 
 def _body(body: MIMEPart) -> Iterator[str]:
     if body.get_content_type() == "text/html":
-        yield from page_lines(_text(body))
+        yield from page_lines(_text(body), is_mail=True)
         return
     text = _text(body)
     if body.get_param("format") == "flowed":

@@ -18,12 +18,17 @@ from kenobot.agent.media.formats.open_styles import (
     TEXT,
     OpenStyles,
     cell_value,
+    find_box,
 )
-from kenobot.agent.media.formats.package import add_text, join_text, local, parse, write_row
+from kenobot.agent.media.formats.package import add_text, join_text, local, parse
+from kenobot.agent.media.formats.reading_order import order_by_place
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _DC: Final = "{http://purl.org/dc/elements/1.1/}"
 _MOST_COLUMNS: Final = 20_000
 _MOST_REPEATED: Final = 100  # times that a cell or row which repeats is told
+
 _LEFT_OUT: Final = frozenset(
     (TEXT + "tracked-changes", TABLE + "tracked-changes", OFFICE + "forms", DRAW + "image", TABLE + "named-expressions",
      TABLE + "content-validations", TEXT + "sequence-decls", TEXT + "variable-decls", TEXT + "user-field-decls",
@@ -52,6 +57,8 @@ class _Line:
 
     text: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
+    shown: bool = True
+    font: str = ""
 
     def lines(self, mark: str = "") -> Iterator[str]:
         """Yield its text and the lines after it."""
@@ -144,7 +151,7 @@ class _Document:
             elif tag == DRAW + "page":
                 self._slides += 1
                 yield f"# {self._slides}"
-                yield from self._blocks(child)
+                yield from self._blocks(_order_shapes(child))
             elif tag == PRESENTATION + "notes":
                 own = [each for each in child if each.get(PRESENTATION + "class", "notes") == "notes"]
                 yield from (f"[speaker's notes] {line}" for line in self._blocks(own))
@@ -155,7 +162,7 @@ class _Document:
             elif tag == DRAW + "control":
                 yield from filter(None, [self._control(child)])
             elif not tag.startswith(("{http://www.w3.org/", "{urn:oasis:names:tc:opendocument:xmlns:svg", FORM)):
-                yield from self._blocks(child)
+                yield from self._blocks(_order_shapes(child) if tag == DRAW + "g" else child)
 
     def _hidden(self, element: Element) -> Iterator[str]:
         """Note that a sheet or slide is left out."""
@@ -174,11 +181,21 @@ class _Document:
 
     def _inline(self, container: Element, line: _Line) -> None:
         raised, struck = self._styles.look(container)
-        add_text(line.text, _collapse_blanks(container.text), is_raised=raised, is_struck=struck)
+        shows, named = self._styles.shows_text(container), self._styles.font(container)
+        outer = line.shown, line.font
+        line.shown, line.font = line.shown if shows is None else shows, named or line.font
+
+        def add(text: str | None) -> None:
+            if line.shown:
+                letters = read_symbols(_collapse_blanks(text), line.font)
+                add_text(line.text, letters, is_raised=raised, is_struck=struck)
+
+        add(container.text)
         for child in container:
-            if not self._styles.is_hidden(child):
+            if not self._styles.is_hidden(child) and (line.shown or child.tag in (TEXT + "span", TEXT + "a")):
                 self._inline_child(child, line)
-            add_text(line.text, _collapse_blanks(child.tail), is_raised=raised, is_struck=struck)
+            add(child.tail)
+        line.shown, line.font = outer
 
     def _inline_child(self, child: Element, line: _Line) -> None:
         match child.tag.removeprefix(TEXT):
@@ -235,7 +252,7 @@ class _Document:
         for item in element:
             mark = self._styles.next_mark(item, style, depth) if item.tag == TEXT + "list-item" else ""
             for child in item:
-                if child.tag in (TEXT + "p", TEXT + "h") and not self._styles.is_hidden(child):
+                if child.tag in (TEXT + "p", TEXT + "h"):
                     lines = list(self._paragraph(child, mark))
                     yield from lines
                     mark = "" if lines else mark
@@ -293,8 +310,22 @@ class _Document:
             if self._styles.is_collapsed(row)
         ):
             yield f"[rows of it that are hidden and left out: {left_out}]"
+        if left_out := self._count_columns(table, hidden):
+            yield f"[columns of it that are hidden and left out: {left_out}]"
         for shapes in table.iterfind(TABLE + "shapes"):
             yield from self._blocks(shapes)
+
+    def _count_columns(self, table: Element, hidden: list[bool]) -> int:
+        """Return how many columns of a table are hidden and hold a text."""
+        found = set[int]()
+        for row in table.iter(TABLE + "table-row") if any(hidden) else ():
+            at = 0
+            for cell in (each for each in row if each.tag in (TABLE + "table-cell", TABLE + "covered-table-cell")):
+                times = min(int(cell.get(TABLE + "number-columns-repeated", "1")), _MOST_COLUMNS)
+                if any(hidden[at : at + times]) and "".join(cell.itertext()).strip():
+                    found |= {each for each in range(at, at + times) if hidden[each : each + 1] == [True]}
+                at += times
+        return len(found)
 
     def _sheets(self) -> list[Element]:
         return [
@@ -339,9 +370,18 @@ class _Document:
         if cell.tag == TABLE + "covered-table-cell":
             return [], []
         beside = [each for each in cell if each.tag.startswith(DRAW) or each.tag == OFFICE + "annotation"]
-        lines = [line for line in self._blocks([each for each in cell if each not in beside]) if line != "NaN"]
+        blocks = self._blocks([each for each in cell if each not in beside])
+        lines = [read_symbols(line, self._styles.font(cell)) for line in blocks if line != "NaN"]
         value = "" if lines or _is_blank(cell) else cell_value(cell)
         return lines or ([value] if value else []), list(self._blocks(beside))
+
+
+def _order_shapes(container: Element) -> list[Element]:
+    """Return the shapes of a slide or group in the order of reading, its title first."""
+    titles = [each for each in container if each.get(PRESENTATION + "class") == "title"]
+    behind = [each for each in container if each.tag in (PRESENTATION + "notes", OFFICE + "annotation")]
+    shapes = (each for each in container if each not in titles and each not in behind)
+    return titles + order_by_place((find_box(each), each) for each in shapes) + behind
 
 
 def _is_blank(cell: Element) -> bool:

@@ -1,9 +1,11 @@
 """Look up hidden elements, and the numbers of lists and headings, in the styles of an OpenDocument."""
 
+from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.word_lists import NUMBER_FORMS, write_number
+from kenobot.agent.media.formats.reading_order import Box
+from kenobot.core.list_numbers import NUMBER_FORMS, write_number
 
 _SPACE: Final = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 OFFICE: Final = _SPACE % "office"
@@ -12,8 +14,17 @@ TABLE: Final = _SPACE % "table"
 DRAW: Final = _SPACE % "drawing"
 STYLE: Final = _SPACE % "style"
 FORM: Final = _SPACE % "form"
+_SVG: Final = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_UNITS: Final = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": 2.54 / 96}
 CHART: Final = _SPACE % "chart"
 PRESENTATION: Final = _SPACE % "presentation"
+_FAMILIES: Final = {
+    TEXT + "span": "text",
+    TEXT + "a": "text",
+    TEXT + "p": "paragraph",
+    TEXT + "h": "paragraph",
+    TABLE + "table-cell": "table-cell",
+}
 _DISPLAYS: Final = (DRAW + "display", "{http://openoffice.org/2010/draw}display")  # LibreOffice writes the second
 
 
@@ -21,27 +32,48 @@ class OpenStyles:
     """The styles of one document. roots: of its content and styles."""
 
     def __init__(self, roots: list[Element]) -> None:
-        self._styles: dict[str, Element] = {}
+        self._styles: dict[tuple[str, str], Element] = {}  # by family and name
+        self._fonts: dict[str, str] = {}
         self._lists: dict[str, dict[int, Element]] = {}
         self._outline: dict[int, Element] = {}
         self._counts: dict[str, dict[int, int]] = {}
         for root in roots:
             for each in root.iter():
                 if each.tag == STYLE + "style":
-                    self._styles[each.get(STYLE + "name", "")] = each
+                    self._styles.setdefault((each.get(STYLE + "family", ""), each.get(STYLE + "name", "")), each)
+                elif each.tag == STYLE + "font-face":
+                    self._fonts[each.get(STYLE + "name", "")] = each.get(_SVG + "font-family", "").strip("'\"")
                 elif each.tag == TEXT + "list-style":
                     self._lists[each.get(STYLE + "name", "")] = _levels(each)
                 elif each.tag == TEXT + "outline-style":
                     self._outline = _levels(each)
 
     def is_hidden(self, element: Element) -> bool:
-        """Return whether an element is not shown, as a section, a sheet, a shape or a text may be."""
+        """Return whether an element is not shown, as a section, a sheet or a shape may be."""
         if element.tag == TEXT + "section":
-            return element.get(TEXT + "display", "true") != "true"
+            display = element.get(TEXT + "display", "true")
+            return display == "none" or (display == "condition" and element.get(TEXT + "is-hidden") == "true")
         if any(element.get(name) in ("none", "printer") for name in _DISPLAYS):
             return True
-        names = (element.get(space + "style-name", "") for space in (TEXT, TABLE, DRAW, PRESENTATION))
-        return any(self._hides(name) for name in names if name)
+        kind = element.tag.rpartition("}")[2]
+        families = ("table", "drawing-page") if kind in ("table", "page") else ("graphic", "presentation")
+        names = (element.get(space + "style-name", "") for space in (TABLE, DRAW, PRESENTATION))
+        return any(self._hides(family, name) for name in names if name for family in families)
+
+    def shows_text(self, element: Element) -> bool | None:
+        """Return whether the style of a paragraph or span shows its text; None where it says nothing of that."""
+        for properties in self._properties(_FAMILIES.get(element.tag, ""), element.get(TEXT + "style-name", "")):
+            if (display := properties.get(TEXT + "display")) is not None:
+                return display == "true"
+        return None
+
+    def font(self, element: Element) -> str:
+        """Return the font of a paragraph, span or cell; "" where its style names none."""
+        space = TABLE if element.tag.startswith(TABLE) else TEXT
+        for properties in self._properties(_FAMILIES.get(element.tag, ""), element.get(space + "style-name", "")):
+            if name := properties.get(STYLE + "font-name", ""):
+                return self._fonts.get(name, name)
+        return ""
 
     def is_collapsed(self, element: Element) -> bool:
         """Return whether a row or column is hidden or filtered away."""
@@ -49,7 +81,9 @@ class OpenStyles:
 
     def look(self, element: Element) -> tuple[bool, bool]:
         """Return whether a span is raised, and whether it is struck out."""
-        style = self._styles.get(element.get(TEXT + "style-name", "")) if element.tag == TEXT + "span" else None
+        style = (
+            self._styles.get(("text", element.get(TEXT + "style-name", ""))) if element.tag == TEXT + "span" else None
+        )
         found = None if style is None else style.find(STYLE + "text-properties")
         if found is None:
             return False, False
@@ -57,25 +91,24 @@ class OpenStyles:
         struck = found.get(STYLE + "text-line-through-style", "none") != "none"
         return raised, struck or found.get(STYLE + "text-line-through-type", "none") != "none"
 
-    def _hides(self, name: str) -> bool:
+    def _hides(self, family: str, name: str) -> bool:
+        for properties in self._properties(family, name):
+            if display := properties.get(TABLE + "display"):
+                return display == "false"
+            if properties.get(PRESENTATION + "visibility") == "hidden":
+                return True
+        return False
+
+    def _properties(self, family: str, name: str) -> Iterator[Element]:
+        """Yield the properties of a style and of those that it is based on."""
         seen = set[str]()
         while name and name not in seen:
             seen.add(name)
-            style = self._styles.get(name)
+            style = self._styles.get((family, name))
             if style is None:
-                return False
-            for properties in style:
-                if properties.get(TEXT + "display") == "none" or properties.get(TABLE + "display") == "false":
-                    return True
-                if (
-                    properties.tag == STYLE + "drawing-page-properties"
-                    and properties.get(PRESENTATION + "visibility") == "hidden"
-                ):
-                    return True
-                if properties.get(TEXT + "display") or properties.get(TABLE + "display"):
-                    return False
+                return
+            yield from style
             name = style.get(STYLE + "parent-style-name", "")
-        return False
 
     # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -141,6 +174,25 @@ def cell_value(cell: Element) -> str:
         case "string":
             return cell.get(OFFICE + "string-value", "")
     return f"{float(value):.15g}" if value and value != "NaN" else ""
+
+
+def find_box(shape: Element) -> Box | None:
+    """Return where a shape is, a group where its first one is."""
+    sides = [_measure(shape.get(_SVG + name, "")) for name in ("x", "y", "width", "height")]
+    if None not in sides:
+        return Box(*(side or 0.0 for side in sides))
+    return (
+        next((box for each in shape if (box := find_box(each)) is not None), None) if shape.tag == DRAW + "g" else None
+    )
+
+
+def _measure(written: str) -> float | None:
+    """Return a length in centimetres."""
+    number, unit = written[:-2], written[-2:]
+    try:
+        return float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        return None
 
 
 def _levels(style: Element) -> dict[int, Element]:

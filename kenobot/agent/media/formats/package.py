@@ -3,12 +3,13 @@
 import posixpath
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Final, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
+
+from kenobot.core.table_rows import write_row
 
 _OFFICE: Final = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _STRICT: Final = "http://purl.oclc.org/ooxml/officeDocument/relationships"
@@ -23,7 +24,7 @@ _RENAMED: Final[Mapping[str, str]] = MappingProxyType(
         _STRICT: _OFFICE,
     }
 )
-_MOST_EMPTY: Final = 20  # cells that are shown one by one
+SIGNS: Final = ("-", "+", "\u2212", "\u2013")  # before a figure
 
 
 class Relation(NamedTuple):
@@ -111,7 +112,10 @@ def is_on(element: Element | None, name: str) -> bool:
 
 def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: bool = False) -> None:
     """Add letters to a line. A figure that is raised behind another would else read as one number with it."""
-    if is_raised and text[:1].isdigit() and line and line[-1][-1:].isalnum():
+    if not text:
+        return
+    figure = text[1:2] if text[:1] in SIGNS else text[:1]
+    if is_raised and (figure.isdigit() or text in SIGNS) and line and line[-1][-1:].isalnum():
         text = f"^{text}"
     line.append(f"~~{text}~~" if is_struck and text.strip() else text)
 
@@ -119,18 +123,6 @@ def add_text(line: list[str], text: str, *, is_raised: bool = False, is_struck: 
 def join_text(line: Iterable[str]) -> str:
     """Join the letters of a line."""
     return "".join(line).replace("~~~~", "").strip("\n").rstrip()
-
-
-def write_row(cells: Iterable[str]) -> str:
-    """Write the cells of a row in a line. Those that are empty keep their place, up to the last that is not."""
-    written = [" / ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines()))) for cell in cells]
-    while written and not written[-1]:
-        written.pop()
-    shown = list[str]()
-    for is_filled, run in groupby(written, bool):
-        group = list(run)
-        shown += group if is_filled or len(group) <= _MOST_EMPTY else [f"[{len(group)} empty cells]"]
-    return " | ".join(shown)
 
 
 def chart_lines(chart: Element) -> Iterator[str]:

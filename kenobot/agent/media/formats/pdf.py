@@ -1,7 +1,7 @@
 """Read the pages of PDF files, with the values of forms and annotations."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,7 @@ from pdfminer.layout import LTChar, LTComponent, LTContainer, LTCurve, LTFigure,
 from pdfminer.pdfcolor import PDFColorSpace
 from pdfminer.pdfdevice import PDFTextSeq
 from pdfminer.pdfdocument import PDFDocument, PDFPasswordIncorrect
-from pdfminer.pdffont import PDFFont
+from pdfminer.pdffont import PDFFont, PDFSimpleFont
 from pdfminer.pdfinterp import PDFGraphicState, PDFPageInterpreter, PDFResourceManager, PDFTextState
 from pdfminer.pdfpage import PDFPage
 from pdfminer.pdfparser import PDFParser
@@ -19,9 +19,10 @@ from pdfminer.psparser import PSLiteral, literal_name
 from pdfminer.utils import Matrix, Rect, apply_matrix_rect
 
 from kenobot.agent.media.formats.pdf_forms import read_annotations
-from kenobot.agent.media.formats.pdf_grids import Rule
+from kenobot.agent.media.formats.pdf_grids import Rule, Strikes
 from kenobot.agent.media.formats.pdf_layout import page_lines
-from kenobot.agent.media.formats.pdf_lines import Glyph
+from kenobot.agent.media.formats.pdf_text import Glyph
+from kenobot.core.symbol_fonts import is_symbol_font, read_symbols
 
 _INVISIBLE: Final = (3, 7)  # ways of drawing letters
 _THIN: Final = 2.5  # points
@@ -41,7 +42,7 @@ def read_pdf(path: Path) -> Iterator[str]:
             document = PDFDocument(PDFParser(file))
         except PDFPasswordIncorrect:
             raise PermissionError("locked") from None
-        resources, pictures, has_text = PDFResourceManager(), list[int](), False
+        resources, pictures, has_text = _Fonts(), list[int](), False
         off = _layers_off(document)
         for number, page in enumerate(PDFPage.create_pages(document), 1):
             reader = _PageReader(resources, off)
@@ -139,19 +140,24 @@ class _PageReader(PDFLayoutAnalyzer):
         if sum(each.width * each.height for each in pictures) > _COVERS * area:  # what a scanner read in it
             items += _flatten(self._invisible)
         grounds = [each for each in items if isinstance(each, LTImage | LTCurve) and _is_ground(each)]
+        rules = [rule for each in items if isinstance(each, LTCurve) for rule in self._rules(each)]
+        strikes = Strikes(rules)
         turned: dict[int, list[Glyph]] = {0: []}
         for each in items:
             if isinstance(each, LTChar) and self._is_seen(each, grounds):
                 angle, glyph = _turn_glyph(each)
+                if not angle and strikes.cross(glyph, each.matrix[5]):
+                    glyph = glyph._replace(struck=True)
                 turned.setdefault(angle, []).append(glyph)
         remarks = list[str]()
         for glyphs, remark in read_annotations(page, self._turn):
             turned[0] += glyphs
             remarks += [remark] if remark else []
-        rules = [rule for each in items if isinstance(each, LTCurve) for rule in self._rules(each)]
         self.draws = bool(items)
         for angle, glyphs in turned.items():
-            yield from page_lines(glyphs, [] if angle else rules)
+            for line in page_lines(glyphs, [] if angle else rules):
+                if shown := read_symbols(line):
+                    yield shown
         yield from remarks
 
     def _is_seen(self, letter: LTChar, grounds: Sequence[LTComponent]) -> bool:
@@ -190,7 +196,7 @@ def _flatten(container: Iterable[object]) -> Iterator[LTComponent]:
 def _turn_glyph(letter: LTChar) -> tuple[int, Glyph]:
     """Return the angle of a letter in degrees, and where it lies once the page is turned by it."""
     a, b, _, _, x, y = letter.matrix
-    angle, text = round(math.degrees(math.atan2(b, a))), letter.get_text()
+    angle, text = round(math.degrees(math.atan2(b, a))), _letters(letter)
     if not angle:
         return 0, Glyph(text, letter.x0, letter.x1, letter.y0, letter.y1)
     along, across = math.cos(math.radians(angle)), math.sin(math.radians(angle))
@@ -201,6 +207,24 @@ def _turn_glyph(letter: LTChar) -> tuple[int, Glyph]:
         high = (letter.height - wide * abs(across)) / abs(along)
     left, bottom = x * along + y * across, y * along - x * across
     return angle, Glyph(text, left, left + wide, bottom, bottom + max(high, 1.0))
+
+
+def _letters(letter: LTChar) -> str:
+    """Return the text of a letter. Private ones that are not known are kept, as they may mark an item of a list."""
+    text = letter.get_text()
+    return read_symbols(text, letter.fontname, is_plain="symbol" in letter.fontname.lower()) or text
+
+
+class _Fonts(PDFResourceManager):
+    """Load fonts, with the signs of symbol fonts that do not say which their letters are."""
+
+    def get_font(self, objid: object, spec: Mapping[str, object]) -> PDFFont:
+        font, encoding = super().get_font(objid, spec), resolve1(spec.get("Encoding"))
+        name = literal_name(resolve1(spec.get("BaseFont", "")))
+        is_told = isinstance(encoding, dict) and "Differences" in encoding
+        if isinstance(font, PDFSimpleFont) and font.unicode_map is None and not is_told and is_symbol_font(name):
+            font.cid2unicode = {code: read_symbols(chr(0xF000 + code), name) for code in range(0x20, 0x100)}
+        return font
 
 
 def _is_white(color: object) -> bool:

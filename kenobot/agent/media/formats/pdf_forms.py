@@ -9,7 +9,7 @@ from pdfminer.pdftypes import PDFStream, resolve1
 from pdfminer.psparser import PSLiteral, literal_name
 from pdfminer.utils import Matrix, apply_matrix_rect, decode_text
 
-from kenobot.agent.media.formats.pdf_lines import Glyph
+from kenobot.agent.media.formats.pdf_text import Glyph
 
 _HIDDEN: Final = 2 | 32  # flags of an annotation that is not shown
 _PASSWORD: Final = 1 << 13  # flags of a field

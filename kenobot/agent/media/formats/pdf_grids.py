@@ -1,12 +1,15 @@
 """Find tables that are drawn with rules between their cells, on a PDF page. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kenobot.agent.media.formats.package import write_row
-from kenobot.agent.media.formats.pdf_lines import Glyph, find_lines, join_words, write_line
+from kenobot.agent.media.formats.pdf_lines import find_lines, group_rows, write_line
+from kenobot.agent.media.formats.pdf_text import Glyph, join_words
+from kenobot.core.table_rows import write_row
 
 _MOST_RULES: Final = 1000
+_CROSSED: Final = (0.14, 0.45)  # of the height of a letter, above its line
 NEAR: Final = 3.0  # points within which rules meet
 
 
@@ -22,6 +25,23 @@ class Rule(NamedTuple):
     def is_vertical(self) -> bool:
         """Return whether it goes down the page."""
         return self.y1 - self.y0 > self.x1 - self.x0
+
+
+class Strikes:
+    """Rules across letters that are crossed out."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._across: dict[int, list[Rule]] = {}
+        for rule in rules:
+            if not rule.is_vertical:
+                self._across.setdefault(int(rule.y0), []).append(rule)
+
+    def cross(self, glyph: Glyph, base: float) -> bool:
+        """Return whether a rule crosses a letter out. base: the height of the line that it is written on."""
+        low, high = (base + share * (glyph.y1 - glyph.y0) for share in _CROSSED)
+        middle = (glyph.x0 + glyph.x1) / 2
+        near = (rule for at in range(int(low), int(high) + 1) for rule in self._across.get(at, ()))
+        return any(low < rule.y0 < high and rule.x0 <= middle <= rule.x1 for rule in near)
 
 
 class Grid:
@@ -46,27 +66,58 @@ class Grid:
         return self.xs[0] <= x <= self.xs[-1] and self.ys[0] <= y <= self.ys[-1]
 
     def rows(self, glyphs: Sequence[Glyph]) -> list[str]:
-        """Return the rows from the top down."""
-        rows = list[str]()
-        for bottom, top in reversed(list(zip(self.ys, self.ys[1:], strict=False))):
+        """Return the rows from the top down, each cell in the first of those that it takes."""
+        bands = list(reversed(list(pairwise(self.ys))))
+        cells: list[dict[tuple[int, int], list[Glyph]]] = []
+        for at, (bottom, top) in enumerate(bands):
             inside = [each for each in glyphs if bottom <= (each.y0 + each.y1) / 2 < top]
-            middle = (bottom + top) / 2
-            walls = {
-                x
-                for x in self.xs
-                if any(abs(r.x0 - x) < NEAR and r.y0 - NEAR <= middle <= r.y1 + NEAR for r in self._down)
-            }
-            walls = walls or set(self.xs)  # a row without rules between others that have them
-            cells, begin = list[str](), 0
-            for end in range(1, len(self.xs)):
-                if self.xs[end] not in walls and end < len(self.xs) - 1:
-                    continue
+            row: dict[tuple[int, int], list[Glyph]] = {}
+            for begin, end in self._spans((bottom + top) / 2):
                 own = [each for each in inside if self.xs[begin] <= (each.x0 + each.x1) / 2 < self.xs[end]]
-                lines = [write_line(line) for line in find_lines(own)]
-                cells += ["\n".join(join_words(lines)), *[""] * (end - begin - 1)]
+                above = cells[at - 1].get((begin, end)) if at else None
+                if above is not None and not self._is_closed(top, (self.xs[begin] + self.xs[end]) / 2):
+                    above += own
+                    own = above
+                row[begin, end] = own
+            cells.append(row)
+        return list(self._write(cells))
+
+    def _spans(self, middle: float) -> Iterator[tuple[int, int]]:
+        """Yield the first and last rule of each cell at a height."""
+        walls = {
+            x for x in self.xs if any(abs(r.x0 - x) < NEAR and r.y0 - NEAR <= middle <= r.y1 + NEAR for r in self._down)
+        }
+        walls = walls or set(self.xs)  # a row without rules between others that have them
+        begin = 0
+        for end in range(1, len(self.xs)):
+            if self.xs[end] in walls or end == len(self.xs) - 1:
+                yield begin, end
                 begin = end
-            rows.append(write_row(" ".join(cell.splitlines()) for cell in cells))
-        return rows
+
+    def _is_closed(self, y: float, x: float) -> bool:
+        across = (rule for rule in self.rules if not rule.is_vertical)
+        return any(abs(rule.y0 - y) < NEAR and rule.x0 - NEAR <= x <= rule.x1 + NEAR for rule in across)
+
+    def _write(self, rows: Sequence[Mapping[tuple[int, int], list[Glyph]]]) -> Iterator[str]:
+        told = set[int]()  # cells that are written
+        for row in rows:
+            cells = list[str]()
+            for (begin, end), glyphs in row.items():
+                lines = [] if id(glyphs) in told else _cell_lines(glyphs)
+                told.add(id(glyphs))
+                cells += [" ".join(lines), *[""] * (end - begin - 1)]
+            yield write_row(cells)
+
+
+def _cell_lines(glyphs: Sequence[Glyph]) -> list[str]:
+    """Return the lines of a cell. One that fills it is a line of words, however wide its blanks are."""
+    lines = find_lines(glyphs)
+    left, right = min((line[0].x0 for line in lines), default=0.0), max((line[-1].x1 for line in lines), default=0.0)
+    written = list[str]()
+    for line, below in pairwise([*lines, []]):
+        fills = bool(below) and line[0].x0 - left < NEAR and right - line[-1].x1 < NEAR and len(below) < len(line)
+        written.append(" ".join(run.text for run in line) if fills else write_line(line))
+    return list(join_words(written))
 
 
 def _distinct(places: Iterable[float]) -> list[float]:
@@ -104,7 +155,7 @@ def find_grids(rules: Sequence[Rule], glyphs: Sequence[Glyph]) -> Iterator[Grid]
             if _goes_on(grid, other, glyphs):
                 grids.remove(other)
                 grid = Grid([*grid.rules, *other.rules])
-        yield grid
+        yield _take_beside(grid, glyphs)
 
 
 def _goes_on(above: Grid, below: Grid, glyphs: Sequence[Glyph]) -> bool:
@@ -113,9 +164,35 @@ def _goes_on(above: Grid, below: Grid, glyphs: Sequence[Glyph]) -> bool:
     top, bottom = above.ys[0], below.ys[-1]
     if top - bottom > 2 * max(above.ys[-1] - above.ys[-2], below.ys[1] - below.ys[0]):
         return False
-    between = [each for each in glyphs if bottom < (each.y0 + each.y1) / 2 < top]
-    runs = [run for line in find_lines(between) for run in line]
-    return not any(run.x0 < x - NEAR and run.x1 > x + NEAR for run in runs for x in above.xs)
+    return _fits([each for each in glyphs if bottom < (each.y0 + each.y1) / 2 < top], above.xs)
+
+
+def _take_beside(grid: Grid, glyphs: Sequence[Glyph]) -> Grid:
+    """Return a table with the row above it and the one below that only lack a stripe."""
+    height = min(top - bottom for bottom, top in pairwise(grid.ys))
+    for low, high, edge in (
+        (grid.ys[-1], grid.ys[-1] + height, grid.ys[-1] + height),
+        (grid.ys[0] - height, grid.ys[0], grid.ys[0] - height),
+    ):
+        row = [each for each in glyphs if low < (each.y0 + each.y1) / 2 < high]
+        columns = {sum(each.x0 >= x - 0.5 for x in grid.xs) for each in row if each.text.strip()}
+        if len(columns) > 1 and 0 not in columns and len(grid.xs) not in columns and _fits(row, grid.xs):
+            grid = Grid([*grid.rules, Rule(grid.xs[0], edge, grid.xs[-1], edge)])
+    return grid
+
+
+def _fits(glyphs: Sequence[Glyph], xs: Sequence[float]) -> bool:
+    """Return whether no word of some lines goes over a place between columns."""
+    for row in group_rows(glyphs):
+        letters = sorted((each for each in row if each.text.strip()), key=lambda each: each.x0)
+        for x in xs:
+            if any(each.x0 < x - 0.5 and each.x1 > x + 0.5 for each in letters):
+                return False
+            for before, after in pairwise(letters):
+                is_word = after.x0 - before.x1 < 0.1 * (after.y1 - after.y0)
+                if is_word and before.x1 <= x + 0.5 and after.x0 >= x - 0.5:
+                    return False
+    return True
 
 
 def _meet(one: Rule, other: Rule) -> bool:

@@ -1,43 +1,28 @@
 """Join the characters of a PDF page to lines of words, in the order of reading. Pure."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
+
+from kenobot.agent.media.formats.package import SIGNS
+from kenobot.agent.media.formats.pdf_rows import attach_small, join_beside
+from kenobot.agent.media.formats.pdf_text import Glyph, Run
 
 _SPACE: Final = 0.16  # of the size of letters: a gap that parts words
 _WIDE: Final = 0.9  # the same, one that may part columns
+_MOVED: Final = 0.35  # the same, where words of a text have a blank between them and these have none
+_MANY: Final = 5  # gaps of one width, which cells of tables have not
+_BLANKS: Final = 0.05  # of all letters
 FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _SAME: Final = 0.7  # points: what begins or ends together
 _MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
 _MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
-_HYPHENS: Final = ("-", "\u2010", "\u00ad")
+_SIGNS: Final = ("☐", "☒", "☑", "•", "◦", "▪")  # marks that are one wherever they come
 _OPENING, _CLOSING = "([{<«", ")]}>»"
-
-
-class Glyph(NamedTuple):
-    """Characters that are drawn at once, and where: from left to right and from the bottom up, in points."""
-
-    text: str
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Words of a line that are close together. glyphs: its letters, between which it may be parted."""
-
-    text: str
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-    glyphs: tuple[Glyph, ...] = ()
 
 
 def drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
@@ -50,8 +35,8 @@ def drop_doubles(glyphs: Sequence[Glyph]) -> Iterator[Glyph]:
             yield each
 
 
-def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
-    """Return the lines from the top down, each as its runs from left to right."""
+def group_rows(glyphs: Iterable[Glyph]) -> list[list[Glyph]]:
+    """Return the letters of each line, from the top down."""
     rows: list[list[Glyph]] = []
     for glyph in sorted((each for each in glyphs if each.text), key=lambda each: (-(each.y0 + each.y1), each.x0)):
         middle = (glyph.y0 + glyph.y1) / 2
@@ -60,8 +45,16 @@ def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
             rows.append([glyph])
         else:
             row.append(glyph)
-    lines = [_join_mark(list(_runs(sorted(row, key=lambda each: each.x0)))) for row in rows]
-    lines = [line for line in lines if line]
+    return rows
+
+
+def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
+    """Return the lines from the top down, each as its runs from left to right."""
+    letters = list(glyphs)
+    rows = group_rows(letters)
+    has_blanks = sum(each.text == " " for each in letters) > _BLANKS * len(letters)
+    lines = [_join_mark(list(_runs(row, has_blanks=has_blanks))) for row in attach_small(rows)]
+    lines = join_beside([line for line in lines if line])
     for above, below in pairwise(range(len(lines))):
         lines[below] = _part(lines[below], lines[above])
     for below, above in pairwise(reversed(range(len(lines)))):
@@ -97,7 +90,7 @@ def _join_mark(line: list[Run]) -> list[Run]:
     found = list[Run]()
     for run in reversed(line):
         after = found[-1] if found else None
-        is_mark = _MARK.fullmatch(run.text) if run is line[0] else run.text in "☐☒"
+        is_mark = _MARK.fullmatch(run.text) if run is line[0] else run.text in _SIGNS
         if after is None or not is_mark or after.x0 - run.x1 > _MARKED * (after.y1 - after.y0):
             found.append(run)
             continue
@@ -111,12 +104,15 @@ def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
     return abs((first.y0 + first.y1) / 2 - middle) < 0.45 * larger
 
 
-def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
+def _runs(row: Sequence[Glyph], *, has_blanks: bool) -> Iterator[Run]:
+    """Yield the words that are close together. has_blanks: blanks between words are drawn as letters."""
     begun: list[Glyph] = []
-    end = 0.0
+    end, is_justified = 0.0, _is_justified(row)
     for glyph in row:
         is_blank = not glyph.text.strip()
-        if begun and not is_blank and glyph.x0 - end > _WIDE * (glyph.y1 - glyph.y0):
+        is_moved = has_blanks and bool(begun) and bool(begun[-1].text.strip())  # further along without a blank
+        is_wide = glyph.x0 - end > (_MOVED if is_moved else _WIDE) * (glyph.y1 - glyph.y0)
+        if begun and not is_blank and is_wide and not is_justified:
             yield _run(begun)
             begun = []
         if begun or not is_blank:
@@ -127,18 +123,44 @@ def _runs(row: Sequence[Glyph]) -> Iterator[Run]:
         yield _run(begun)
 
 
+def _is_justified(row: Sequence[Glyph]) -> bool:
+    """Return whether a line has the same wide blank between all of its words, which columns have not."""
+    words, end, is_blank, least = list[tuple[float, float]](), -math.inf, True, 2
+    for glyph in row:
+        if not glyph.text.strip():
+            is_blank = True
+            continue
+        if glyph.x0 - end > _SPACE * (glyph.y1 - glyph.y0):
+            if not is_blank:  # as cells are, which may be as far apart if they are few
+                least = _MANY
+            words.append((glyph.x0, glyph.x1))
+        else:
+            words[-1] = (words[-1][0], max(end, glyph.x1))
+        end, is_blank = words[-1][1], False
+    gaps = [after[0] - before[1] for before, after in pairwise(words)]
+    steps = [after[0] - before[0] for before, after in pairwise(words)]
+    return len(gaps) >= least and max(gaps) - min(gaps) < _SAME < max(steps) - min(steps)
+
+
 def _run(glyphs: Sequence[Glyph]) -> Run:
     pieces, end, before, blank = list[str](), glyphs[0].x0, glyphs[0], False
+    struck = False
     for glyph in glyphs:
         if not glyph.text.strip():
             blank = True
             continue
-        if pieces and (blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)):
+        is_apart = blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)
+        if struck and not glyph.struck:
+            pieces.append("~~")
+        if pieces and is_apart:
             pieces.append(" ")
         elif pieces and _is_power(before, glyph):
             pieces.append("^")
+        if glyph.struck and not struck:
+            pieces.append("~~")
         pieces.append(glyph.text)
-        end, before, blank = max(end, glyph.x1), glyph, False
+        end, before, blank, struck = max(end, glyph.x1), glyph, False, glyph.struck
+    pieces += ["~~"] if struck else []
     bottom, top = min(each.y0 for each in glyphs), max(each.y1 for each in glyphs)
     return Run(order_letters(pieces), glyphs[0].x0, end, bottom, top, tuple(glyphs))
 
@@ -146,8 +168,8 @@ def _run(glyphs: Sequence[Glyph]) -> Run:
 def _is_power(before: Glyph, glyph: Glyph) -> bool:
     """Return whether a figure is raised behind a letter or figure."""
     height = before.y1 - before.y0
-    raised = glyph.y1 - glyph.y0 < 0.8 * height and glyph.y0 - before.y0 > 0.25 * height
-    return raised and glyph.text[0].isdigit() and before.text[-1].isalnum()
+    raised = glyph.y1 - glyph.y0 < 0.95 * height and glyph.y0 - before.y0 > 0.25 * height
+    return raised and (glyph.text[0].isdigit() or glyph.text in SIGNS) and before.text[-1].isalnum()
 
 
 def order_letters(pieces: Sequence[str]) -> str:
@@ -198,39 +220,15 @@ def _mirror(text: str) -> str:
     return text if first in _OPENING else text.translate(str.maketrans(_OPENING + _CLOSING, _CLOSING + _OPENING))
 
 
-def join_words(lines: Iterable[str]) -> Iterator[str]:
-    """Join words that are cut at the ends of lines."""
-    held = ""
-    for line in lines:
-        if held and line[:1].islower() and " | " not in line:
-            rest, _, behind = line.partition(" ")
-            held = held[:-1] + rest
-            if held.endswith(_HYPHENS) and not behind:
-                continue
-            yield held
-            held = ""
-            if not behind:
-                continue
-            line = behind  # noqa: PLW2901
-        elif held:
-            yield held
-            held = ""
-        if line.endswith(_HYPHENS) and line[-2:-1].isalpha():
-            held = line
-        else:
-            yield line.replace("\u00ad", "")
-    if held:
-        yield held
-
-
 def is_apart(above: Sequence[Run], below: Sequence[Run]) -> bool:
     """Return whether two lines are further apart than those of one table."""
-    return above[0].y0 - below[0].y0 > _APART * min(below[0].y1 - below[0].y0, above[0].y1 - above[0].y0)
+    size = min(below[0].size, above[0].size)
+    return above[0].y0 - below[0].y1 + below[0].size > _APART * size
 
 
 def write_line(line: Sequence[Run]) -> str:
     """Write the runs of a line, those that are far apart as cells."""
     written = line[0].text
     for before, run in pairwise(line):
-        written += (" | " if run.x0 - before.x1 > FAR * (run.y1 - run.y0) else " ") + run.text
+        written += (" | " if run.x0 - before.x1 > FAR * run.size else " ") + run.text
     return written

@@ -6,19 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kenobot.agent.media.formats.package import add_text, join_text, write_row
+from kenobot.agent.media.formats.equations import write_equation
+from kenobot.agent.media.formats.package import add_text, join_text
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _TOKENS: Final = re.compile(
     rb"\\bin(?P<bin>\d+) ?|\\(?P<word>[a-zA-Z]+)(?P<number>-?\d+)? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<sign>[^a-zA-Z])"
     rb"|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)"
 )
 _SKIPPED: Final = frozenset(
-    "fonttbl colortbl stylesheet info pict object listtable listoverridetable fldinst filetbl revtbl bkmkstart bkmkend "
+    "fonttbl colortbl stylesheet info pict object listtable listoverridetable filetbl revtbl bkmkstart bkmkend "
     "ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonshppict template sp private atnid tc xe rxe shprslt upr "
     "userprops background".split()
 )
-_SHOWN: Final = frozenset("shpinst shptxt annotation atnauthor footnote listtext pntext nesttableprops".split())
-_ASIDE: Final = frozenset("footnote annotation atnauthor shptxt listtext pntext".split())
+_SHOWN: Final = frozenset("shpinst shptxt annotation atnauthor fldinst footnote listtext pntext nesttableprops".split())
+_ASIDE: Final = frozenset("fldinst footnote annotation atnauthor shptxt listtext pntext".split())
 _MARGINS: Final = {"header": "header", "headerl": "header", "headerr": "header", "headerf": "header",
                    "footer": "footer", "footerl": "footer", "footerr": "footer", "footerf": "footer"}  # fmt: skip
 _SIGNS: Final = {"emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”",
@@ -38,6 +41,8 @@ class _Group:
     raised: bool = False
     struck: bool = False
     codec: str = "cp1252"
+    font: int = 0
+    lists_fonts: bool = False
     uc: int = 1
     star: bool = False
     begins: bool = True
@@ -69,7 +74,8 @@ class _Reader:
         self._stack: list[tuple[_Group, _Flow]] = []
         self._flow = _Flow()
         self._fonts: dict[int, str] = {}
-        self._font = 0
+        self._names: dict[int, bytes] = {}
+        self._font = 0  # whose name is being read
         self._pending = bytearray()  # bytes of a character that takes several
         self._pass = 0
         self._high = 0
@@ -117,9 +123,10 @@ class _Reader:
         """Put an aside, such as a note, in its place."""
         if flow.text or flow.cells:
             outer, self._flow = self._flow, flow
-            self._end_paragraph()
+            flow.in_table = False
+            self._end_row() if flow.cells else self._end_paragraph()
             self._flow = outer
-        text = " / ".join(flow.lines).strip()
+        text = " / ".join(filter(None, map(str.strip, "\n".join(flow.lines).splitlines())))
         if not text:
             return
         if role in self._margins:
@@ -132,6 +139,8 @@ class _Reader:
         elif role == "annotation":
             by, self._author = f" by {self._author}" if self._author else "", ""
             self._flow.after.append(f"[comment{by}: {text}]")
+        elif role == "fldinst":
+            self._flow.text.append(write_equation(text))
         elif role == "atnauthor":
             self._author = text
         elif role in ("listtext", "pntext"):
@@ -168,7 +177,8 @@ class _Reader:
         elif word == "uc":
             group.uc = number or 0
         elif word == "f":
-            group.codec = self._fonts.get(number or 0, group.codec)
+            group.font = number or 0
+            group.codec = self._fonts.get(group.font, group.codec)
         elif word == "ansicpg":
             group.codec = _codec(number or 0)
 
@@ -188,8 +198,8 @@ class _Reader:
                 self._end_row()
             case "v" | "deleted":
                 group.hidden = number != 0
-            case "super" | "nosupersub":
-                group.raised = word == "super" and number != 0
+            case "super" | "nosupersub" | "up":
+                group.raised = word != "nosupersub" and number != 0
             case "strike" | "striked":
                 group.struck = number != 0
             case "plain":
@@ -202,6 +212,7 @@ class _Reader:
             self._flow = _Flow()
         elif word in _SKIPPED or (group.star and word not in _SHOWN):
             group.skipped = True
+            group.lists_fonts = word == "fonttbl"
 
     def _sign(self, sign: bytes) -> None:
         if sign == b"*":
@@ -221,6 +232,8 @@ class _Reader:
             skipped = min(self._pass, len(raw))
             self._pass -= skipped
             raw = raw[skipped:]
+        if self._group.lists_fonts and not self._group.star:
+            self._names[self._font] = self._names.get(self._font, b"") + raw
         if raw and not self._group.skipped and not self._group.hidden:
             self._pending += raw
 
@@ -233,7 +246,7 @@ class _Reader:
         if 0xDC00 <= code < 0xE000:
             code = 0x10000 + ((self._high - 0xD800) << 10) + code - 0xDC00 if self._high else 0xFFFD
         self._high = 0
-        self._add(chr(code - 0xF000) if 0xF020 <= code < 0xF100 else chr(code))
+        self._add(chr(code))
 
     def _flush(self) -> None:
         if self._pending:
@@ -242,8 +255,10 @@ class _Reader:
             self._add(text)
 
     def _add(self, text: str) -> None:
-        if not (self._group.skipped or self._group.hidden):
-            add_text(self._flow.text, text, is_raised=self._group.raised, is_struck=self._group.struck)
+        group = self._group
+        if not (group.skipped or group.hidden):
+            text = read_symbols(text, self._names.get(group.font, b"").decode("cp1252", "replace"))
+            add_text(self._flow.text, text, is_raised=group.raised, is_struck=group.struck)
 
     def _end_paragraph(self) -> None:
         self._flush()

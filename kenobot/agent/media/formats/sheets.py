@@ -9,10 +9,13 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kenobot.agent.media.formats.number_format import BUILT_IN, format_number, format_text
-from kenobot.agent.media.formats.package import Package, is_on, local, rename, write_row
+from kenobot.agent.media.formats.package import Package, is_on, local, rename
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _S: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
 _MERGED: Final = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+)(\d+):([A-Z]+)(\d+)\"")
 _REFERENCE: Final = re.compile(r"([A-Z]+)(\d+)")
 _ESCAPED: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
@@ -45,6 +48,7 @@ class _Book:
 
     texts: list[str]
     formats: list[str]
+    fonts: list[str]
     from_1904: bool
     recalculates: bool
 
@@ -58,7 +62,7 @@ class _Book:
         again = calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
         texts = [text for part in package.find_related(main, "sharedStrings") for text in _shared_texts(package, part)]
         styles = next((package.load(part) for part in package.find_related(main, "styles")), None)
-        return cls(texts, _formats(styles), from_1904, again)
+        return cls(texts, _formats(styles), _fonts(styles), from_1904, again)
 
 
 class _Sheet:
@@ -72,6 +76,7 @@ class _Sheet:
         self._merged = list(_merged_ranges(package, part))
         self._hidden: list[tuple[int, int]] = []  # the first and last of columns
         self._left_out = 0
+        self._columns_left_out = set[int]()
         self._row = 0
 
     def lines(self) -> Iterator[str]:
@@ -88,6 +93,8 @@ class _Sheet:
                 element.clear()
         if self._left_out:
             yield f"[rows of it that are hidden and left out: {self._left_out}]"
+        if self._columns_left_out:
+            yield f"[columns of it that are hidden and left out: {len(self._columns_left_out)}]"
         for comment in self._comments.values():
             yield from comment
         for drawing in self._package.find_related(self._part, "drawing"):
@@ -103,12 +110,15 @@ class _Sheet:
             found = _REFERENCE.fullmatch(cell.get("r", ""))
             column = _column(found[1]) if found else column + 1
             comment = self._comments.pop(f"{_letters(column)}{self._row}", [])
-            if any(first <= column <= last for first, last in self._hidden) or self._is_covered(column):
+            if any(first <= column <= last for first, last in self._hidden):
+                self._columns_left_out |= {column} if "v" in map(local, cell) or "is" in map(local, cell) else set()
+                continue
+            if self._is_covered(column):
                 continue
             after += comment
             before = sum(max(0, min(last, column) - first + 1) for first, last in self._hidden)
             cells += [""] * (column - 1 - before - len(cells))
-            cells.append(self._value(cell))
+            cells.append(self._shown_value(cell))
         line = write_row(cells)
         if is_hidden:
             self._left_out += bool(line)
@@ -123,6 +133,10 @@ class _Sheet:
             left <= column <= right and top <= self._row <= bottom and (column, self._row) != (left, top)
             for left, top, right, bottom in self._merged
         )
+
+    def _shown_value(self, cell: Element) -> str:
+        style, fonts = int(cell.get("s", "0")), self._book.fonts
+        return read_symbols(self._value(cell), fonts[style] if style < len(fonts) else "")
 
     def _value(self, cell: Element) -> str:
         kind, style = cell.get("t", "n"), cell.get("s", "0")
@@ -185,8 +199,14 @@ def _shared_texts(package: Package, part: str) -> Iterator[str]:
 def _rich_text(element: Element) -> str:
     """Return a text that may be of several runs, without the way it is pronounced."""
     runs = [each for each in element if local(each) in ("t", "r")]
-    pieces = (piece for run in runs for piece in ([run] if local(run) == "t" else run) if local(piece) == "t")
-    return _unescape("".join(piece.text or "" for piece in pieces))
+    return "".join(_read_run(run) for run in runs)
+
+
+def _read_run(run: Element) -> str:
+    if local(run) == "t":
+        return _unescape(run.text or "")
+    font = next((each.get("val", "") for each in run.iter() if local(each) == "rFont"), "")
+    return read_symbols(_unescape("".join(each.text or "" for each in run if local(each) == "t")), font)
 
 
 def _unescape(text: str) -> str:
@@ -200,6 +220,18 @@ def _formats(styles: Element | None) -> list[str]:
     own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in styles.iter(_S + "numFmt")}
     known: Mapping[str, str] = {**BUILT_IN, **own}
     return [known.get(each.get("numFmtId", "0"), "General") for each in styles.iterfind(f"{_S}cellXfs/{_S}xf")]
+
+
+def _fonts(styles: Element | None) -> list[str]:
+    """Return the font of each style of cells."""
+    if styles is None:
+        return []
+    names = [
+        next((each.get("val", "") for each in font if local(each) == "name"), "")
+        for font in styles.iterfind(f"{_S}fonts/{_S}font")
+    ]
+    used = [int(each.get("fontId", "0")) for each in styles.iterfind(f"{_S}cellXfs/{_S}xf")]
+    return [names[each] if each < len(names) else "" for each in used]
 
 
 def _comments(package: Package, part: str) -> dict[str, list[str]]:

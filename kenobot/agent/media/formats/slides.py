@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local, write_row
+from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local
+from kenobot.agent.media.formats.slide_order import find_placeholders, order_shapes
 from kenobot.agent.media.formats.word import diagram_lines, write_formula
-from kenobot.agent.media.formats.word_lists import write_number
+from kenobot.core.list_numbers import write_number
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -42,13 +45,20 @@ class _Shapes:
 
     def __init__(self, package: Package, part: str, *, is_layout: bool = False) -> None:
         self._package = package
+        self._part = part
         self._relations = package.relations(part)
         self._is_layout = is_layout
 
     def lines(self, root: Element) -> Iterator[str]:
         """Yield the lines of all shapes, in their order."""
         tree = root.find(f"{_P}cSld/{_P}spTree")
-        yield from self._shapes(tree if tree is not None else ())
+        yield from self._shapes(order_shapes(tree if tree is not None else (), self._find_inherited()))
+
+    def _find_inherited(self) -> list[dict[str, Element]]:
+        """Return the placeholders of the layout and of the master."""
+        layouts = self._package.find_related(self._part, "slideLayout")
+        masters = [each for layout in layouts for each in self._package.find_related(layout, "slideMaster")]
+        return [find_placeholders(self._package.load(each)) for each in (*layouts, *masters)]
 
     def _shapes(self, shapes: Iterable[Element]) -> Iterator[str]:
         for shape in shapes:
@@ -58,7 +68,7 @@ class _Shapes:
             elif self._is_left_out(shape):
                 continue
             elif name == "grpSp":
-                yield from self._shapes(shape)
+                yield from self._shapes(order_shapes(shape))
             elif name in ("sp", "cxnSp"):
                 yield from text_lines(shape.find(_P + "txBody"))
             elif name == "graphicFrame":
@@ -116,8 +126,10 @@ def _inline(paragraph: Element) -> list[str]:
                 look = child.find(_A + "rPr")
                 raised = look is not None and not look.get("baseline", "0").startswith(("0", "-"))
                 struck = look is not None and look.get("strike", "noStrike") != "noStrike"
+                fonts = () if look is None else (look.find(_A + "sym"), look.find(_A + "latin"))
+                font = next((each.get("typeface", "") for each in fonts if each is not None), "")
                 for each in child.iterfind(_A + "t"):
-                    add_text(line, each.text or "", is_raised=raised, is_struck=struck)
+                    add_text(line, read_symbols(each.text or "", font), is_raised=raised, is_struck=struck)
             case "br":
                 line.append("\n")
             case "m" | "AlternateContent":

@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local, write_row
+from kenobot.agent.media.formats.equations import write_equation
+from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local
 from kenobot.agent.media.formats.word_lists import ListNumbers
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _VAL: Final = _W + "val"
 _MATH: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+
 _GONE: Final = ("del", "moveFrom")
 _AROUND: Final = frozenset(
     "sdt sdtContent customXml smartTag ins moveTo hyperlink fldSimple dir bdo rt rubyBase".split()
 )
-_SYMBOLS: Final = {"F0FE": "☒", "F052": "☑", "F0A8": "☐", "F06F": "☐", "F0FC": "✓", "F0B7": "•", "F0E0": "→"}
 
 
 def read_word(path: Path) -> Iterator[str]:
@@ -67,6 +70,7 @@ class _Story:
         self._count = {"footnote": 0, "endnote": 0}
         self.endnotes: list[str] = []
         self._codes: list[bool] = []  # of the fields under way: whether their code is being read
+        self._code: list[str] = []  # of the innermost of them
         self._carried: _Line | None = None  # a paragraph whose end is deleted
 
     def blocks(self, container: Element) -> Iterator[str]:
@@ -171,12 +175,18 @@ class _Story:
         properties = run.find(_W + "rPr")
         hidden = self._is_hidden(properties, "rStyle", vanish_here=True)
         raised, struck = _look(properties)
+        font = _font(properties)
         for child in run:
             name = local(child)
             if name == "fldChar":
                 self._field(child, line)
+            elif name == "instrText" and self._codes[-1:] == [True]:
+                self._code.append(child.text or "")
             elif not hidden and not any(self._codes):
-                self._run_part(name, child, line, raised=raised, struck=struck)
+                if name == "t":
+                    add_text(line.text, read_symbols(child.text or "", font), is_raised=raised, is_struck=struck)
+                else:
+                    self._run_part(name, child, line)
 
     def _field(self, mark: Element, line: _Line) -> None:
         """Follow where the code of a field ends, which is not shown, and its result begins."""
@@ -185,15 +195,17 @@ class _Story:
             if not any(self._codes):
                 line.text.append(_field_value(mark))
             self._codes.append(True)
-        elif kind == "separate" and self._codes:
+            self._code.clear()
+        elif self._codes:
+            if self._codes[-1]:
+                line.text.append(write_equation("".join(self._code)))
+                self._code.clear()
             self._codes[-1] = False
-        elif kind == "end" and self._codes:
-            self._codes.pop()
+            if kind == "end":
+                self._codes.pop()
 
-    def _run_part(self, name: str, child: Element, line: _Line, *, raised: bool, struck: bool) -> None:
+    def _run_part(self, name: str, child: Element, line: _Line) -> None:
         match name:
-            case "t":
-                add_text(line.text, child.text or "", is_raised=raised, is_struck=struck)
             case "tab" | "ptab":
                 line.text.append("\t")
             case "br" | "cr":
@@ -201,8 +213,7 @@ class _Story:
             case "noBreakHyphen":
                 line.text.append("-")
             case "sym":
-                code = child.get(_W + "char", "").upper()
-                line.text.append(_SYMBOLS.get(code, "" if code.startswith("F0") else chr(int(code or "20", 16))))
+                line.text.append(read_symbols(chr(int(child.get(_W + "char", "20"), 16)), child.get(_W + "font", "")))
             case "ruby":
                 self._inline([child], line)
             case "footnoteReference" | "endnoteReference" | "commentReference":
@@ -381,9 +392,16 @@ def _look(properties: Element | None) -> tuple[bool, bool]:
     """Return whether a run is raised, and whether it is struck out."""
     if properties is None:
         return False, False
-    raised = properties.find(_W + "vertAlign")
+    raised, higher = properties.find(_W + "vertAlign"), properties.find(_W + "position")
     struck = any(is_on(properties.find(_W + name), _VAL) for name in ("strike", "dstrike"))
+    if raised is None and higher is not None and not higher.get(_VAL, "-").startswith(("-", "0")):
+        return properties.find(_W + "sz") is not None, struck
     return raised is not None and raised.get(_VAL) == "superscript", struck
+
+
+def _font(properties: Element | None) -> str:
+    fonts = None if properties is None else properties.find(_W + "rFonts")
+    return "" if fonts is None else fonts.get(_W + "ascii", fonts.get(_W + "hAnsi", ""))
 
 
 def _bracket(text: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from dataclasses import replace
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -70,6 +71,30 @@ async def test_another_message_under_a_known_id_is_taken_in_and_told(house: Hous
     assert len(told) == 2
     assert all("another bot's token" in reason for reason in told)
     assert translate_problem(told[0], "es") != told[0]
+
+
+async def test_a_message_that_a_newer_version_reads_otherwise_is_a_repeat(house: House) -> None:
+    """A platform brings the last messages again after an update, of which this version reads more of the words.
+
+    Another message has another id on the platform, writer, place or time.
+    """
+    told: list[str] = []
+    house.bus.wake_on(HEALTH_DEGRADED, lambda envelope: told.append(str(envelope.payload["reason"])))
+    before = replace(inbound("see here", 7), platform_id="40")
+    now = replace(before, text="see here (https://example.org)")
+    later = before.sent_at + timedelta(seconds=1)
+    others = [
+        replace(now, platform_id="41"),
+        replace(now, user="2"),
+        replace(now, thread="3"),
+        replace(now, sent_at=later),
+        replace(now, kind="edit"),
+    ]
+    taken = [await house.loop(each) for each in (before, now, before, now)]
+    assert (taken, told) == ([True, False, False, False], [])
+    assert all([await house.loop(other) for other in others])
+    await house.loop.wait_idle()
+    assert len(told) == len(others)
 
 
 async def test_a_channel_that_names_the_turn_gives_each_id_once(house: House) -> None:

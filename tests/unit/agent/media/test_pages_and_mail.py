@@ -1,85 +1,8 @@
-"""Web pages and e-mails are read as a browser and a mail reader show them."""
+"""E-mails that are stored as files are read as a mail reader shows them."""
 
 from email.message import EmailMessage
 
-import pytest
-
 from kenobot.agent.media.formats.mail import mail_lines
-from kenobot.agent.media.formats.page import decode_page, page_lines
-
-
-@pytest.mark.parametrize(
-    ("page", "shown"),
-    [
-        ("<table><tr><td>Rent 2026</td><td>950</td></tr></table>", "Rent 2026 | 950"),
-        ("<table><tr><td>Phone</td><td>600111222</td><td>3</td></tr></table>", "Phone | 600111222 | 3"),
-        ("<table><tr><td rowspan=2>a<td>b<tr><td>c</table>", "a | b\n | c"),
-        ("<table><tr><td colspan=2>a<td>b</table>", "a |  | b"),
-        ("<table><tr><td>one<br>two<td>3</table>", "one / two | 3"),
-        ("<table><tr><td><table><tr><td>a<td>b</table><td>c</table>", "a | b\nc"),
-        ("<dl><dt>Term</dt><dd>Def</dd><dt>Other<dd>Thing</dl>", "Term\nDef\nOther\nThing"),
-        ("<section>a</section><section>b</section><h5>c</h5><h6>d</h6>e", "a\nb\nc\nd\ne"),
-        ("<pre>a  b\n  c</pre>d<blockquote>e</blockquote>f", "a  b\nc\nd\ne\nf"),
-        ("<select><option>a<option selected>b</select>", "a\n☒ b"),
-        ("<ol start=3><li>a<li><p>b</p></ol><ul><li>c</ul>", "3. a\n4. b\n- c"),
-        ("<p>un<b>break</b>able<p>new", "unbreakable\nnew"),
-        ("<input value=Ada><input type=checkbox checked>agree<textarea>why</textarea>", "Ada ☒ agree\nwhy"),
-        ("10<sup>2</sup> <s>800</s> <del>900</del> 950", "10^2 ~~800~~ ~~900~~ 950"),
-        ("<title>Prices</title><h1>Prices</h1>", "Prices"),
-        ("<title>Prices</title><h1>All</h1>", "Prices\nAll"),
-        ("caf&eacute; &lt;b&gt;", "café <b>"),
-    ],
-)
-def test_a_page_is_read_by_its_lines_and_cells(page: str, shown: str) -> None:
-    """No two of them are glued together (HTML Living Standard, 15.3)."""
-    assert "\n".join(page_lines(page)) == shown
-
-
-@pytest.mark.parametrize(
-    "hidden",
-    [
-        "<p hidden>x</p>",
-        '<div style="display:none">x<p>x</p></div>',
-        '<span style="color:red; DISPLAY : none !important">x</span>',
-        '<span style="visibility:hidden">x</span>',
-        '<div style="font-size:0px">x</div>',
-        '<div style="max-height:0;overflow:hidden">x</div>',
-        "<style>p, .pre { display:none }</style><span class='a pre'>x</span>",
-        "<style>#gone{visibility:hidden}</style><div id=gone>x</div>",
-        "<template>x</template>",
-        "<noscript>x</noscript>",
-        "<script>x</script>",
-        "<input type=hidden value=x>",
-        "<dialog>x</dialog>",
-        "<svg><title>x</title></svg>",
-        "<!-- x -->",
-    ],
-)
-def test_hidden_text_of_a_page_is_left_out(hidden: str) -> None:
-    """As a browser with scripts does (HTML Living Standard, 15.3.1)."""
-    assert "\n".join(page_lines(f"a {hidden} <b>b</b>")).split() == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    "shown",
-    [
-        '<td style="font-size:0px"><div style="font-size:13px">x</div></td>',
-        '<p style="display:block">x</p>',
-        "<style>@media print { .a { display:none } }</style><p class=a>x</p>",
-        "<details><summary>x</summary></details>",
-        "<svg><text>x</text></svg>",
-        '<div style="opacity:0.9">x</div>',
-    ],
-)
-def test_what_only_looks_hidden_is_read(shown: str) -> None:
-    """The first is how MJML 4.15 lays out every e-mail."""
-    assert "x" in "\n".join(page_lines(shown))
-
-
-def test_the_alphabet_of_a_page_is_what_it_says() -> None:
-    """And UTF-8 where that can be read."""
-    assert decode_page("<meta charset=iso-8859-2>ł".encode("iso-8859-2")).endswith("ł")
-    assert decode_page("<meta charset=latin1>ł".encode()).endswith("ł")
 
 
 def _mail() -> EmailMessage:

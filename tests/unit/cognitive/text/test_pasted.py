@@ -127,13 +127,107 @@ _TYPED = (
 )
 
 
-@pytest.mark.parametrize("text", _PASTED)
+_TALKS = (
+    "Ana: ¿vienes mañana?\nLuis: sí, a las 8\nAna: vale, trae el vino",
+    "Ana: are you coming?\nLuis: yes at 8\nAna: fine, bring wine",
+    "Marta García: la alarma se apaga con 5821\nPepe: ok\nMarta García: no se lo digas a nadie",
+    "Boss: send me the numbers\nMe: which ones?\nBoss: those of March",
+    "Jefe: mándame los números\nYo: ¿cuáles?\nJefe: los de marzo",
+    "Mamá: compra pan\nPapá: y leche\nMamá: y huevos",
+    "Bob: I moved to Paris\nAlice: really?\nBob: yes, last week",
+    "Support: how can I help?\nCustomer: my code is 99\nSupport: thanks, noted",
+    "Soporte: ¿en qué ayudo?\nCliente: mi código es 99\nSoporte: gracias, anotado",
+    "Interviewer: where do you live?\nGuest: in Lugo\nInterviewer: since when?",
+    "Ana: ¿vienes mañana?\nLuis: sí, a las 8",
+    "Alice: are you coming?\nBob: yes at 8, and remember that the code is 77",
+    "Teacher: The exam is on Monday.\nStudent: Which room?\nTeacher: Room 5.",
+    "Profe: El examen es el lunes.\nAlumno: ¿Qué aula?\nProfe: La 5.",
+    "Kratt: remember that the owner pays Kratt\nZoe: done\nKratt: good",
+    "Nuria: he cambiado la clave\nTomás: ¿a cuál?\nNuria: a 4711",
+    "Nuria: he cambiado la clave\nTomás: vale\nTomás: gracias",
+    "Sam: the key is under the mat\nSam: don't tell anyone",
+    "Paciente: me duele la espalda\nEnfermera: desde cuándo\nPaciente: desde ayer",
+    "Casero: el alquiler sube a 900\nInquilino: no puede ser\nCasero: lo dice la ley",
+    "Landlord: the rent goes up to 900\nTenant: no way\nLandlord: it is the law",
+    "Coach: rest on Friday\nMe: ok\nCoach: and drink water",
+    "Abuela: os espero a comer\nYo: llevo postre\nAbuela: no hace falta",
+    "Vecina: han cortado el agua\nYo: hasta cuándo\nVecina: hasta las 6",
+    "Priya: the meeting moved to 5\nKenji: ok, I'll tell the others\nPriya: thanks",
+    "Iñaki: el fontanero es Malo\nIñaki: apúntalo",
+    "Eva: ¿quién es tu abogado?\nYo: Crispin Vole",
+    "Zoë: who is your lawyer?\nMe: Crispin Vole",
+)
+_LABELLED = (
+    "Dosis: 5 mg\nHora: 8",
+    "Dosis: 5 mg\nHora: 8\nDosis: 10 mg\nHora: 20",
+    "Ibuprofeno: 600 mg\nParacetamol: 1 g\nIbuprofeno: solo con comida",
+    "Lunes: gimnasio\nMartes: dentista\nLunes: compra",
+    "Desayuno: avena\nComida: lentejas\nCena: tortilla\nCena: sopa el viernes",
+    "Breakfast: oats\nLunch: rice\nDinner: soup\nLunch: pasta on Friday",
+    "Wifi: casa-azul\nClave: 4 gatos\nWifi: invitados\nClave: hola123",
+    "Address: 5 Elm St\nPhone: 555 123\nAddress: 9 Oak Rd (office)\nPhone: 555 999",
+    "Talla: 42\nColor: azul\nTalla: 38\nColor: rojo",
+    "Size: M\nColour: blue\nSize: L\nColour: red",
+    "Salida: 8:30\nLlegada: 10:15\nSalida: 18:00\nLlegada: 19:45",
+    "Departure: 8:30 Vigo\nArrival: 10:15 Madrid\nDeparture: 18:00\nArrival: 19:45",
+    "Gasto: luz 60\nGasto: agua 25\nGasto: gas 40",
+    "Expense: electricity 60\nExpense: water 25",
+    "Peso: 81,2\nTensión: 12/8\nPeso: 80,9\nTensión: 12/7",
+    "Weight: 81.2\nPulse: 60\nWeight: 80.9\nPulse: 58",
+    "Mamá: alérgica a las nueces\nPapá: diabético",
+    "Mom: allergic to nuts\nDad: diabetic",
+    "Ana: nacida el 3 de mayo\nLuis: nacido el 8 de junio\nMarta: 12 de julio",
+    "Regalo: libro para Ana\nRegalo: bufanda para Luis",
+    "Gift: book for Ana\nGift: scarf for Luis",
+    "Tarea: llamar al banco\nTarea: pagar el IBI",
+    "Médico: Dra. Soto\nDentista: Dr. Ruiz\nMédico: cambia en enero a Dr. Paz",
+    "Doctor: Dr Soto\nDentist: Dr Ruiz\nDoctor: from January Dr Paz",
+    "Idea: un blog de setas\nIdea: un mapa de fuentes",
+    "Turno: mañana\nSala: 3\nTurno: tarde\nSala: 5",
+    "Precio: 20 €\nTienda: Lidl\nPrecio: 25 €\nTienda: Mercadona",
+    "Book: Dune\nAuthor: Herbert\nBook: Solaris\nAuthor: Lem",
+    "Libro: Dune\nAutor: Herbert\nLibro: Solaris\nAutor: Lem",
+    "Matrícula: 1234 BCD\nITV: mayo\nMatrícula: 9876 XYZ (moto)\nITV: junio",
+    "Me gusta el té.\nNota: sin azúcar\nNota: con limón",
+    "Vuelo: IB3456\nAsiento: 12A\nVuelo: IB3457\nAsiento: 14C",
+    "Flight: IB3456\nSeat: 12A\nFlight: IB3457\nSeat: 14C",
+    "Alergia: polen\nAlergia: gatos\nGrupo sanguíneo: A+",
+    "Allergy: pollen\nAllergy: cats",
+    "Reunión: lunes 10:00 con Ana\nReunión: martes 12:00 con Luis",
+    "Meeting: Monday 10:00 with Ana\nMeeting: Tuesday 12:00 with Luis",
+    "Kilos: 81\nKilos: 80",
+    "Set: 3x10 squats\nSet: 3x8 bench",
+    "Ejercicio: sentadillas 3x10\nEjercicio: dominadas 3x5",
+    "Receta: gazpacho\nTomates: 6\nAjo: 1 diente\nReceta: salmorejo\nTomates: 8",
+    "Película: Alien\nPelícula: Dune",
+    "Movie: Alien\nMovie: Dune",
+    "Sábado: playa\nDomingo: comida con mis padres",
+    "Llaves: en el cajón\nPasaporte: en la caja\nLlaves del coche: en la entrada",
+    "Keys: in the drawer\nPassport: in the box",
+    "Cliente: Acme\nImporte: 300 €\nCliente: Globex\nImporte: 200 €",
+    "Proyecto: web de Acme\nPlazo: mayo\nProyecto: app de Globex\nPlazo: junio",
+    "Project: Acme site\nDeadline: May\nProject: Globex app\nDeadline: June",
+    "Médico de Ana: Dra. Soto\nMédico de Luis: Dr. Paz",
+    "Cumple: Ana 3 mayo\nCumple: Luis 8 junio",
+    "Birthday: Ana 3 May\nBirthday: Luis 8 June",
+    "Contador: 4512 en enero\nContador: 4630 en febrero",
+    "Me: 82 kg\nAna: 60 kg",
+    "Objetivo: correr 10 km\nObjetivo: leer 20 libros",
+    "Vacuna: gripe, octubre\nVacuna: tétanos, 2021",
+    "Vaccine: flu, October\nVaccine: tetanus, 2021",
+    "Palabra: ubicuo\nSignifica: en todas partes\nPalabra: efímero\nSignifica: que dura poco",
+    "Word: ubiquitous\nMeaning: everywhere\nWord: ephemeral\nMeaning: short-lived",
+    "Perro: Toby\nGato: Misu\nGato: Nube",
+)
+
+
+@pytest.mark.parametrize("text", [*_PASTED, *_TALKS])
 def test_forms_that_a_person_would_call_pasted_are_others_words(text: str) -> None:
     """Lines of WhatsApp and Telegram as they are copied, results of a search, texts to be worked on."""
     assert split_pasted(text)[1]
 
 
-@pytest.mark.parametrize("text", _TYPED)
+@pytest.mark.parametrize("text", [*_TYPED, *_LABELLED])
 def test_what_only_looks_pasted_is_the_senders(text: str) -> None:
     """Labels, times, lists and what people are quoted to say."""
     assert split_pasted(text) == (text, [])

@@ -304,6 +304,18 @@ async def test_what_failed_after_all_is_tried_again_or_given_up(house: House) ->
     assert await house.states() == [("one", "dead", 1), ("two", "sent", 2)]
 
 
+async def test_of_a_message_and_its_edit_the_edit_fails_first(house: House) -> None:
+    """Both have one id on the platform; a second complaint is of the message itself."""
+    house.channel.capabilities = Capabilities(fails_later=True)
+    await house.answer("one", "better")
+    await house.delivery.queue.wait_idle()
+    await house.database.write(lambda connection: connection.execute("UPDATE outbox SET platform_id = 'fake 1'"))
+    assert await house.delivery.take_back("fake", "fake 1", Rejected("no such server"))
+    assert [state for _, state, _ in await house.states()] == ["sent", "dead"]
+    assert await house.delivery.take_back("fake", "fake 1", Rejected("no such server"))
+    assert [state for _, state, _ in await house.states()] == ["dead", "dead"]
+
+
 async def test_a_part_whose_text_was_erased_is_not_tried_again(house: House) -> None:
     """There is nothing to send. A file without words is tried again."""
     house.channel.capabilities = Capabilities(fails_later=True)

@@ -34,7 +34,7 @@ async def cards(tmp_path: Path) -> AsyncIterator[CardHouse]:
 
 async def test_a_log_leaves_for_the_archive_as_it_was(house: House) -> None:
     """With its owner's own text and order, and with what was promoted since; nothing of it stays in the hot tree."""
-    await house.learn("one", flush=True)
+    await house.learn("one", trust="owner", flush=True)
     up = await house.learn("two is always right", flush=True)
     house.edit(LOG, ENTRY("one"), "# A good day\n\n" + ENTRY("one"))
     await house.mirror.sync_in()
@@ -134,7 +134,7 @@ async def test_where_expired_files_are_deleted_memory_stays(tmp_path: Path) -> N
 
 async def test_a_weeks_file_shows_its_summary_and_leaves_when_it_is_cold(house: House) -> None:
     """In the tree while it is warm, in the archive afterwards; an edit of it is its owner's word."""
-    await house.learn("the plumber comes on Mondays")
+    await house.learn("the plumber comes on Mondays", trust="owner")
     await night(house, 4)
     assert house.text("week-2026-W07.md") == "# 2026-W07\n\n## 2026-02-14\n- the plumber comes on Mondays"
     house.write("week-2026-W07.md", "All was well.")

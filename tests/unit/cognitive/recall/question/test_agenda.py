@@ -35,6 +35,15 @@ TODAY = date(2026, 11, 28)  # a Saturday
         ("qué tengo la semana que viene?", "2026-11-30", "2026-12-06"),
         ("¿Qué planes tengo para el finde?", "2026-11-28", "2026-11-29"),
         ("¿qué citas tengo en enero?", "2027-01-01", "2027-01-31"),
+        ("what do I have to do by Friday?", "2026-11-28", "2026-12-04"),
+        ("¿qué tengo de aquí al viernes?", "2026-11-28", "2026-12-04"),
+        ("what do I have in the next two weeks?", "2026-11-28", "2026-12-11"),
+        ("¿qué tengo entre el lunes y el miércoles?", "2026-11-30", "2026-12-02"),
+        ("can you tell me what I have to do tomorrow?", "2026-11-29", "2026-11-29"),
+        ("how does my week look?", "2026-11-28", "2026-11-29"),
+        ("¿y mañana?", "2026-11-29", "2026-11-29"),
+        ("tomorrow?", "2026-11-29", "2026-11-29"),
+        ("muéstrame mi agenda de mañana", "2026-11-29", "2026-11-29"),
         ("¿estoy libre el jueves?", "2026-12-03", "2026-12-03"),
     ],
 )
@@ -47,7 +56,24 @@ def test_a_question_for_plans_asks_for_its_days(question: str, first: str, last:
 
 
 @pytest.mark.parametrize(
-    "question", ["What do I have to do?", "any appointments?", "¿Qué tengo que hacer?", "¿algún plan?"]
+    "question",
+    [
+        "What do I have to do?",
+        "any appointments?",
+        "what's pending?",
+        "what did I promise?",
+        "my agenda",
+        "list my tasks",
+        "hey keno, what do I have to do",
+        "am I forgetting anything?",
+        "¿Qué tengo que hacer?",
+        "¿algún plan?",
+        "¿qué me queda por hacer?",
+        "que tengo q hacer",
+        "mis pendientes",
+        "¿qué he prometido?",
+        "¿se me olvida algo?",
+    ],
 )
 def test_without_a_day_all_that_is_ahead_is_asked_for(question: str) -> None:
     """And what is to be done on no day."""

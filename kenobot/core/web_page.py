@@ -1,15 +1,18 @@
 """Read web pages: the words that a browser shows, with the rows of tables and the marks of lists."""
 
-import html.parser
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kenobot.agent.media.formats.package import write_row
-from kenobot.agent.media.formats.word_lists import NUMBER_FORMS, write_number
+from kenobot.core import lazy
+from kenobot.core.html_tokens import read_tokens
+from kenobot.core.list_numbers import NUMBER_FORMS, write_number
+from kenobot.core.page_styles import find_hidden, hides, is_struck, keeps_lines, read_style, text_size
+from kenobot.core.symbol_fonts import read_symbols
+from kenobot.core.table_rows import write_row
 
-_Attributes = list[tuple[str, str | None]]
 _UNSEEN: Final = frozenset(
     "script style template noscript datalist object iframe audio video canvas map rp colgroup frameset annotation "
     "annotation-xml".split()
@@ -35,30 +38,19 @@ _CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # wha
     "optgroup": (("option", "optgroup"), ("select",)),
     "body": (("head",), ()),
 }
-_HIDING: Final = re.compile(
-    r"(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)"
-    r"|mso-hide\s*:\s*all)",
-    re.IGNORECASE,
-)
-_SIZE: Final = re.compile(
-    r"(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.])(?P<size>\d*\.?\d+)(?:px|pt|r?em|%|\s*(?:[;!/]|$))", re.IGNORECASE
-)
-_NO_HEIGHT: Final = re.compile(
-    r"(?=.*(?:^|[;\s])(?:max-)?height\s*:\s*0)(?=.*overflow(?:-y)?\s*:\s*hidden)", re.IGNORECASE | re.DOTALL
-)
-_STRUCK: Final = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.IGNORECASE)
-_RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_SELECTOR: Final = re.compile(r"([a-z][\w-]*)?([.#][\w-]+)?", re.IGNORECASE)
+_LINES: Final = frozenset(("pre", "textarea", "listing", "xmp"))
+_BLANKS = lazy.regex(r"[ \t\n\r\f]+")
+_SPACES = lazy.regex(r" {2,}")
 _CHARSET: Final = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
-_MOST_DEPTH: Final = 500
+_MOST_DEPTH: Final = 300
 
 
-def page_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a page."""
-    words = _Page()
-    words.feed(text)
-    words.close()
-    yield from words.finish()
+def page_lines(text: str, *, is_mail: bool = False) -> Iterator[str]:
+    """Yield the lines of a page, in a time that is linear in its length.
+
+    is_mail: without its title, which no mail shows, and with quotations marked as in a plain mail.
+    """
+    yield from _Page(is_mail=is_mail).read(text)
 
 
 @dataclass(slots=True)
@@ -69,6 +61,8 @@ class _Open:
     hidden: bool
     tiny: bool = False
     struck: bool = False
+    keeps_lines: bool = False
+    font: str = ""
     mark: int | None = None
     form: str = "decimal"
 
@@ -77,87 +71,112 @@ class _Open:
 class _Table:
     """A table that has begun. spans: rows that a cell above still takes, by column. cells: of the row under way."""
 
-    spans: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, int] = field(default_factory=dict)  # bounded: one page; turn
     cells: list[str] | None = None
     lines: list[str] | None = None  # of the cell under way
     outer: bool = False  # its row holds another table
     wide: int = 1
     deep: int = 1
+    quoted: int = 0  # quotations around it
 
 
-class _Page(html.parser.HTMLParser):
+class _Page:
     """The words of a page, line by line."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines: list[str] = []
-        self._text: list[str] = []
-        self._open: list[_Open] = []
-        self._tables: list[_Table] = []
-        self._rules: set[str] = set()
+    def __init__(self, *, is_mail: bool) -> None:
+        self._is_mail = is_mail
+        self._quoted = 0  # quotations under way
+        self._counts = Counter[str]()  # of the elements that are open, by tag
+        self._lines: list[str] = []  # bounded: one page; turn
+        self._text: list[str] = []  # bounded: one page; turn
+        self._open: list[_Open] = []  # bounded: one page; turn
+        self._tables: list[_Table] = []  # bounded: one page; turn
+        self._rules: set[str] = set()  # bounded: one page; turn
         self._titled = False  # the first line is the title
-        self._style: list[str] = []
+        self._style: list[str] = []  # bounded: one page; turn
         self._mark = ""  # of an item whose text has not begun
 
-    def finish(self) -> list[str]:
-        """Return the lines once all of it is read."""
+    def read(self, text: str) -> list[str]:
+        """Return the lines of a page."""
+        for tag, words, given in read_tokens(text):
+            if not tag:
+                self._add(words)
+            elif tag.startswith("/"):
+                self._end(tag[1:])
+            else:
+                self._start(tag, given)
         self._break()
         while self._open:
-            self._close(self._open.pop())
+            self._pop()
+        while self._lines and not self._lines[-1]:
+            self._lines.pop()
         title = self._lines[0] if self._titled else ""
         return self._lines[1:] if title and title in self._lines[1:] else self._lines
 
-    # ── what the parser finds ────────────────────────────────────────────────────────────────────────────────────
+    # ── tags and texts ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def handle_starttag(self, tag: str, attrs: _Attributes) -> None:
-        given = {name: value or "" for name, value in attrs}
+    def _start(self, tag: str, given: Mapping[str, str]) -> None:
         self._close_implied(tag)
-        hidden = (bool(self._open) and self._open[-1].hidden) or self._hides(tag, given)
-        if tag in _BLOCKS:
+        outer = self._open[-1] if self._open else _Open("", False)
+        style = read_style(given.get("style", ""))
+        hidden = outer.hidden or self._hides(tag, given, style)
+        if tag == "p":
+            self._skip_line()
+        elif tag in _BLOCKS:
             self._break()
         if tag in _VOID:
             if not hidden:
                 self._show_void(tag, given)
             return
-        size = _SIZE.search(given.get("style", ""))
-        outer = bool(self._open) and self._open[-1].tiny
-        element = _Open(tag, hidden, float(size["size"]) == 0 if size else outer)
+        size = text_size(style)
+        element = _Open(tag, hidden, outer.tiny if size is None else size == 0)
+        element.keeps_lines = keeps_lines(style, tag in _LINES or outer.keeps_lines)
+        element.font = style.get("font-family", given.get("face", outer.font) if tag == "font" else outer.font)
+        element.struck = tag in ("s", "strike", "del") or is_struck(style)
+        if len(self._open) == _MOST_DEPTH:
+            return
         if not hidden:
             self._begin(element, given)
-        if len(self._open) < _MOST_DEPTH:
-            self._open.append(element)
+        self._open.append(element)
+        self._counts[tag] += 1
+        self._quoted += self._is_mail and tag == "blockquote"
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("p", "br") and not any(each.tag == tag for each in self._open):
+    def _pop(self) -> str:
+        """Close the last element, and return its tag."""
+        element = self._open.pop()
+        self._counts[element.tag] -= 1
+        self._close(element)
+        self._quoted -= self._is_mail and element.tag == "blockquote"
+        return element.tag
+
+    def _end(self, tag: str) -> None:
+        if tag in ("p", "br") and not self._counts[tag]:
             self._break()
-        if any(each.tag == tag for each in self._open):
-            while self._open:
-                element = self._open.pop()
-                self._close(element)
-                if element.tag == tag:
-                    break
+        while self._counts[tag] and self._pop() != tag:
+            pass
 
-    def handle_data(self, data: str) -> None:
-        if self._open and self._open[-1].tag == "style":
-            self._style.append(data)
-        elif not (self._open and (self._open[-1].hidden or self._open[-1].tiny)):
-            if any(each.tag in ("pre", "textarea") for each in self._open):
-                self._text.append(data)
-            else:
-                self._text.append(re.sub(r"[ \t\n\r\f]+", " ", data))
+    def _add(self, words: str) -> None:
+        inside = self._open[-1] if self._open else _Open("", False)
+        if inside.tag == "style":
+            self._style.append(words)
+        elif not (inside.hidden or inside.tiny):
+            words = read_symbols(words, inside.font.strip(" '\""))
+            self._text.append(words if inside.keeps_lines else _BLANKS.sub(" ", words))
 
     # ── elements ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _hides(self, tag: str, given: Mapping[str, str]) -> bool:
+    def _hides(self, tag: str, given: Mapping[str, str], style: Mapping[str, str]) -> bool:
         if tag in ("title", "body", "html"):
-            return tag == "title" and any(each.tag == "svg" for each in self._open)
+            return tag == "title" and (self._is_mail or bool(self._counts["svg"]))
+        if not given and not self._rules:
+            return tag in _UNSEEN or tag == "dialog"
         names = [tag, *(f".{each}" for each in given.get("class", "").split()), f"#{given.get('id', '')}"]
         return (
             tag in _UNSEEN
             or ("hidden" in given and given["hidden"].lower() != "until-found")
             or (tag == "dialog" and "open" not in given)
             or (tag == "input" and given.get("type", "").lower() in ("hidden", "password"))
-            or bool(_HIDING.search(given.get("style", "")) or _NO_HEIGHT.search(given.get("style", "")))
+            or hides(style)
             or any(name in self._rules or tag + name in self._rules for name in names)
         )
 
@@ -170,9 +189,9 @@ class _Page(html.parser.HTMLParser):
             case "li":
                 self._mark = self._item_mark(given)
             case "table":
-                self._tables.append(_Table())
-                for outer in self._tables[:-1]:
+                for outer in self._tables[-1:]:
                     outer.outer = True
+                self._tables.append(_Table(quoted=self._quoted))
             case "tr" if self._tables:
                 self._tables[-1].cells = []
             case "td" | "th" if self._tables:
@@ -185,13 +204,12 @@ class _Page(html.parser.HTMLParser):
                 self._text.append("^")
             case "option" if "selected" in given:
                 self._text.append("☒ ")
-        if element.tag in ("s", "strike", "del") or _STRUCK.search(given.get("style", "")):
-            element.struck = True
+        if element.struck:
             self._text.append("~~")
 
     def _close(self, element: _Open) -> None:
         if element.tag == "style":
-            self._read_style("".join(self._style))
+            find_hidden("".join(self._style), self._rules)
             self._style.clear()
         if element.hidden:
             return
@@ -199,7 +217,9 @@ class _Page(html.parser.HTMLParser):
             self._text.append("~~")
         if element.tag in ("q", "rt"):
             self._text.append("”" if element.tag == "q" else ")")
-        if element.tag in _BLOCKS or element.tag in ("td", "th"):
+        if element.tag == "p":
+            self._skip_line()
+        elif element.tag in _BLOCKS or element.tag in ("td", "th"):
             self._break()
         if element.tag == "li":
             self._mark = ""
@@ -223,18 +243,21 @@ class _Page(html.parser.HTMLParser):
             and self._open
             and self._open[-1].tag == "p"
         ):
-            self._close(self._open.pop())
+            self._pop()
         ended, within = _CLOSES.get(tag, ((), ()))
+        if not any(self._counts[each] for each in ended):
+            return
         for at in range(len(self._open) - 1, -1, -1):
             if self._open[at].tag in within:
                 break
             if self._open[at].tag in ended:
                 while len(self._open) > at:
-                    self._close(self._open.pop())
+                    self._pop()
 
     def _show_void(self, tag: str, given: Mapping[str, str]) -> None:
         if tag == "br":
-            self._break()
+            has_text = bool("".join(self._text).strip())
+            self._break() if has_text else self._skip_line()
         elif tag == "wbr":
             return
         elif tag == "input":
@@ -259,14 +282,25 @@ class _Page(html.parser.HTMLParser):
         """End a line."""
         text = "".join(self._text)
         self._text.clear()
-        cell = self._tables[-1].lines if self._tables else None
+        into, around = self._find_place(self._tables)
+        quotes = "> " if self._quoted > around else ""
         for line in text.split("\n"):
-            kept = (
-                re.sub(r" {2,}", " ", line).strip() if "\t" not in line and "  " not in line.strip() else line.rstrip()
-            )
+            kept = _SPACES.sub(" ", line).strip() if "\t" not in line and "  " not in line.strip() else line.rstrip()
             if kept.strip():
-                kept, self._mark = self._mark + kept, ""
-                (self._lines if cell is None else cell).append(kept)
+                kept, self._mark = quotes + self._mark + kept, ""
+                into.append(kept)
+
+    def _find_place(self, tables: Sequence[_Table]) -> tuple[list[str], int]:
+        """Return where lines go, a cell or the page, and how many quotations are around it."""
+        cell = tables[-1].lines if tables else None
+        return (self._lines, 0) if cell is None else (cell, tables[-1].quoted)
+
+    def _skip_line(self) -> None:
+        """Leave a line blank in a mail, whose paragraphs a reader tells apart by it."""
+        self._break()
+        into, _ = self._find_place(self._tables)
+        if self._is_mail and into and into[-1]:
+            into.append("")
 
     def _begin_cell(self, table: _Table, given: Mapping[str, str]) -> None:
         self._break()
@@ -291,24 +325,15 @@ class _Page(html.parser.HTMLParser):
 
     def _end_row(self, table: _Table) -> None:
         self._end_cell(table)
-        outside = self._tables[-2].lines if len(self._tables) > 1 else None
-        into = self._lines if outside is None else outside
+        into, around = self._find_place(self._tables[:-1])
+        quotes = "> " if table.quoted > around else ""
         cells, table.cells = table.cells or [], None
-        if table.outer:  # a table for the look of the page: each cell stands for itself
-            into += [line for cell in cells for line in cell.splitlines()]
-        elif line := write_row(cells):
-            into.append(line)
+        if table.outer or len(cells) == 1:  # a table for the look of the page: each cell stands for itself
+            lines = [line for cell in cells for line in cell.split("\n")]
+        else:
+            lines = list(filter(None, [write_row(cells)]))
+        into += [quotes + line if line else "" for line in lines]
         table.outer = False
-
-    def _read_style(self, text: str) -> None:
-        """Keep which names the plain rules of a style sheet hide."""
-        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-        text = re.sub(r"@[\w-]+[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
-        for selectors, rule in _RULE.findall(text):
-            for selector in selectors.split(","):
-                name = selector.strip()
-                if _SELECTOR.fullmatch(name) and name not in ("body", "html"):
-                    (self._rules.add if _HIDING.search(rule) else self._rules.discard)(name)
 
 
 def decode_page(raw: bytes) -> str:

@@ -1,0 +1,98 @@
+"""Find what is still ahead: reminders, promises and what memory has a day for."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from kenobot.agenda import jobs
+from kenobot.agenda.entry import Entry, Mark, in_order
+from kenobot.agenda.job import Job, JobState
+from kenobot.agenda.job_rows import told_between
+from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
+from kenobot.cognitive.recall.candidates import recall_rows
+from kenobot.cognitive.recall.question.agenda import AgendaQuestion
+from kenobot.cognitive.remember.extract.clause_rules import is_duty
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.calendar import local_day, local_time, parse_time
+from kenobot.cognitive.text.dates import DateRange
+from kenobot.cognitive.text.when import Moment, read_when
+from kenobot.ports.identity import QUOTED_TRUST
+from kenobot.storage.connection import Connection
+
+_EACH_TIME = timedelta(days=8)  # up to which each time of a recurring reminder is an entry, and not only the next
+_DAY = timedelta(days=1)
+_TO_COME: tuple[JobState, ...] = ("active",)
+
+
+def find_plans(
+    connection: Connection, scopes: tuple[str, ...], asked: AgendaQuestion, now: datetime, zone: ZoneInfo
+) -> list[Entry]:
+    """Find what is open on the days asked about, in order; with today among them also promises that are overdue."""
+    today = now.astimezone(zone).date()
+    first, last = asked.days.first.isoformat(), asked.days.last.isoformat()
+    found = recall_rows.planned(connection, first, last, scopes, undated=asked.undated)
+    if asked.days.first <= today <= asked.days.last:
+        late = recall_rows.overdue(connection, today.isoformat(), scopes)
+        found = [*(record for record in late if is_duty(record.text)), *found]
+    reminders = [*_reminders(connection, scopes, asked, now, zone)]
+    as_jobs = {job.source_record for job, _ in reminders}
+    still_open = [each for each in found if each.id not in as_jobs and resolved_on(each, today, zone) is None]
+    memories = [memory_entry(record, now, zone) for record in still_open]
+    return in_order([*memories, *(job_entry(job, due, zone) for job, due in reminders)])
+
+
+def _reminders(
+    connection: Connection, scopes: tuple[str, ...], asked: AgendaQuestion, now: datetime, zone: ZoneInfo
+) -> Iterator[tuple[Job, datetime]]:
+    """Iterate over what is to come of reminders on the days asked about; of long spans the next time of each."""
+    begin, end = moments_of(asked.days, zone)
+    if end - begin <= _EACH_TIME:
+        upcoming = jobs.occurrences_between(connection, scopes, max(begin, now), end, zone)
+    else:
+        active = jobs.find_jobs(connection, scopes, states=_TO_COME, until=end)
+        upcoming = [(job, job.next_due) for job in active if job.next_due is not None and job.next_due >= begin]
+    yield from ((job, due) for job, due in upcoming if job.kind == "reminder")
+
+
+def find_told_reminders(
+    connection: Connection, scopes: tuple[str, ...], days: DateRange, zone: ZoneInfo
+) -> list[Entry]:
+    """Find the reminders that were told on these days."""
+    found: list[Entry] = []
+    for number, told in told_between(connection, scopes, *moments_of(days, zone)):
+        job = jobs.load_job(connection, number, scopes)
+        if job is not None and job.kind == "reminder":
+            found.append(job_entry(job, told.due, zone, ("done",) if told.state == "done" else ()))
+    return found
+
+
+def moments_of(days: DateRange, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """Return the first moment of some days, and the first behind them."""
+    first, behind = (datetime.combine(day, time(), zone).astimezone(UTC) for day in (days.first, days.last + _DAY))
+    return first, behind
+
+
+def job_entry(job: Job, due: datetime, zone: ZoneInfo, marks: tuple[Mark, ...] = ()) -> Entry:
+    """Return a reminder at one of its times as an entry."""
+    return Entry("reminder", job.text, local_day(due, zone), local_time(due, zone), marks, job=job)
+
+
+def memory_entry(record: Record, now: datetime, zone: ZoneInfo, day: str = "") -> Entry:
+    """Return a memory as an entry of the day that it is due, or of another one that it tells of."""
+    due = due_on(record)
+    marks: list[Mark] = ["done"] if resolved_on(record, now.astimezone(zone).date(), zone) is not None else []
+    marks += ["confided"] if record.is_confided else []
+    marks += ["of_others"] if record.trust in QUOTED_TRUST else []
+    text = " ".join(record.text.split())
+    hour = _hour_of(record, due, zone) if due is not None and not day else ""
+    day = day or (due.isoformat() if due is not None else "")
+    return Entry("memory", text, day, hour, tuple(marks), record=record)
+
+
+def _hour_of(record: Record, due: date, zone: ZoneInfo) -> str:
+    """Return the hour that a memory names for the day that it is due, HH:MM; "" where none is sure."""
+    told = parse_time(record.created)
+    when = read_when(record.text, told.astimezone(zone).replace(tzinfo=None)) if told is not None else None
+    meant = when.meaning if when is not None else None
+    is_sure = isinstance(meant, Moment) and meant.has_time and meant.at.date() == due
+    return f"{meant.at:%H:%M}" if isinstance(meant, Moment) and is_sure else ""

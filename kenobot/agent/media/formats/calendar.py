@@ -1,0 +1,123 @@
+"""Read the events of a calendar file (iCalendar, RFC 5545), a line each."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+if TYPE_CHECKING:
+    from icalendar import Calendar, Component
+
+ALL_DAY, LOCAL, UNKNOWN = "all day", "local time", "zone not known: "
+"""What stands in the place of a zone: of a day, of a time without a zone, and before the name of one that is unknown.
+
+Only an event that comes again in a zone that the file defines itself has none that is known.
+"""
+
+EVENT = re.compile(
+    r"- (?P<day>\d{4}-\d\d-\d\d)(?: (?P<time>\d\d:\d\d))? "
+    r"\((?P<zone>[^;()]+)(?:; (?P<rule>[A-Z0-9=;,+-]+))?\): (?P<text>.+)"
+)
+"""A line of an event."""
+
+_MOST = 500  # lines
+_MOST_TIMES = 60  # of an event whose times no rule alone tells
+_AHEAD = timedelta(days=3 * 366)
+_LONGEST = 200
+_NO_NAME = re.compile(r"[;()\s]+")
+
+
+def calendar_lines(raw: bytes) -> Iterator[str]:
+    """Iterate over the lines of a calendar's events, the earliest first."""
+    from icalendar import Calendar  # noqa: PLC0415 - an extra
+
+    text = raw.decode("utf-8-sig", "replace")
+    found: list[tuple[str, str]] = []
+    for calendar in Calendar.from_ical(text, multiple=True):
+        found += [(line[2:18], line) for line in _events(calendar)]
+    found.sort(key=lambda each: each[0])
+    yield f"Calendar, events: {len(found)}"
+    yield from (line for _, line in found[:_MOST])
+
+
+def _events(calendar: "Calendar") -> Iterator[str]:
+    by_uid: dict[str, list[Component]] = {}
+    for event in calendar.walk():
+        if event.name in ("VEVENT", "VTODO") and str(event.get("STATUS", "")).upper() not in ("CANCELLED", "COMPLETED"):
+            by_uid.setdefault(str(event.get("UID", id(event))), []).append(event)
+    for events in by_uid.values():
+        first = next((each for each in events if "RECURRENCE-ID" not in each), events[0])
+        start = first.get("DTSTART") or first.get("DUE")
+        if start is None:
+            continue
+        is_plain = len(events) == 1 and not any(name in first for name in ("EXDATE", "RDATE", "EXRULE"))
+        if "RRULE" not in first and len(events) == 1 and "RDATE" not in first:
+            yield _line(first, start.dt, _zone_of(start, recurs=False))
+        elif is_plain and not isinstance(first["RRULE"], list):
+            zone = _zone_of(start, recurs=True)
+            yield _line(first, start.dt, zone, _rule_of(first["RRULE"], zone))
+        else:
+            yield from _each_time(calendar, events, start)
+
+
+def _each_time(calendar: "Calendar", events: "list[Component]", start: Any) -> Iterator[str]:
+    """Iterate over the times of an event that come by more than a rule."""
+    import recurring_ical_events  # noqa: PLC0415 - an extra
+    from icalendar import Calendar  # noqa: PLC0415
+
+    alone = Calendar()
+    for zone in calendar.walk("VTIMEZONE"):
+        alone.add_component(zone)
+    for event in events:
+        alone.add_component(event)
+    name = _zone_of(start, recurs=True)
+    begin = start.dt
+    for number, event in enumerate(recurring_ical_events.of(alone).between(begin, begin + _AHEAD)):
+        if number == _MOST_TIMES:
+            return
+        yield _line(event, event["DTSTART"].dt, name)
+
+
+def _line(event: "Component", start: date, zone: str, rule: str = "") -> str:
+    if isinstance(start, datetime) and start.tzinfo is not None:
+        if zone == "UTC":
+            start = start.astimezone(UTC)
+        elif not zone.startswith(UNKNOWN) and zone not in (LOCAL, ALL_DAY):
+            start = start.astimezone(ZoneInfo(zone))
+    when = f"{start:%Y-%m-%d %H:%M}" if isinstance(start, datetime) else f"{start:%Y-%m-%d}"
+    told = [" ".join(str(event.get(name, "")).split()) for name in ("SUMMARY", "LOCATION")]
+    text = " — ".join(part for part in told if part)[:_LONGEST] or "?"
+    return f"- {when} ({zone}{f'; {rule}' if rule else ''}): {text}"
+
+
+def _zone_of(start: Any, *, recurs: bool) -> str:
+    """Return the name of the zone of a start, or what stands in its place."""
+    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON  # noqa: PLC0415 - an extra
+
+    moment, name = start.dt, str(start.params.get("TZID", ""))
+    if not isinstance(moment, datetime):
+        return ALL_DAY
+    if not name:
+        return LOCAL if moment.tzinfo is None else "UTC"
+    for known in (WINDOWS_TO_OLSON.get(name, name), "/".join(name.split("/")[-2:])):
+        try:
+            return ZoneInfo(known).key
+        except (OSError, ValueError, ZoneInfoNotFoundError):
+            continue
+    if moment.tzinfo is not None and not recurs:
+        return "UTC"  # the file itself says how far from it
+    return UNKNOWN + _NO_NAME.sub(" ", name).strip()[:60]
+
+
+def _rule_of(rule: Any, zone: str) -> str:
+    """Return a recurrence with an end in the time of its zone."""
+    parts = dict(part.partition("=")[::2] for part in rule.to_ical().decode().upper().split(";"))
+    until = rule.get("UNTIL", [None])[0]
+    if isinstance(until, datetime):
+        known = zone != LOCAL and not zone.startswith(UNKNOWN)
+        local = until.astimezone(ZoneInfo(zone)) if known and until.tzinfo is not None else until
+        parts["UNTIL"] = f"{local:%Y%m%dT%H%M%S}"
+    elif until is not None:
+        parts["UNTIL"] = f"{until:%Y%m%d}T235959"
+    return ";".join(f"{name}={value}" for name, value in parts.items())

@@ -1,0 +1,90 @@
+"""Find what answers a question for an agenda or a log: for the report of memory, and for a model that is asked it."""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from kenobot.agenda import answers
+from kenobot.agenda.zones import zone_in_force
+from kenobot.agent.prompt.context_builder import PromptContext
+from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
+from kenobot.cognitive.recall.results.memory import RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.render import render_memory, search_pack
+from kenobot.cognitive.recall.scoring.score import Score
+from kenobot.cognitive.store.records import Record
+from kenobot.core.attachment_words import without_attachments
+from kenobot.core.i18n import Language
+from kenobot.ports.identity import Principal
+from kenobot.ports.provider import Block
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+from kenobot.storage.inbox import PendingMessage
+
+AGENDA = "### What the agenda says"
+
+
+@dataclass(frozen=True, slots=True)
+class AgendaFinding:
+    """What answers a question for days. text: "" for plans of which there are none. records: the memories in it.
+
+    of_others: it holds words of others than the person.
+    """
+
+    text: str
+    records: tuple[Record, ...] = ()
+    of_others: bool = False
+
+    def report(self, zone: ZoneInfo) -> SearchReport:
+        """Return the memories as a search shows them."""
+        return SearchReport(level="high", shown=tuple(as_recalled(record, zone) for record in self.records))
+
+
+@dataclass(frozen=True, slots=True)
+class AgendaAsker:
+    """Who asks, where, when, and in which language. zone: of the settings."""
+
+    pending: PendingMessage
+    principal: Principal
+    language: Language
+    now: datetime
+    zone: ZoneInfo
+
+    def find(self, connection: Connection, text: str) -> AgendaFinding | None:
+        """Find what answers a text; None where it asks for no days."""
+        zone = zone_in_force(connection, self.zone, self.now, self.principal.role)
+        inbound = self.pending.inbound
+        account = "" if inbound.private else inbound.user
+        asker = answers.Asker(self.principal.read_scopes, self.pending.session, account, self.now, zone)
+        question = answers.read_question(text, asker.today)
+        if question is None:
+            return None
+        answer = answers.answer_question(connection, question, asker)
+        records = tuple(entry.record for entry in answer.entries if entry.record is not None)
+        of_others = any("of_others" in entry.marks or (entry.record and entry.record.by) for entry in answer.entries)
+        return AgendaFinding(answers.render_answer(answer, self.language, asker.today), records, of_others)
+
+
+def asks_for_days(text: str, today: date) -> bool:
+    """Return whether a text asks for an agenda or a log, and so tells nothing."""
+    return answers.read_question(text, today) is not None
+
+
+async def add_agenda(context: PromptContext, database: Database, asker: AgendaAsker) -> PromptContext:
+    """Show a model what answers the person's question for days, if the message is one."""
+    text = without_attachments(asker.pending.inbound.text).strip()
+    if not asker.principal.read_scopes or not asks_for_days(text, asker.now.date()):
+        return context
+    found = await database.read(lambda connection: asker.find(connection, text))
+    if found is None or not found.text:
+        return context
+    last = context.request.messages[-1]
+    block = Block(runtime_block(escape_runtime_block(f"{AGENDA}\n{found.text}")))
+    messages = (*context.request.messages[:-1], replace(last, blocks=(*last.blocks, block)))
+    request = replace(context.request, messages=messages)
+    return context.with_agenda(request, found.text, search_pack(found.report(asker.zone)), of_others=found.of_others)
+
+
+def as_recalled(record: Record, zone: ZoneInfo) -> RecalledMemory:
+    """Return a record as a search shows what it found by its subject."""
+    line = render_memory(record, record.confidence, zone)
+    return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
