@@ -21,9 +21,7 @@ def join_spans(plain: str, spans: Sequence[Span]) -> list[Span]:
 
 def has_leftovers(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> bool:
     """Return whether a word of a time that was not read stands beside one that was."""
-    left = plain
-    for start, end in named:
-        left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
+    left = _blot(plain, named)
     if _PEOPLE.search(plain) or _COUNTED.search(left) or _CLOCKLIKE.search(left):
         return True
     for start, end in join_spans(plain, spans):
@@ -37,6 +35,34 @@ def has_leftovers(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> b
     return False
 
 
+def hides_clock(plain: str, spans: Sequence[Span], named: Sequence[Span]) -> bool:
+    """Return whether something that may be the hour was not read, where a part of the day would give one instead."""
+    left = _blot(plain, named)
+    if _PART.search(plain) is None:
+        return False
+    return _LOOSE_CLOCK.search(left) is not None or any(
+        _NUMBER_BEFORE.search(left, max(0, start - _LONGEST_LEAD), start) or _NUMBER_BEHIND.match(left, end)
+        for start, end in join_spans(plain, spans)
+    )
+
+
+def _blot(plain: str, named: Sequence[Span]) -> str:
+    left = plain
+    for start, end in named:
+        left = f"{left[:start]}{'|' * (end - start)}{left[end:]}"
+    return left
+
+
+_PART = lazy.regex(
+    r"(?<!\w)(?:mornings?|afternoons?|evenings?|nights?|tonight|tonite|mañanas?|tardes?|noches?|madrugadas?)(?!\w)"
+)
+_LOOSE_CLOCK = lazy.regex(
+    r"(?<![\w.,:/€$£+-])(?:(?:[01]?\d|2[0-3])[.'][0-5]\d(?![.,]?\d| ?[%€$£]|\w)(?! (?:kilos?|kgs?|k|kms?|euros?|eur"
+    r"|pounds?|dollars?|litr[eo]s?|liters?)(?!\w))|\w+ (?:menos cuarto|y media|y cuarto)(?!\w)|half (?:one|two|three"
+    r"|four|five|six|seven|eight|nine|ten|eleven|twelve)(?!\w))"
+)
+_NUMBER_BEFORE = lazy.regex(r"(?<![\w.,:/€$£+-])\d{1,4} (?:(?:on|of|de|del|el|the|por la|in the) )?\Z")
+_NUMBER_BEHIND = lazy.regex(r"[ ,(]{1,2}\d{1,4}(?![\w.,:/%€$£]|[.,]\d)")
 _BEHIND = lazy.regex(
     r"[\s,/&+-]*(?:(?:y|and|o|or|de|la|el|the|of|a|por|en|in|\d+)[ /])*"
     r"([^\W\d_]+|\d+h\b|\d+[/-]\d+(?!\d)|[0-2]\d[0-5]\d\b)"

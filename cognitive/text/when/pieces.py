@@ -95,6 +95,7 @@ class Pieces:
     hours: list[HourRange] = field(default_factory=list)  # bounded: of one text; turn
     nth: tuple[Rule, int, int] | None = None
     same_hour: Span | None = None
+    labels: list[Span] = field(default_factory=list)  # bounded: of one text; turn
     vague: list[Span] = field(default_factory=list)  # bounded: of one text; turn
     odd: list[Span] = field(default_factory=list)  # bounded: of one text; turn
 
@@ -129,6 +130,10 @@ def find_pieces(plain: str, now: datetime) -> Pieces:
         pieces.vague += [match.span() for match in _HOURLESS.finditer(text)]
         pieces.vague += [match.span() for pattern in _HOURLESS_LENGTHS for match in pattern.finditer(text)]
     pieces.vague += pieces.odd
+    if pieces.days or pieces.repeats:
+        pieces.labels = [match.span() for match in _LABELS.finditer(text)]
+    if pieces.same_hour and not (pieces.days or pieces.repeats) and not _ASKING.search(plain):
+        pieces.same_hour = None
     if not pieces.spans():
         pieces.vague = [match.span() for match in _ALONE.finditer(text)]
     return pieces
@@ -368,6 +373,7 @@ _DAY_PARTS = tuple(
     (row["name"], row["hour"], _fill(rf"(?<!\w)(?:{row['pattern']}|(?P<bare>{row.get('bare', '(?!)')}))(?!\w)"))
     for row in _TABLES["part"]
 )
+_ASKING = _fill(r"(?<!\w){asking}(?!\w)")
 _ASKED_ON = lazy.regex(
     r"(?<!\w)(?:(?:remind|ping|nudge|tell|wake|rmd|text|call) me(?: again)?|recuerdame|recordame|avisame) \Z"
 )
@@ -398,7 +404,7 @@ _TAIL = lazy.regex(
 )
 _VAGUE = tuple(map(_fill, _TABLES["vague"]["patterns"]))
 _HOURLESS_LENGTHS = tuple(map(_fill, _TABLES["vague"]["hourless_lengths"]))
-_HOURLESS, _ALONE = (_fill(_TABLES["vague"][name]) for name in ("hourless", "alone"))
+_HOURLESS, _ALONE, _LABELS = (_fill(_TABLES["vague"][name]) for name in ("hourless", "alone", "labels"))
 _NUMBERS = lazy.regex(r"(?<![\d/-])(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}|\d\d))?(?!\d)")
 _SPANISH = lazy.regex(
     r"(?<!\w)(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo|el|la|los|las|a|de|del|para|pal?|que|en|y|con|mi|al|por|cita|vence|dia|hasta|un|una)"

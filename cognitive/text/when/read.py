@@ -8,7 +8,7 @@ from itertools import pairwise
 from kenobot.cognitive.text.clock_times import HOUR_WORDS, ClockTime
 from kenobot.cognitive.text.dates import end_of_month, valid_day
 from kenobot.cognitive.text.named_days import DAY_WORDS, TOMORROW_WORDS, NamedDay
-from kenobot.cognitive.text.when.leftovers import has_leftovers, join_spans
+from kenobot.cognitive.text.when.leftovers import has_leftovers, hides_clock, join_spans
 from kenobot.cognitive.text.when.meaning import Choice, Meaning, Moment, Recurrence, When
 from kenobot.cognitive.text.when.moments import at_hour, choose, find_moments, hour_options
 from kenobot.cognitive.text.when.pieces import CUES as PIECE_CUES
@@ -32,13 +32,14 @@ def read_when(text: str, now: datetime) -> When | None:
         return None
     plain = PlainText(text)
     pieces = find_pieces(plain.plain, now)
-    named = pieces.spans()
+    named = [*pieces.spans(), *pieces.labels]
     select_pieces(pieces)
     spans = pieces.spans()
     if not spans:
         return None
     places = [plain.find_span(*span) for span in join_spans(plain.plain, spans)]
-    meaning = None if has_leftovers(plain.plain, spans, named) else _read_at_night(pieces, now)
+    unread = has_leftovers(plain.plain, spans, named) or (not pieces.clocks and hides_clock(plain.plain, spans, named))
+    meaning = None if unread else _read_at_night(pieces, now)
     return When(meaning, tuple(places))
 
 
