@@ -194,9 +194,9 @@ def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> t
     while end < len(lines):
         line = lines[end]
         grown = _merge([*columns, *((run.x0, run.x1) for run in line)], _gap(line))
-        if len(columns) > 1 and len(grown) < 2:
+        if len(columns) > 1 and (len(grown) < 2 or len(grown) == len(columns) + len(line) > len(columns) + 1):
             break
-        is_first = end - start == 1
+        is_first = end - start == 1 and not _is_moved(lines[start], line)
         is_other = _begins_table(lines, end) or (len(grown) > 1 and not is_first)
         if len(columns) < 2 and is_other and not (is_first and _fits(lines[start], line)):
             break
@@ -206,6 +206,12 @@ def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> t
             break
         columns, end = grown, end + 1
     return end, columns
+
+
+def _is_moved(above: Sequence[Run], below: Sequence[Run]) -> bool:
+    """Return whether one line of words is under and beside another, as text at the left under a title at the middle."""
+    (one, *more), (other, *rest) = above, below
+    return not (more or rest) and one.y0 >= other.y1 and (one.x0 > other.x1 or other.x0 > one.x1)
 
 
 def _columns(line: Sequence[Run]) -> list[_Span]:
