@@ -15,7 +15,7 @@ from kenobot.core.table_rows import write_row
 
 _UNSEEN: Final = frozenset(
     "script style template noscript datalist object iframe audio video canvas map rp colgroup frameset annotation "
-    "annotation-xml".split()
+    "annotation-xml progress meter".split()
 )
 _BLOCKS: Final = frozenset(
     "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "
@@ -160,7 +160,7 @@ class _Page:
         if inside.tag == "style":
             self._style.append(words)
         elif not (inside.hidden or inside.tiny):
-            words = read_symbols(words, inside.font.strip(" '\""))
+            words = read_symbols(words, inside.font.strip(" '\"")).replace("\u00ad", "")
             self._text.append(words if inside.keeps_lines else _BLANKS.sub(" ", words))
 
     # ── elements ─────────────────────────────────────────────────────────────────────────────────────────────────

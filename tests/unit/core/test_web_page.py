@@ -31,6 +31,7 @@ from kenobot.core.web_page import decode_page, page_lines
         ('<p title="a > b">c</p>a < b <d', "c\na < b <d"),
         ("a<!-- b -- > c --><![if !vml]>d<![endif]><?x y?></ e>f", "adf"),
         ("<textarea><b>&amp;</textarea>", "<b>&"),
+        ("done <progress value=3 max=4>75 per cent</progress>mi&shy;nutes", "done minutes"),
     ],
 )
 def test_a_page_is_read_by_its_lines_and_cells(page: str, shown: str) -> None:
