@@ -53,7 +53,7 @@ def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitCont
     found: list[tuple[Candidate, AdmitContext]] = []
     witnesses = [set(record.source_message_ids) for record in reading.batch.known]
     for fact in reading.facts[: reading.policy.extract.max_facts]:
-        told = _told_by(fact, reading.batch.turns)
+        told = _find_evidence(fact, reading.batch.turns)
         stored = _stored(fact, told, reading.batch, witnesses)
         new = stored is None or dict(fact.attributes).keys() - stored.attribute_map.keys()
         if stored is not None and (stored.scope != told[0].scope or not (new or fact.verdicts)):
@@ -70,8 +70,8 @@ def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitCont
     return found
 
 
-def _told_by(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
-    """Return the turns that say `fact`; all of them when it names none, so that it gets the least trust."""
+def _find_evidence(fact: ExtractedFact, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+    """Return the turns that a fact names as evidence; all of them when it names none: the least trust counts."""
     named = [turns[number - 1] for number in fact.evidence if number <= len(turns)]
     return [turn for turn in named or turns if not turn.hidden]
 

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import wishes
 from kenobot.agenda.recurrence import to_local, to_utc
 from kenobot.agenda.say_time import say_day, say_hour
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.places import find_stay
@@ -88,7 +87,7 @@ def _ask_zone(connection: Connection, call: CommandCall, context: CommandContext
     """Ask whether local times are to be those of the place where the owner says that they are."""
     if OWNER_SCOPE not in call.principal.read_scopes:
         return None
-    here = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    here = context.find_zone(connection, call)
     now = to_local(call.at, here)
     stay = find_stay(call.inbound.text, now)
     if stay is None or (there := to_local(call.at, zone := ZoneInfo(stay.zone))) == now:

@@ -7,15 +7,14 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import jobs
 from kenobot.agenda.focus_rows import last_spoken
 from kenobot.agenda.job import Job
+from kenobot.agenda.mentions import list_content_words
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.recurrence import next_due, to_local
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
 from kenobot.cognitive.recall.question.agenda import AgendaQuestion
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.text.dates import DateRange
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, words
+from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.ports.messages import Attachment
 from kenobot.storage.connection import Connection
@@ -29,7 +28,7 @@ _UTC = ZoneInfo("UTC")
 
 def export(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """Answer with the reminders that a message means as a file: those it names, the one spoken of last, or all."""
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     chosen, promises = _choose(connection, call, zone)
     if not chosen and not promises:
         return texts.REMINDERS_NONE(call.language)
@@ -45,8 +44,8 @@ def export(connection: Connection, call: CommandCall, context: CommandContext) -
 def _choose(connection: Connection, call: CommandCall, zone: ZoneInfo) -> tuple[list[Job], list[tuple[Record, str]]]:
     reach = call.principal.read_scopes
     own = [job for job in jobs.find_jobs(connection, reach) if job.kind == "reminder" and job.next_due is not None]
-    said = {*words(call.arguments)} - STOPWORDS
-    if named := [job for job in own if not said.isdisjoint({*words(job.text)} - STOPWORDS)]:
+    said = {*list_content_words(call.arguments)}
+    if named := [job for job in own if not said.isdisjoint(list_content_words(job.text))]:
         return named, []
     spoken = last_spoken(connection, call.inbound.session, call.at)
     if spoken is not None and _THAT.search(fold(call.arguments)):

@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import jobs
 from kenobot.agenda.focus_rows import jobs_of_message
-from kenobot.agenda.job import JobError, NewJob, place_in
+from kenobot.agenda.job import JobError, NewJob
 from kenobot.agenda.recurrence import next_due, to_local, to_utc
 from kenobot.agenda.say_time import say_day, say_moment, say_rule
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
-from kenobot.agent.commands.open_questions import close_by_button, close_by_words
+from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
+from kenobot.agent.commands.reminders import describe_place
 from kenobot.agent.media.formats.calendar import ALL_DAY, EVENT, LOCAL, UNKNOWN
 from kenobot.cognitive.text.when import Moment, Recurrence
 from kenobot.core import texts
@@ -34,8 +34,10 @@ _MIDDAY = 12
 
 @dataclass(frozen=True, slots=True)
 class CalendarEvent:
-    """An event. start: naive, in its zone. zone: an IANA name, "" for the owner's; unknown: the name of one that is
-    not known. rule: "" for once.
+    """An event of a calendar file.
+
+    start: naive, in its zone. zone: an IANA name; "" for the owner's. unknown: the name of a zone that is not known.
+    rule: an iCalendar rule; "" for an event that comes once.
     """
 
     text: str
@@ -64,7 +66,7 @@ class CalendarEvent:
 
 def offer(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """List the events that are to come, and ask whether to remind of them."""
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     found = [*read_events(call.arguments.splitlines())]
     coming = [(event, event.next_at(call.at, zone)) for event in found if _is_ahead(event, call.at, zone)]
     ahead = [event for event, _ in sorted(coming, key=lambda each: each[1] or call.at)]
@@ -100,9 +102,7 @@ def answer(connection: Connection, call: CommandCall, context: CommandContext) -
     answered = close_by_words(connection, call, KIND)
     if answered is None:
         return texts.NO_QUESTION(call.language)
-    if not answered.is_yes:
-        return texts.CALENDAR_LEFT(call.language)
-    return _take(connection, str(answered.payload["events"]), int(answered.payload["asked"]), call, context)
+    return _follow(connection, answered, call, context)
 
 
 def press(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -114,27 +114,29 @@ def press(connection: Connection, call: CommandCall, context: CommandContext) ->
     answered = close_by_button(connection, replace(call, arguments=f"{number} {told}"), KIND)
     if answered is None:
         return texts.DECIDED(call.language)
-    if not answered.is_yes:
-        return texts.CALENDAR_LEFT(call.language)
-    events, asked = str(answered.payload["events"]), int(answered.payload["asked"])
-    return _take(connection, events, asked, call, context, only_known=word == "known")
+    return _follow(connection, answered, call, context, only_known=word == "known")
 
 
-def _take(
+def _follow(
     connection: Connection,
-    stored: str,
-    asked: int,
+    answered: AnsweredQuestion,
     call: CommandCall,
     context: CommandContext,
     *,
     only_known: bool = False,
 ) -> str | CommandAnswer:
-    """Set the reminders of events that are to come, but for those that there are already."""
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
-    place = place_in(call.inbound, call.principal, call.language)
+    """Set the reminders of the events that are to come after a yes, but for those that there are already.
+
+    only_known: leave out events whose time zone is not known.
+    """
+    if not answered.is_yes:
+        return texts.CALENDAR_LEFT(call.language)
+    events, asked = read_events(str(answered.payload["events"]).splitlines()), int(answered.payload["asked"])
+    zone = context.find_zone(connection, call)
+    place = describe_place(call)
     known = {(job.text, job.rule, job.start_local.date()) for job in jobs.find_jobs(connection, (place.scope,))}
     taken, refused = 0, list[str]()
-    for event in read_events(stored.splitlines()):
+    for event in events:
         is_known = (event.text, event.rule, event.start.date()) in known
         if is_known or (only_known and event.unknown) or not _is_ahead(event, call.at, zone) or taken == _MOST_TAKEN:
             continue

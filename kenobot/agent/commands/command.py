@@ -91,6 +91,12 @@ class CommandContext:
         """The search by words, where there is an index."""
         return index_search(self.index) if self.index is not None else None
 
+    def find_zone(self, connection: Connection, call: CommandCall) -> ZoneInfo:
+        """Return the time zone of the person who gave a command: where the owner is now, or that of the settings."""
+        from kenobot.agenda.zones import zone_in_force  # noqa: PLC0415 - loads the reader of times
+
+        return zone_in_force(connection, self.zone, call.at, call.principal.role)
+
     def admit_context(self, call: CommandCall) -> AdmitContext:
         """Describe the call as an occasion to remember or forget."""
         speaker = call.inbound.speaker if call.principal.role == "guest" else ""

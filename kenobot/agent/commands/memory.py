@@ -60,7 +60,7 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
 def _offer_reminder(
     connection: Connection, answer: str | CommandAnswer, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    """Offer to remind of a deed whose hour is told with it, to whoever is alone with the bot."""
+    """Offer a reminder, in a private chat, for a remembered deed that has an hour."""
     if isinstance(answer, str) or not call.inbound.private:
         return answer
     from kenobot.agent.commands import reminder_questions, reminders  # noqa: PLC0415 - read only where something is kept
@@ -74,7 +74,7 @@ def _offer_reminder(
 
 
 def _offer(connection: Connection, call: CommandCall) -> str | CommandAnswer:
-    """Refuse to store a secret, and offer to do so on a yes to whoever is alone with the bot."""
+    """Refuse to store a secret; in a private chat, offer to store it after a yes."""
     refused = texts.REMEMBER_REFUSED_SECRET(call.language)
     if not call.inbound.private or not call.inbox_id:
         return refused

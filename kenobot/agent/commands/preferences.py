@@ -7,7 +7,6 @@ from datetime import time
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda.morning import find_morning_hour, set_morning
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
 from kenobot.agent.commands.reminders import describe_place
 from kenobot.core import lazy, texts
@@ -44,7 +43,7 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
             connection,
             hour,
             describe_place(call),
-            zone_in_force(connection, context.zone, call.at, call.principal.role),
+            context.find_zone(connection, call),
             call.at,
         )
     elif call.arguments:

@@ -31,7 +31,7 @@ from kenobot.agent.commands.natural_language import (
     match_without_model,
     parse_answer,
 )
-from kenobot.agent.commands.reminder_cues import may_order, may_tell_stay
+from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER, may_order, may_tell_stay
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.cognitive.remember.extract.taking_back import takes_back
@@ -57,7 +57,6 @@ _SLEEP: frozenset[Change] = frozenset({"sleep"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
 _ANY_TIME = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly decides what is an order
-_LONGEST_ANSWER = 80  # characters
 _SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 
@@ -311,7 +310,7 @@ class CommandRegistry:
 
     async def _answers_reminder(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message answers a question about a reminder. Never raises."""
-        if not inbound.text or len(inbound.text) > _LONGEST_ANSWER or not _ORDER.is_allowed(principal, inbound):
+        if not inbound.text or len(inbound.text) > LONGEST_ANSWER or not _ORDER.is_allowed(principal, inbound):
             return False
 
         def answers(connection: Connection) -> bool:

@@ -159,7 +159,7 @@ def _move(
     connection: Connection, job: Job, order: ReminderOrder, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Move a reminder to the time of an order, or ask which of two readings of that is meant."""
-    zone = find_shown_zone(job, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    zone = find_shown_zone(job, context.find_zone(connection, call))
     due = to_local(job.next_due, zone) if job.next_due is not None else None
     meaning = find_moved_time(order, due, to_local(call.at, zone), exact=job.exact)
     if meaning is None or isinstance(meaning, TimeChoice):
@@ -185,7 +185,7 @@ def carry_out(
     context: CommandContext,
 ) -> str | CommandAnswer:
     """Cancel, skip or move a reminder, and say so with a button that takes it back."""
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     try:
         if act == "cancel":
             return _confirm_change(
@@ -229,7 +229,7 @@ def _again(
 ) -> str | CommandAnswer:
     """Remind again of what was told last, or of the message that is answered, or of what was said last."""
     meaning = order.when.meaning if order.when is not None else None
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     if meaning is None:
         meaning = Moment(to_local(call.at, zone) + _USUAL_SNOOZE, exact=True)
     what = one_line(call.inbound.quoted, 200)
@@ -298,7 +298,7 @@ def _truncate(moment: str) -> datetime:
 def _press_job(
     connection: Connection, verb: str, job: Job, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     if verb == "open":
         return _open(job, zone, call)
     if verb == "undo":
@@ -343,7 +343,7 @@ def _press_told(
         return _done(connection, number, call)
     if verb == "cancel":
         return carry_out(connection, "cancel", job, None, call, context)
-    zone = find_shown_zone(job, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    zone = find_shown_zone(job, context.find_zone(connection, call))
     return _snooze(connection, number, _find_snooze_end(occurrence, rest, zone, call.at), call, context)
 
 
@@ -368,7 +368,7 @@ def _snooze(
         job = jobs.snooze(connection, occurrence, until, call.at)
     except JobError as error:
         return error.words(call.language)
-    zone = find_shown_zone(job, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    zone = find_shown_zone(job, context.find_zone(connection, call))
     when = say_moment(to_local(until, zone), call.language, to_local(call.at, zone).date())
     note_spoken(connection, call.inbound.session, job.id, call.at)
     what = texts.QUOTED(call.language, text=one_line(job.text))

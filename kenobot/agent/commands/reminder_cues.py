@@ -6,6 +6,9 @@ from kenobot.cognitive.text.words import fold
 _TABLES = load_tables(__package__, "reminder_cues.toml")
 _ORDER: tuple[str, ...] = tuple(_TABLES["order"])
 _STAY: tuple[str, ...] = tuple(_TABLES["stay"])
+LONGEST_ANSWER = 80
+"""Characters of an answer to a question about a reminder."""
+
 _LONGEST = 1000  # characters of a message that may be about them
 
 

@@ -15,9 +15,9 @@ from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_moment, say_rule
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER
 from kenobot.agent.commands.reminder_orders import ReminderOrder, read_half, read_whole_time
 from kenobot.cognitive.text.when import Choice as TimeChoice
 from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
@@ -34,7 +34,6 @@ KIND = "reminder"
 
 _ANSWER_WITHIN = timedelta(hours=12)
 _EVENING, _MORNING = time(20), time(9)
-_LONGEST_ANSWER = 80
 _MOST_ASKED = 8
 
 Act = Literal["set", "cancel", "skip", "move", "away"]
@@ -76,7 +75,7 @@ def ask_time(
 
     job: one that is moved, 0 for a new one.
     """
-    now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    now = to_local(call.at, context.find_zone(connection, call))
     given: list[Moment | Recurrence] = [each for option in options for each in _flatten(option)]
     labels = [_capitalize(_label(option, call.language, now)) for option in given]
     if not given:
@@ -103,7 +102,7 @@ def offer(connection: Connection, order: ReminderOrder, call: CommandCall, conte
         return ask_time(connection, order.what, given, call, context)
     payload = _payload(connection, call, "set", order.what, times=(to_fields(given[0]),))
     number, language = _open(connection, call, payload), call.language
-    now = to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    now = to_local(call.at, context.find_zone(connection, call))
     text = texts.REMIND_OFFER(
         language, what=texts.QUOTED(language, text=one_line(order.what)), when=_label(given[0], language, now)
     )
@@ -123,7 +122,7 @@ def ask_which(
     numbers = tuple(job.id for job in found)
     payload = _payload(connection, call, act, call.arguments, jobs=numbers)
     number = _open(connection, call, payload)
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     lines = []
     for place, job in enumerate(shown, 1):
         when = say_next(job, zone, call.language, call.at)
@@ -172,7 +171,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime) -> App
 
 def read_answer(connection: Connection, approval: Approval, text: str, now: datetime) -> ReminderAnswer | None:
     """Return the answer that a message gives to a question; None where it is none. now: the owner's local time."""
-    if len(text) > _LONGEST_ANSWER:
+    if len(text) > LONGEST_ANSWER:
         return None
     asked = load_payload(approval)
     word = parse_answer(text)

@@ -14,7 +14,6 @@ from kenobot.agenda.job import Job, JobError, NewJob, Place, place_in
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_rule
-from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.commands import reminder_questions
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, button_rows, one_line
 from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_typed
@@ -76,7 +75,7 @@ def add_reminder(
     connection: Connection, what: str, meaning: Moment | Recurrence, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Store a reminder and confirm it."""
-    zone = zone_in_force(connection, context.zone, call.at, call.principal.role)
+    zone = context.find_zone(connection, call)
     new = NewJob(what, describe_place(call), meaning, trust=call.principal.trust, origin=call.inbox_id or None)
     try:
         job = jobs.add_job(connection, new, zone, call.at)
@@ -88,7 +87,7 @@ def add_reminder(
 def confirm(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> CommandAnswer:
     """Say what a reminder is and when it comes, with a button that takes it back."""
     what = texts.QUOTED(call.language, text=one_line(job.text))
-    when = say_next(job, zone_in_force(connection, context.zone, call.at, call.principal.role), call.language, call.at)
+    when = say_next(job, context.find_zone(connection, call), call.language, call.at)
     sentence = texts.REMIND_SET
     rule = ""
     if job.is_recurring:
@@ -129,7 +128,7 @@ def _number_jobs(shown: list[Job], page: int) -> list[tuple[int, Job]]:
 
 
 def _line(connection: Connection, job: Job, call: CommandCall, context: CommandContext) -> str:
-    when = say_next(job, zone_in_force(connection, context.zone, call.at, call.principal.role), call.language, call.at)
+    when = say_next(job, context.find_zone(connection, call), call.language, call.at)
     if job.is_recurring:
         rule = say_rule(job.rule, job.start_local, call.language)
         when = texts.REMINDER_RULE_NEXT(call.language, rule=rule, when=when)
@@ -148,4 +147,4 @@ def describe_place(call: CommandCall) -> Place:
 
 def read_local_now(connection: Connection, call: CommandCall, context: CommandContext) -> datetime:
     """Return the owner's local time."""
-    return to_local(call.at, zone_in_force(connection, context.zone, call.at, call.principal.role))
+    return to_local(call.at, context.find_zone(connection, call))
