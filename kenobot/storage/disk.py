@@ -170,6 +170,8 @@ def _decoded(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
         text = decoder.decode(raw)
     except UnicodeDecodeError:
         return ReadResult(stamp, problem=problem)
+    if "\0" in text:  # a disk that failed leaves such files: nobody wrote that
+        return ReadResult(stamp, problem=problem)
     has_half = bool(decoder.getstate()[0])
     return ReadResult(stamp, problem=problem, before_half=text) if has_half else ReadResult(stamp, text)
 

@@ -66,12 +66,15 @@ async def test_what_is_being_written_is_not_written_yet(house: House) -> None:
 # ── trouble ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_damaged_file_is_left_alone_and_reported(house: House, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("damaged", [b"\xff\xfe broken", bytes(40), b"## 14:00" + bytes(9)])
+async def test_a_damaged_file_is_left_alone_and_reported(
+    house: House, caplog: pytest.LogCaptureFixture, damaged: bytes
+) -> None:
     """It is never overwritten; when the person has mended it, everything is brought together."""
     await house.learn("one", flush=True)
-    (house.root / LOG).write_bytes(b"\xff\xfe broken")
+    (house.root / LOG).write_bytes(damaged)
     await house.learn("two", flush=True)
-    assert (house.root / LOG).read_bytes() == b"\xff\xfe broken"
+    assert (house.root / LOG).read_bytes() == damaged
     assert list(house.mirror.problems) == [f"{LOG} is not UTF-8 text: it is left alone."]
     await house.mirror.sync_in()
     assert [record.message for record in caplog.records] == list(house.mirror.problems)
