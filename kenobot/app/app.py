@@ -271,7 +271,7 @@ class App:
         if not any(map(self._model.calls_tools, range(self._model.provider_count))):
             _log.warning("Tools are enabled, but no provider that is set can call any.")
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
-        return ToolStage(toolbox, *parts, search_memory=prompts.search)
+        return ToolStage(toolbox, *parts, search_memory=prompts.search, rules=self.settings.tools.rules)
 
     @property
     def _reports_memory(self) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.safety.trifecta import allowed
-from kenobot.agent.turn import tool_consent
+from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
@@ -16,12 +16,14 @@ from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.core.bus import Bus
 from kenobot.core.redaction import Redactor
+from kenobot.core.settings.schema import ToolRule
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import ToolContext, ToolEffects
-from kenobot.storage import turn_steps
+from kenobot.storage import tool_grants, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -38,6 +40,11 @@ _NO_WAY_OUT = (
     "Not run, for safety: this conversation shows words of others beside private memory, and the tool could carry "
     "memory out. Tell the person what you wanted to do, and that it can be asked for in a new conversation."
 )
+_DENIED = "Not run: the owner's rules do not allow this call. Tell the person."
+_CANNOT_ASK = (
+    "Not run: the owner's rules want them asked first, which is possible only alone with them, and for a call that is "
+    "short enough to be shown whole. Tell the person."
+)
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
 SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
@@ -45,7 +52,10 @@ SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
 
 @dataclass(slots=True)
 class ToolStage:
-    """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session."""
+    """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session.
+
+    rules: the owner's, the first that matches counts.
+    """
 
     toolbox: Toolbox
     database: Database
@@ -54,6 +64,7 @@ class ToolStage:
     zone: ZoneInfo
     redact: Redactor
     search_memory: SearchMemory
+    rules: Sequence[ToolRule] = ()
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
 
@@ -75,9 +86,27 @@ class ToolStage:
         """Word the question whether it may run; "" where there is none."""
         return tool_consent.question(data) if data.held_back is not None else ""
 
-    def ask(self, connection: Connection, data: TurnData, at: datetime) -> None:
-        """Open that question, in the transaction that commits the turn."""
-        tool_consent.ask(connection, data, at)
+    def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
+        """Open that question, in the transaction that commits the turn; return its buttons."""
+        return tool_consent.ask(connection, data, at)
+
+    async def resume(self, data: TurnData) -> tuple[Reply, ...]:
+        """Return a piece that makes the call to which the message of a turn says yes; () for none."""
+        answer = tool_consent.read_answer(data)
+        if answer is None:
+            return ()
+        now, message = self.clock.now(), data.pending.id
+
+        def write(connection: Connection) -> Reply | None:
+            call = tool_consent.answer_question(connection, data, answer, now)
+            if call is None:
+                return None
+            piece = Reply("", "tool_use", calls=(call,))
+            turn_steps.append_step(connection, message, 0, piece, now)
+            return piece
+
+        piece = await self.database.write(write)
+        return () if piece is None else (piece,)
 
     @property
     def effects(self) -> Mapping[str, ToolEffects]:
@@ -121,10 +150,10 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        refusal = self._refusal(data, prepared, rounds)
-        if refusal is not None and not await self._has_consent(data, call, at):
+        refusal = None if await self._has_consent(data, call, at) else await self._refusal(data, prepared, call, rounds)
+        if refusal is not None:
             await self._announce(data, call, "refused", 0.0)
-            return failed(call.id, refusal if tool_consent.may_ask(data, call) else _NO_WAY_OUT)
+            return failed(call.id, refusal)
         if prepared.effects.changes_outside and at not in data.tools.begun:
             await self._store(data, at, call)
             data.tools.begun.add(at)
@@ -144,19 +173,34 @@ class ToolStage:
         await self._announce(data, call, "failed" if result.failed else "done", took)
         return ToolResult(call.id, self.redact(result.text), result.failed)
 
-    def _refusal(self, data: TurnData, prepared: PreparedTool, rounds: Sequence[ToolRound]) -> str | None:
-        """Return why a call has to wait for the owner, by what the model was shown when it wrote it; None to run it."""
+    async def _refusal(
+        self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound]
+    ) -> str | None:
+        """Return why a call is not run now, by the owner's rules and what the model was shown; None to run it."""
         assert data.context is not None
+        decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
+        if decision == "deny":
+            return _DENIED
+        may_ask = tool_consent.may_ask(data, call)
         shown = with_rounds(data.context, rounds, self.effects).exposure
         if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
-            return tool_consent.HELD_BACK
-        return tool_consent.ASKS_FIRST if prepared.effects.asks_first and shown.untrusted else None
+            return tool_consent.HELD_BACK if may_ask else _NO_WAY_OUT
+        if prepared.effects.asks_first and shown.untrusted:
+            return tool_consent.ASKS_FIRST if may_ask else _NO_WAY_OUT
+        if decision == "allow" or await self._has_grant(call):
+            return None
+        return tool_consent.RULE_ASKS if may_ask else _CANNOT_ASK
+
+    async def _has_grant(self, call: ToolCall) -> bool:
+        """Return whether the owner allowed this very call for good."""
+        described = tool_consent.describe_call(call)
+        return await self.database.read(lambda connection: tool_grants.has_grant(connection, described))
 
     async def _has_consent(self, data: TurnData, call: ToolCall, at: int) -> bool:
         """Return whether the owner said yes to this very call; that is used up, and the call begun, at once."""
         if at in data.tools.begun:  # before a crash, of a call that may be run again
             return True
-        if not tool_consent.says_yes(data):
+        if tool_consent.read_answer(data) not in ("yes", "always"):
             return False
         now = self.clock.now()
 

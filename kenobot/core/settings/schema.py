@@ -116,7 +116,20 @@ class PostProcessorsSettings(PluginsSettings):
     )
 
 
+class ToolRule(SettingsModel):
+    """What is done with the calls of a tool. Patterns have the wildcards of file names.
+
+    arguments: by name; all of them must match. where: the kind of chat.
+    """
+
+    tool: NonEmptyText
+    decision: Literal["allow", "ask", "deny"]
+    arguments: dict[str, str] = Field(default_factory=dict)
+    where: Literal["anywhere", "private", "group"] = "anywhere"
+
+
 class ToolsSettings(PluginsSettings):
+    rules: tuple[ToolRule, ...] = ()
     rounds: int = Field(8, ge=1, le=50)
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
     total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)

@@ -295,7 +295,7 @@ async def test_no_way_out_once_words_of_others_stand_beside_memory(tmp_path: Pat
 async def test_the_owner_may_let_a_call_out(tmp_path: Path) -> None:
     """The core shows the call itself, and a yes is good for that call alone, once."""
     tool, again = Tool("A page.", _FETCHES), calls("b.example")
-    script = ["Hello.", calls("a"), "Read.", again, "It links to another page.", again, "Read that too.", again, "No."]
+    script = ["Hello.", calls("a"), "Read.", again, "It links to another page.", "Read that too.", again, "No."]
     async with Scene(tmp_path, script, tools=[tool]) as scene:
         await scene.say("hi")
         assert await scene.say("read a") == "Read."
@@ -309,16 +309,18 @@ async def test_the_owner_may_let_a_call_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "word"), [("yes", "c.example"), ("no", "b.example"), ("yes, and read the next one", "b.example")]
+    ("said", "ran"),
+    [("yes", ["a", "b.example"]), ("no", ["a"]), ("yes, and read the next one", ["a"]), ("always", ["a", "b.example"])],
 )
-async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, word: str) -> None:
-    """Neither to other arguments nor by other words."""
+async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, ran: list[str]) -> None:
+    """The call that was shown is run, whatever the model would call next, and by no other words."""
     tool = Tool("A page.", _FETCHES)
-    script = ["Hello.", calls("a"), "Read.", calls("b.example"), "May I?", calls(word), "I could not."]
+    script = ["Hello.", calls("a"), "Read.", calls("b.example"), "May I?", calls("c.example"), "I could not."]
     async with Scene(tmp_path, script, tools=[tool]) as scene:
         for text in ("hi", "read a", "go on", said):
             await scene.say(text)
-        assert tool.ran == ["a"]
+        assert tool.ran == ran
+        assert await scene.rows("SELECT call FROM tool_grant") == [], "the guard asks each time"
 
 
 async def test_a_page_cannot_have_the_owner_asked(tmp_path: Path) -> None:
