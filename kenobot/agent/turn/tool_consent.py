@@ -31,11 +31,13 @@ RULE_ASKS = (
     "Not run yet: the owner's rules want them asked first. They are asked below your answer whether it may run with "
     "exactly these arguments, and it is run once they say yes. Say why you want it, and end your answer."
 )
+HELD = (HELD_BACK, ASKS_FIRST, RULE_ASKS)
+"""What the model is told of calls that the owner is asked about."""
+
 ConsentAnswer = Literal["yes", "no", "always"]
 
 _KIND = "tool"
 _ALWAYS = frozenset(("always", "always for this", "siempre", "siempre para esto"))
-_HELD = (HELD_BACK, ASKS_FIRST, RULE_ASKS)
 _ANSWER_WITHIN = timedelta(hours=1)
 _LONGEST_ALWAYS = 30  # characters
 _LONGEST = 1000  # characters of a call that is shown
@@ -52,7 +54,7 @@ def wanted_call(rounds: Sequence[ToolRound]) -> tuple[ToolCall, str] | None:
     """Return the last call that was held back, and what the model was told; also when a crash came between."""
     pairs = [pair for each in rounds for pair in zip(each.calls, each.results, strict=True)]
     return next(
-        ((call, result.text) for call, result in reversed(pairs) if result.failed and result.text in _HELD), None
+        ((call, result.text) for call, result in reversed(pairs) if result.failed and result.text in HELD), None
     )
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.safety.trifecta import allowed
@@ -15,7 +15,7 @@ from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.core.bus import Bus
-from kenobot.core.redaction import Redactor
+from kenobot.core.redaction import Redactor, escape_controls
 from kenobot.core.settings.schema import ToolRule
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
@@ -23,9 +23,10 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import ToolContext, ToolEffects
-from kenobot.storage import tool_grants, turn_steps
+from kenobot.storage import tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.tool_runs import ToolOutcome, ToolRun
 
 _log = logging.getLogger(__name__)
 
@@ -40,11 +41,14 @@ _NO_WAY_OUT = (
     "Not run, for safety: this conversation shows words of others beside private memory, and the tool could carry "
     "memory out. Tell the person what you wanted to do, and that it can be asked for in a new conversation."
 )
+_USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
 _DENIED = "Not run: the owner's rules do not allow this call. Tell the person."
 _CANNOT_ASK = (
     "Not run: the owner's rules want them asked first, which is possible only alone with them, and for a call that is "
     "short enough to be shown whole. Tell the person."
 )
+_REFUSALS = (_DENIED, _CANNOT_ASK, _NO_WAY_OUT)
+_LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
 SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
@@ -124,13 +128,15 @@ class ToolStage:
         for place, call in enumerate(calls):
             at = number + 2 * place
             if at + 1 not in journal.results:
+                before = journal.seconds
                 if is_last or place >= self.toolbox.limits.calls:
                     result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
                 else:
                     result = await self._result(data, rounds, call, at)
                 journal.results[at + 1] = result
+                journal.took[at + 1] = journal.seconds - before
             if at + 1 not in journal.stored:
-                await self._store(data, at + 1, journal.results[at + 1])
+                await self._store_result(data, at + 1, call)
                 journal.stored.add(at + 1)
         return tuple(journal.results[number + 2 * place + 1] for place in range(len(calls)))
 
@@ -150,6 +156,8 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
+        if await self._count_today() >= limits.calls_a_day:
+            return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = None if await self._has_consent(data, call, at) else await self._refusal(data, prepared, call, rounds)
         if refusal is not None:
             await self._announce(data, call, "refused", 0.0)
@@ -231,6 +239,26 @@ class ToolStage:
             turn_steps.append_step(connection, message, number, step, now)
 
         await self.database.write(write)
+
+    async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
+        """Store the result of a call, and the call itself for the owner to read later."""
+        result, pending, now = data.tools.results[number], data.pending, self.clock.now()
+        refused = result.text in _REFUSALS or result.text in tool_consent.HELD
+        outcome: ToolOutcome = "done" if not result.failed else "refused" if refused else "failed"
+        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
+        told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
+        run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
+
+        def write(connection: Connection) -> None:
+            turn_steps.append_step(connection, pending.id, number, result, now)
+            tool_runs.add_run(connection, run)
+
+        await self.database.write(write)
+
+    async def _count_today(self) -> int:
+        """Count the calls since midnight in the owner's zone."""
+        today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        return await self.database.read(lambda connection: tool_runs.count_runs(connection, today.astimezone(UTC)))
 
     async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
         seconds = round(took, 3)

@@ -134,6 +134,7 @@ class ToolsSettings(PluginsSettings):
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
     total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)
     result_chars: int = Field(8000, ge=100, le=200_000)
+    calls_a_day: int = Field(500, ge=1, le=100_000)
 
 
 class HomePluginsSettings(SettingsModel):

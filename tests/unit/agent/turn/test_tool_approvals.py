@@ -7,8 +7,10 @@ import pytest
 
 from kenobot.agent.turn import tool_policy
 from kenobot.core.settings.schema import ToolRule
+from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool import ToolEffects
+from kenobot.storage import erasure
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import Tool, calls
@@ -144,3 +146,39 @@ def test_a_rule_matches_by_tool_arguments_and_place(rule: dict[str, object], pri
     """What matches no rule goes by the tool's own effects; an argument that is no text or number matches nothing."""
     call = ToolCall("c", "do", {"word": "git status", "number": 3, "list": ["x"]})
     assert tool_policy.decide([ToolRule.model_validate(rule)], call, _ALWAYS, private=private) == decision
+
+
+async def test_what_tools_did_can_be_read(tmp_path: Path) -> None:
+    """`/why` names them for the owner, and the log keeps call, outcome and the beginning of the result."""
+    tool = Tool("42", _QUIET)
+    async with Scene(tmp_path, [calls("a"), "It is 42."], tools=[tool]) as scene:
+        await scene.say("do it")
+        assert 'Tools that were called for it:\n- `do {"word": "a"}`: done' in await scene.say("/why")
+        rows = await scene.rows("SELECT tool, call, outcome, told, session FROM tool_run")
+        assert rows == [("do", 'do {"word": "a"}', "done", "42", "telegram-1")]
+
+
+async def test_a_day_has_a_limit_of_calls(tmp_path: Path) -> None:
+    """The model is told that no more may be called; a new day counts anew."""
+    tool, clock = Tool("42", _QUIET), EagerClock()
+    environ = {"KENOBOT_TOOLS__CALLS_A_DAY": "1"}
+    script = [calls("a"), "Done.", calls("b"), "No more.", calls("c"), "Done."]
+    async with Scene(tmp_path, script, tools=[tool], clock=clock, environ=environ) as scene:
+        for text in ("one", "two"):
+            await scene.say(text)
+        assert tool.ran == ["a"]
+        clock.advance(timedelta(days=1).total_seconds())
+        await scene.say("three")
+        assert tool.ran == ["a", "c"]
+
+
+async def test_a_purge_takes_calls_along(tmp_path: Path) -> None:
+    """Neither the log nor what is allowed for good says what was erased."""
+    tool = Tool("42", _ALWAYS)
+    script = ["Noted. <memory>The safe opens with Hyacinth</memory>", calls("Hyacinth"), "May I?", "Done."]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        for text in ("note it", "do it", "always"):
+            await scene.say(text)
+        assert len(await scene.rows("SELECT * FROM tool_run UNION ALL SELECT *, 1, 1, 1, 1 FROM tool_grant")) == 3
+        await scene.app.database.write(lambda c: erasure.erase_turns(c, (), ["Hyacinth"], OWNER_SCOPE))
+        assert await scene.rows("SELECT 1 FROM tool_run UNION ALL SELECT 1 FROM tool_grant") == []
