@@ -62,7 +62,7 @@ def count_runs(connection: Connection, since: datetime) -> int:
 
 def _load(row: tuple[Any, ...]) -> ToolRun:
     *values, at = row
-    return ToolRun(*values, datetime.fromisoformat(at))
+    return ToolRun(*(*values, datetime.fromisoformat(at)))
 
 
 async def prune(database: Database, now: datetime) -> None:

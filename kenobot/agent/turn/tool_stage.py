@@ -1,7 +1,8 @@
 """Run the tool calls of a reply, in their order, each once however often the turn is taken up again."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -47,6 +48,7 @@ _CANNOT_ASK = (
     "Not run: the owner's rules want them asked first, which is possible only alone with them, and for a call that is "
     "short enough to be shown whole. Tell the person."
 )
+_MOST_BESIDE = 4  # calls that run beside each other
 _REFUSALS = (_DENIED, _CANNOT_ASK, _NO_WAY_OUT)
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
@@ -122,23 +124,47 @@ class ToolStage:
     ) -> tuple[ToolResult, ...]:
         """Return the results of the calls of the last piece. is_last: run none, the rounds are used up.
 
-        What an earlier attempt stored is not run again; what it may have done is not done again.
+        What an earlier attempt stored is not run again; what it may have done is not done again. Calls that only read
+        run beside each other, the others in the order of the model.
         """
-        journal, calls, number = data.tools, pieces[-1].calls, first_number(rounds) + len(pieces)
+        calls, number = pieces[-1].calls, first_number(rounds) + len(pieces)
+        for group in self._group(data, calls):
+            runs = (self._settle(data, rounds, calls[at], number + 2 * at, at, is_last=is_last) for at in group)
+            ended = await asyncio.gather(*runs, return_exceptions=True)
+            for error in filter(None, ended):
+                raise error
+        return tuple(data.tools.results[number + 2 * place + 1] for place in range(len(calls)))
+
+    def _group(self, data: TurnData, calls: Sequence[ToolCall]) -> Iterator[list[int]]:
+        """Iterate over the places of calls that may run beside each other."""
+        group: list[int] = []
         for place, call in enumerate(calls):
-            at = number + 2 * place
-            if at + 1 not in journal.results:
-                before = journal.seconds
-                if is_last or place >= self.toolbox.limits.calls:
-                    result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
-                else:
-                    result = await self._result(data, rounds, call, at)
-                journal.results[at + 1] = result
-                journal.took[at + 1] = journal.seconds - before
-            if at + 1 not in journal.stored:
-                await self._store_result(data, at + 1, call)
-                journal.stored.add(at + 1)
-        return tuple(journal.results[number + 2 * place + 1] for place in range(len(calls)))
+            found = self.toolbox.find(call.name, data.principal)
+            reads = found is not None and not found.effects.changes_outside
+            if group and not (reads and len(group) < _MOST_BESIDE):
+                yield group
+                group = []
+            group.append(place)
+            if not reads:
+                yield group
+                group = []
+        if group:
+            yield group
+
+    async def _settle(
+        self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int, place: int, *, is_last: bool
+    ) -> None:
+        """Run the call of step `at`, unless it has a result, and store that. place: of the call in its reply."""
+        journal = data.tools
+        if at + 1 not in journal.results:
+            if is_last or place >= self.toolbox.limits.calls:
+                result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
+            else:
+                result = await self._result(data, rounds, call, at)
+            journal.results[at + 1] = result
+        if at + 1 not in journal.stored:
+            await self._store_result(data, at + 1, call)
+            journal.stored.add(at + 1)
 
     async def _result(self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int) -> ToolResult:
         """Run one call, or say why not."""
@@ -178,6 +204,7 @@ class ToolStage:
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
         data.tools.seconds += took
+        data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         return ToolResult(call.id, self.redact(result.text), result.failed)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -505,6 +506,25 @@ async def test_a_call_that_was_let_out_survives_a_crash(tmp_path: Path) -> None:
     async with Scene(tmp_path, ["Read that too."], tools=[again]) as scene:
         await scene.app.wait_drained()
         assert (again.ran, scene.texts) == (["b"], ["Read that too."])
+
+
+class Meeting(Tool):
+    """Ends once another call of it has begun."""
+
+    async def run(self, arguments: Word, turn: ToolContext) -> str:
+        self.ran.append(arguments.word)
+        await until(lambda: len(self.ran) > 1)
+        return arguments.word
+
+
+async def test_calls_that_only_read_run_beside_each_other(tmp_path: Path) -> None:
+    """Their results come in the order of the calls; a call that changes something waits for those before it."""
+    reads, changes = Meeting(name="read"), Tool("changed", _CHANGES)
+    called = (*calls("a", "b", name="read").calls, replace(calls("c").calls[0], id="c2"))
+    async with Scene(tmp_path, [Reply("", "tool_use", calls=called), "Done."], tools=[reads, changes]) as scene:
+        assert await scene.say("go") == "Done."
+        assert [each.text for each in results(requests(scene)[1])] == ["a", "b", "changed"]
+        assert (reads.ran, changes.ran) == (["a", "b"], ["c"])
 
 
 class Stubborn(Tool):
