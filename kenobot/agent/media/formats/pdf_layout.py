@@ -1,8 +1,9 @@
 """Read the columns and tables of a PDF page in the order in which a person does. Pure."""
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
 from statistics import median
 from typing import Final
 
@@ -15,6 +16,8 @@ from kenobot.agent.media.formats.pdf_lines import (
     is_apart,
     write_line,
 )
+from kenobot.agent.media.formats.pdf_order import Span, is_beside, is_drawn_apart, is_table, is_within, split_bands
+from kenobot.agent.media.formats.pdf_rows import join_cells
 from kenobot.agent.media.formats.pdf_text import Glyph, Run, join_words
 from kenobot.core.table_rows import write_row
 
@@ -28,8 +31,6 @@ _TAIL: Final = 3  # short lines below columns
 _SHORT: Final = 0.8  # of the width of a column
 _PITCHES: Final = 1.4  # times the distance of lines: a gap that parts paragraphs
 _LOOK_AHEAD: Final = 3  # stretches of lines
-
-_Span = tuple[float, float]
 
 
 def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
@@ -56,19 +57,21 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
     while at < len(lines):
         end, columns = _region(lines, at)
         after, below = _region(lines, end) if end < len(lines) else (end, [])
+        if len(columns) > 1 and (drawn := _read_drawn(lines, at, end, columns)) is not None:
+            at, written = drawn
+            yield from written
+            continue
         if _head(lines[at:end], below) and _is_prose(lines[end:after], below):
             end, columns = after, below
         region = lines[at:end]
         if _is_prose(region, columns):
             end, columns = _extend(lines, end, columns)
             end = _find_end(lines[at:end], columns) + at
-            for column in columns:
-                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
-                yield from _read([_close_gaps(line) for line in inside if line])
+            yield from _read_columns(lines[at:end], columns)
         elif (beside := _find_beside(lines, at)) is not None:
             end, columns = beside
             for column in columns:
-                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
+                inside = [[run for run in line if is_within(run, column)] for line in lines[at:end]]
                 yield from _read([line for line in inside if line])
         elif all(len(_columns(line)) < 2 for line in region):
             yield from map(write_line, region)
@@ -77,15 +80,55 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
         at = end
 
 
-def _head(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+def _read_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Span]) -> tuple[int, Iterable[str]] | None:
+    """Return where columns of text or a table with wrapped cells end, and their lines, if their drawing shows them."""
+    bands = split_bands(lines[at:end])
+    if not any(is_drawn_apart(band, columns) for band in bands):
+        return None
+    if len(bands) == 1 and is_beside(bands[0], columns):
+        end, columns = _extend_drawn(lines, at, end, columns)
+        return end, _read_columns(lines[at:end], columns)
+    if is_beside(bands[0], columns) and len(bands[0]) >= _PROSE_LINES:  # no head of a table, above something else
+        return at + len(bands[0]), _read_columns(bands[0], columns)
+    if is_table(bands, columns) or not any(is_beside(band, columns) for band in bands):
+        rows = [line for band in bands for line in _join_wrapped(band, columns)]
+        return (end, _table(rows)) if len(rows) < end - at else None
+    written = [_read_columns(band, columns) if is_beside(band, columns) else _table(band) for band in bands]
+    return end, chain.from_iterable(written)
+
+
+def _extend_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Span]) -> tuple[int, list[Span]]:
+    """Extend columns over the lines further down that are drawn before the last of them ends."""
+    while end < len(lines):
+        grown = _merge([*columns, *((run.x0, run.x1) for run in lines[end])], _gap(lines[end]))
+        band = lines[at : end + 1]
+        if len(grown) != len(columns) or len(split_bands(band)) > 1 or not is_drawn_apart(band, grown):
+            break
+        columns, end = grown, end + 1
+    return end, columns
+
+
+def _join_wrapped(band: list[list[Run]], columns: Sequence[Span]) -> list[list[Run]]:
+    parts = [[run for line in band for run in line if is_within(run, column)] for column in columns]
+    is_row = is_drawn_apart(band, columns) and (is_beside(band, columns) or min(map(len, filter(None, parts))) < 2)
+    return [join_cells(band)] if is_row else band
+
+
+def _read_columns(lines: Sequence[list[Run]], columns: Sequence[Span]) -> Iterator[str]:
+    for column in columns:
+        inside = [[run for run in line if is_within(run, column)] for line in lines]
+        yield from _read([_close_gaps(line) for line in inside if line])
+
+
+def _head(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether lines are headings of columns of text below them, one of each column."""
     return len(region) < _PROSE_LINES and all(
-        len(line) == len(columns) and all(_is_within(run, column) for run, column in zip(line, columns, strict=True))
+        len(line) == len(columns) and all(is_within(run, column) for run, column in zip(line, columns, strict=True))
         for line in region
     )
 
 
-def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[_Span]] | None:
+def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[Span]] | None:
     """Return where two texts beside each other end, whose lines seldom lie at one height, and their columns."""
     end, columns = _region(lines, start)
     while len(columns) == 2 and end < len(lines):
@@ -103,12 +146,12 @@ def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[_Spa
     return (end, columns) if _wraps_beside(lines[start:end], columns) else None
 
 
-def _wraps_beside(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+def _wraps_beside(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether a sentence goes on beside another line that begins, which no row of a table does."""
     for column, other in (columns, columns[::-1]):
         pairs = [
-            (next((run for run in line if _is_within(run, column)), None),
-             next((run for run in line if _is_within(run, other)), None))
+            (next((run for run in line if is_within(run, column)), None),
+             next((run for run in line if is_within(run, other)), None))
             for line in region
         ]  # fmt: skip
         for (text, before), (rest, after) in pairwise(pairs):
@@ -121,15 +164,15 @@ def _wraps_beside(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool
     return False
 
 
-def _share_heights(region: Sequence[list[Run]], columns: Sequence[_Span]) -> float:
+def _share_heights(region: Sequence[list[Run]], columns: Sequence[Span]) -> float:
     """Return which share of the lines of the shorter column are at the height of lines of the other."""
     left, right = columns
-    sides = [[run for line in region for run in line if _is_within(run, each)] for each in columns]
+    sides = [[run for line in region for run in line if is_within(run, each)] for each in columns]
     shifts = [
         one.y0 - other.y0
         for line in region
         for one, other in pairwise(line)
-        if _is_within(one, left) and _is_within(other, right)
+        if is_within(one, left) and is_within(other, right)
     ]
     if min(map(len, sides)) < _PROSE_LINES or not shifts:
         return 1.0 if shifts else 0.5
@@ -137,7 +180,7 @@ def _share_heights(region: Sequence[list[Run]], columns: Sequence[_Span]) -> flo
     return sum(abs(shift - level) < _SHIFT for shift in shifts) / min(map(len, sides))
 
 
-def _find_end(region: Sequence[list[Run]], columns: Sequence[_Span]) -> int:
+def _find_end(region: Sequence[list[Run]], columns: Sequence[Span]) -> int:
     """Return where columns end that are of one length and have short lines below them, such as a signature."""
     narrow = min(right - left for left, right in columns)
     pitch = median(above[0].y0 - below[0].y0 for above, below in pairwise(region))
@@ -147,16 +190,16 @@ def _find_end(region: Sequence[list[Run]], columns: Sequence[_Span]) -> int:
         flows = _flows(region[:at], columns)
         if goes_on and not flows and any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
             break
-        ends = [min(run.y0 for line in region[:at] for run in line if _is_within(run, column)) for column in columns]
+        ends = [min(run.y0 for line in region[:at] for run in line if is_within(run, column)) for column in columns]
         gap = min(ends) - max(run.y0 for run in region[at])
         if gap > _PITCHES * pitch and (flows or max(ends) - min(ends) < _PITCHES * pitch):
             return at
     return len(region)
 
 
-def _flows(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+def _flows(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether a sentence goes on from the end of a column to the top of the next."""
-    sides = [[run.text for line in region for run in line if _is_within(run, column)] for column in columns]
+    sides = [[run.text for line in region for run in line if is_within(run, column)] for column in columns]
     return any(
         bool(left and right) and left[-1][-1] not in ".:!?" and right[0][0].islower() for left, right in pairwise(sides)
     )
@@ -166,10 +209,13 @@ def _close_gaps(line: list[Run]) -> list[Run]:
     """Join a line of text whose blanks are wide because it fills its column."""
     if len(line) < 2 or sum(len(run.text) for run in line) < _PROSE_CHARS:
         return line
-    return [Run(" ".join(run.text for run in line), line[0].x0, line[-1].x1, line[0].y0, line[0].y1)]
+    first, last = min(run.first for run in line), max(run.last for run in line)
+    return [
+        replace(line[0], text=" ".join(run.text for run in line), x1=line[-1].x1, first=first, last=last, glyphs=())
+    ]
 
 
-def _extend(lines: Sequence[list[Run]], end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
+def _extend(lines: Sequence[list[Run]], end: int, columns: list[Span]) -> tuple[int, list[Span]]:
     """Extend columns of text over the lines further down that go on with them."""
     at, grown = end, columns
     for _ in range(_LOOK_AHEAD):
@@ -184,7 +230,7 @@ def _extend(lines: Sequence[list[Run]], end: int, columns: list[_Span]) -> tuple
     return end, columns
 
 
-def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> tuple[int, list[_Span]]:
+def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> tuple[int, list[Span]]:
     """Return where a stretch of lines ends that has the same gaps down the page, and the columns between them.
 
     close: also end it where a gap ends.
@@ -214,7 +260,7 @@ def _is_moved(above: Sequence[Run], below: Sequence[Run]) -> bool:
     return not (more or rest) and one.y0 >= other.y1 and (one.x0 > other.x1 or other.x0 > one.x1)
 
 
-def _columns(line: Sequence[Run]) -> list[_Span]:
+def _columns(line: Sequence[Run]) -> list[Span]:
     return _merge([(run.x0, run.x1) for run in line], _gap(line))
 
 
@@ -235,8 +281,8 @@ def _fits(line: Sequence[Run], below: Sequence[Run]) -> bool:
     return len(line) == 1 and len(grown) == len(columns) > 1 and not is_apart(line, below)
 
 
-def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
-    found = list[_Span]()
+def _merge(spans: Sequence[Span], gap: float) -> list[Span]:
+    found = list[Span]()
     for begin, end in sorted(spans):
         if found and begin - found[-1][1] < gap:
             found[-1] = (found[-1][0], max(found[-1][1], end))
@@ -251,16 +297,12 @@ def _gap(line: Sequence[Run]) -> float:
     return max(0.1, min(0.5 * min(run.size for run in line), *own, math.inf))
 
 
-def _is_within(run: Run, column: _Span) -> bool:
-    return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
-
-
-def _is_prose(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+def _is_prose(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether columns hold running text: most lines are long, and fill their column."""
     if len(columns) < 2:
         return False
     for left, right in columns:
-        inside = [[run for run in line if _is_within(run, (left, right))] for line in region]
+        inside = [[run for run in line if is_within(run, (left, right))] for line in region]
         lines = [line for line in inside if line]
         if len(lines) < _PROSE_LINES or median(sum(len(run.text) for run in line) for line in lines) < _PROSE_CHARS:
             return False
@@ -269,7 +311,7 @@ def _is_prose(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
     return True
 
 
-def _fills(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+def _fills(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether lines are of one column of text, which some of them fill."""
     wide = 0.9 * min(right - left for left, right in columns)
     return any(len(line) == 1 and line[0].x1 - line[0].x0 > wide for line in region)
@@ -283,6 +325,6 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
             if line is region[0] and len(line) == 1:
                 yield write_line(line)
                 continue
-            cells = [" ".join(run.text for run in line if _is_within(run, column)) for column in columns]
+            cells = [" ".join(run.text for run in line if is_within(run, column)) for column in columns]
             yield write_row(cells) if len(columns) > 1 else write_line(line)
         at = end

@@ -117,4 +117,6 @@ def _join_cell(column: Sequence[Run]) -> Run:
     text = " ".join(join_words(run.text for run in lines))
     bottom, top = lines[-1].y0, lines[0].y1
     left, right = min(run.x0 for run in column), max(run.x1 for run in column)
-    return Run(text, left, right, bottom, top, lines=max(1, round((top - bottom) / lines[0].size)))
+    count = max(1, round((top - bottom) / lines[0].size))
+    first, last = min(run.first for run in lines), max(run.last for run in lines)
+    return Run(text, left, right, bottom, top, lines=count, first=first, last=last)
