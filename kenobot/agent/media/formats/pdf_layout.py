@@ -16,7 +16,15 @@ from kenobot.agent.media.formats.pdf_lines import (
     is_apart,
     write_line,
 )
-from kenobot.agent.media.formats.pdf_order import Span, is_beside, is_drawn_apart, is_table, is_within, split_bands
+from kenobot.agent.media.formats.pdf_order import (
+    Span,
+    is_beside,
+    is_drawn_apart,
+    is_table,
+    is_within,
+    join_wrapped_bands,
+    split_bands,
+)
 from kenobot.agent.media.formats.pdf_rows import join_cells
 from kenobot.agent.media.formats.pdf_text import Glyph, Run, join_words
 from kenobot.core.table_rows import write_row
@@ -83,12 +91,14 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
 def _read_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Span]) -> tuple[int, Iterable[str]] | None:
     """Return where columns of text or a table with wrapped cells end, and their lines, if their drawing shows them."""
     bands = split_bands(lines[at:end])
+    if len(bands) == 1:
+        end, columns = _extend_drawn(lines, at, end, columns)
+        bands = [list(lines[at:end])]
+    bands = join_wrapped_bands(bands, columns)
     if not any(is_drawn_apart(band, columns) for band in bands):
         return None
-    if len(bands) == 1 and is_beside(bands[0], columns):
-        end, columns = _extend_drawn(lines, at, end, columns)
-        return end, _read_columns(lines[at:end], columns)
-    if is_beside(bands[0], columns) and len(bands[0]) >= _PROSE_LINES:  # no head of a table, above something else
+    is_whole = len(bands) == 1 or len(bands[0]) >= _PROSE_LINES  # and no head of a table
+    if is_whole and is_beside(bands[0], columns):
         return at + len(bands[0]), _read_columns(bands[0], columns)
     if is_table(bands, columns) or not any(is_beside(band, columns) for band in bands):
         rows = [line for band in bands for line in _join_wrapped(band, columns)]

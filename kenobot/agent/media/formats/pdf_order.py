@@ -10,6 +10,8 @@ Span = tuple[float, float]
 
 _TABLE: Final = 3  # rows of wrapped cells: so many are a table, fewer are texts beside each other
 _VALUES: Final = 2 / 3  # of the lines of a column, which have figures
+_TIGHT: Final = 0.92  # of the distance of rows: that of the lines of a cell
+_FILLED: Final = 0.7  # of the width of a column, by a line that is wrapped
 _LEVEL: Final = 0.8  # points: lines at one height
 
 
@@ -27,6 +29,34 @@ def split_bands(lines: Sequence[list[Run]]) -> list[list[list[Run]]]:
     below = list(accumulate(reversed(firsts), min))[::-1]
     cuts = [0, *(at for at in range(1, len(lines)) if above[at - 1] < below[at]), len(lines)]
     return [list(lines[begin:end]) for begin, end in pairwise(cuts)]
+
+
+def join_wrapped_bands(bands: Sequence[list[list[Run]]], columns: Sequence[Span]) -> list[list[list[Run]]]:
+    """Join bands of which one begins or ends with a further line of a cell of the other."""
+    found = list[list[list[Run]]]()
+    for at, band in enumerate(bands):
+        pitches = [above[-1][0].y0 - below[0][0].y0 for above, below in pairwise(bands[max(0, at - 2) : at + 2])]
+        is_title = at == 1 and len(found[0][0]) == 1
+        if found and not is_title and _goes_on(found[-1][-1], band[0], columns, pitches):
+            found[-1] = [*found[-1], *band]
+        else:
+            found.append(band)
+    return found
+
+
+def _goes_on(above: list[Run], below: list[Run], columns: Sequence[Span], pitches: Sequence[float]) -> bool:
+    pitch = above[0].y0 - below[0].y0
+    if min(len(above), len(below)) > 1 or pitch >= _TIGHT * min((each for each in pitches if each != pitch), default=0):
+        return False
+    return any(
+        one.last + 1 == other.first
+        and is_within(one, column)
+        and is_within(other, column)
+        and one.x1 - one.x0 > _FILLED * (column[1] - column[0])
+        for column in columns
+        for one in above
+        for other in below
+    )
 
 
 def is_drawn_apart(band: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
