@@ -32,13 +32,6 @@ from kenobot.core.table_rows import write_row
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
 _FILLED: Final = 0.75  # of the width of a column
-_SHIFT: Final = 0.6  # points: lines at one height
-_ALIGNED: Final = 0.4  # of the lines of a column: more of them at the height of others make it one of a table
-_TABLE: Final = 0.8  # of these: it is one
-_TAIL: Final = 3  # short lines below columns
-_SHORT: Final = 0.8  # of the width of a column
-_PITCHES: Final = 1.4  # times the distance of lines: a gap that parts paragraphs
-_LOOK_AHEAD: Final = 3  # stretches of lines
 
 
 def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
@@ -64,23 +57,13 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(lines):
         end, columns = _region(lines, at)
-        after, below = _region(lines, end) if end < len(lines) else (end, [])
         if len(columns) > 1 and (drawn := _read_drawn(lines, at, end, columns)) is not None:
             at, written = drawn
             yield from written
             continue
-        if _head(lines[at:end], below) and _is_prose(lines[end:after], below):
-            end, columns = after, below
         region = lines[at:end]
         if _is_prose(region, columns):
-            end, columns = _extend(lines, end, columns)
-            end = _find_end(lines[at:end], columns) + at
-            yield from _read_columns(lines[at:end], columns)
-        elif (beside := _find_beside(lines, at)) is not None:
-            end, columns = beside
-            for column in columns:
-                inside = [[run for run in line if is_within(run, column)] for line in lines[at:end]]
-                yield from _read([line for line in inside if line])
+            yield from _read_columns(region, columns)
         elif all(len(_columns(line)) < 2 for line in region):
             yield from map(write_line, region)
         else:
@@ -130,91 +113,6 @@ def _read_columns(lines: Sequence[list[Run]], columns: Sequence[Span]) -> Iterat
         yield from _read([_close_gaps(line) for line in inside if line])
 
 
-def _head(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
-    """Return whether lines are headings of columns of text below them, one of each column."""
-    return len(region) < _PROSE_LINES and all(
-        len(line) == len(columns) and all(is_within(run, column) for run, column in zip(line, columns, strict=True))
-        for line in region
-    )
-
-
-def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[Span]] | None:
-    """Return where two texts beside each other end, whose lines seldom lie at one height, and their columns."""
-    end, columns = _region(lines, start)
-    while len(columns) == 2 and end < len(lines):
-        after, below = _region(lines, end)
-        grown = _merge([*columns, *below], _gap(lines[end]))
-        if len(grown) != 2 or _share_heights(lines[end:after], grown) > _TABLE:
-            break
-        end, columns = after, grown
-    if len(columns) != 2:
-        return None
-    if _share_heights(lines[start:end], columns) <= _ALIGNED:
-        return end, columns
-    more = (at for at in range(start, end) if len(lines[at]) > len(columns))  # of a table that follows
-    end = next(more, end)
-    return (end, columns) if _wraps_beside(lines[start:end], columns) else None
-
-
-def _wraps_beside(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
-    """Return whether a sentence goes on beside another line that begins, which no row of a table does."""
-    for column, other in (columns, columns[::-1]):
-        pairs = [
-            (next((run for run in line if is_within(run, column)), None),
-             next((run for run in line if is_within(run, other)), None))
-            for line in region
-        ]  # fmt: skip
-        for (text, before), (rest, after) in pairwise(pairs):
-            if text is None or rest is None or before is None or after is None:
-                continue
-            goes_on = text.x1 - text.x0 > _FILLED * (column[1] - column[0]) and rest.text[0].islower()
-            is_short = before.x1 - before.x0 < _FILLED * (other[1] - other[0])
-            if goes_on and text.text[-1] not in ".:!?" and is_short and after.text[0].isupper():
-                return True
-    return False
-
-
-def _share_heights(region: Sequence[list[Run]], columns: Sequence[Span]) -> float:
-    """Return which share of the lines of the shorter column are at the height of lines of the other."""
-    left, right = columns
-    sides = [[run for line in region for run in line if is_within(run, each)] for each in columns]
-    shifts = [
-        one.y0 - other.y0
-        for line in region
-        for one, other in pairwise(line)
-        if is_within(one, left) and is_within(other, right)
-    ]
-    if min(map(len, sides)) < _PROSE_LINES or not shifts:
-        return 1.0 if shifts else 0.5
-    level = median(shifts)
-    return sum(abs(shift - level) < _SHIFT for shift in shifts) / min(map(len, sides))
-
-
-def _find_end(region: Sequence[list[Run]], columns: Sequence[Span]) -> int:
-    """Return where columns end that are of one length and have short lines below them, such as a signature."""
-    narrow = min(right - left for left, right in columns)
-    pitch = median(above[0].y0 - below[0].y0 for above, below in pairwise(region))
-    last = len(region) - _TAIL - 1 if not _flows(region, columns) else len(region)
-    for at in range(len(region) - 1, max(last, 0), -1):
-        goes_on = at < len(region) - 1 and region[at][0].y0 - region[at + 1][0].y0 < _PITCHES * pitch
-        flows = _flows(region[:at], columns)
-        if goes_on and not flows and any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
-            break
-        ends = [min(run.y0 for line in region[:at] for run in line if is_within(run, column)) for column in columns]
-        gap = min(ends) - max(run.y0 for run in region[at])
-        if gap > _PITCHES * pitch and (flows or max(ends) - min(ends) < _PITCHES * pitch):
-            return at
-    return len(region)
-
-
-def _flows(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
-    """Return whether a sentence goes on from the end of a column to the top of the next."""
-    sides = [[run.text for line in region for run in line if is_within(run, column)] for column in columns]
-    return any(
-        bool(left and right) and left[-1][-1] not in ".:!?" and right[0][0].islower() for left, right in pairwise(sides)
-    )
-
-
 def _close_gaps(line: list[Run]) -> list[Run]:
     """Join a line of text whose blanks are wide because it fills its column."""
     if len(line) < 2 or sum(len(run.text) for run in line) < _PROSE_CHARS:
@@ -223,21 +121,6 @@ def _close_gaps(line: list[Run]) -> list[Run]:
     return [
         replace(line[0], text=" ".join(run.text for run in line), x1=line[-1].x1, first=first, last=last, glyphs=())
     ]
-
-
-def _extend(lines: Sequence[list[Run]], end: int, columns: list[Span]) -> tuple[int, list[Span]]:
-    """Extend columns of text over the lines further down that go on with them."""
-    at, grown = end, columns
-    for _ in range(_LOOK_AHEAD):
-        if at == len(lines):
-            break
-        at, below = _region(lines, at)
-        grown = _merge([*grown, *below], _gap(lines[end]))
-        if len(grown) != len(columns):
-            break
-        if _is_prose(lines[end:at], grown) or _fills(lines[end:at], grown):
-            return _extend(lines, at, grown)
-    return end, columns
 
 
 def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> tuple[int, list[Span]]:
@@ -319,12 +202,6 @@ def _is_prose(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
         if median(line[-1].x1 - line[0].x0 for line in lines) < _FILLED * (right - left):
             return False
     return True
-
-
-def _fills(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
-    """Return whether lines are of one column of text, which some of them fill."""
-    wide = 0.9 * min(right - left for left, right in columns)
-    return any(len(line) == 1 and line[0].x1 - line[0].x0 > wide for line in region)
 
 
 def _table(region: Sequence[list[Run]]) -> Iterator[str]:
