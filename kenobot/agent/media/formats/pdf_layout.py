@@ -18,6 +18,7 @@ from kenobot.agent.media.formats.pdf_lines import (
 )
 from kenobot.agent.media.formats.pdf_order import (
     Span,
+    has_figure,
     is_beside,
     is_drawn_apart,
     is_table,
@@ -208,6 +209,7 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(region):
         end, columns = _region(region, at, close=True)
+        columns = _join_heads(region[at:end], columns)
         for line in region[at:end]:
             if line is region[0] and len(line) == 1:
                 yield write_line(line)
@@ -215,3 +217,22 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
             cells = [" ".join(run.text for run in line if is_within(run, column)) for column in columns]
             yield write_row(cells) if len(columns) > 1 else write_line(line)
         at = end
+
+
+def _join_heads(lines: Sequence[list[Run]], columns: Sequence[Span]) -> list[Span]:
+    """Join a column that has only a head with the one beside it that has none: figures are at the other side."""
+    heads, cells = (
+        [any(is_within(run, column) for line in part for run in line) for column in columns]
+        for part in (lines[:1], lines[1:])
+    )
+    if any(has_figure(run) for run in lines[0]):
+        return list(columns)
+    joined, alone = list[Span](), list[tuple[bool, bool]]()
+    for column, found in zip(columns, zip(heads, cells, strict=True), strict=True):
+        if alone and {alone[-1], found} == {(True, False), (False, True)}:
+            joined[-1] = (joined[-1][0], column[1])
+            alone[-1] = (True, True)
+        else:
+            joined.append(column)
+            alone.append(found)
+    return joined

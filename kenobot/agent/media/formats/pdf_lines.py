@@ -10,12 +10,14 @@ from typing import Final
 
 from kenobot.agent.media.formats.package import SIGNS
 from kenobot.agent.media.formats.pdf_rows import attach_small, join_beside
+from kenobot.agent.media.formats.pdf_strings import keep_strings, part_strings
 from kenobot.agent.media.formats.pdf_text import Glyph, Run
 
 _SPACE: Final = 0.16  # of the size of letters: a gap that parts words
 _WIDE: Final = 0.9  # the same, one that may part columns
 _MOVED: Final = 0.35  # the same, where words of a text have a blank between them and these have none
 _CELL: Final = 0.12  # the same, where these are drawn by themselves, as cells are
+_OVER: Final = 0.2  # the same, a string that begins so far within the one before
 _MANY: Final = 5  # gaps of one width, which cells of tables have not
 _LEAST_RAISED: Final = 0.5  # of the height of the word beside: initials at the top of a text are taller
 _ENDS: Final = ".,;:!?)]}\"'’”»%€$"  # signs behind which a note may be marked
@@ -57,8 +59,9 @@ def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
     letters = list(glyphs)
     rows = group_rows(letters)
     has_blanks = sum(each.text == " " for each in letters) > _BLANKS * len(letters)
-    lines = [_join_mark(list(_runs(row, has_blanks=has_blanks))) for row in attach_small(rows)]
+    lines = [_join_mark(list(_runs(keep_strings(row), has_blanks=has_blanks))) for row in attach_small(rows)]
     lines = join_beside([line for line in lines if line])
+    lines = part_strings(lines, _run)
     for above, below in pairwise(range(len(lines))):
         lines[below] = _part(lines[below], lines[above])
     for below, above in pairwise(reversed(range(len(lines)))):
@@ -117,7 +120,10 @@ def _runs(row: Sequence[Glyph], *, has_blanks: bool) -> Iterator[Run]:
         is_moved = has_blanks and bool(begun) and bool(begun[-1].text.strip())  # further along without a blank
         share = _WIDE if not is_moved else _MOVED if glyph.string == begun[-1].string else _CELL
         is_wide = glyph.x0 - end > share * (glyph.y1 - glyph.y0)
-        if begun and not is_blank and is_wide and not is_justified:
+        is_over = (
+            bool(begun) and glyph.string != begun[-1].string and begun[-1].x1 - glyph.x0 > _OVER * (glyph.y1 - glyph.y0)
+        )
+        if begun and not is_blank and (is_over or (is_wide and not is_justified)):
             yield _run(begun)
             begun = []
         if begun or not is_blank:

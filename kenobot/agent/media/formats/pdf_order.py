@@ -20,6 +20,11 @@ def is_within(run: Run, column: Span) -> bool:
     return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
 
 
+def has_figure(run: Run) -> bool:
+    """Return whether there is a figure among the words."""
+    return any(map(str.isdigit, run.text))
+
+
 def split_bands(lines: Sequence[list[Run]]) -> list[list[list[Run]]]:
     """Part lines wherever all above is drawn before all below: rows of tables are, columns of text are one band."""
     firsts = [min(run.first for run in line) for line in lines]
@@ -91,11 +96,7 @@ def _has_values(parts: Sequence[Sequence[Run]]) -> bool:
         return False
     if all(name.text.endswith(":") for name in names):
         return True
-    if any(_has_figure(name) for name in names):
+    if any(has_figure(name) for name in names):
         return False
-    shares = (sum(map(_has_figure, part)) / len(part) for part in values if _has_figure(part[0]) or len(parts) > 2)
+    shares = (sum(map(has_figure, part)) / len(part) for part in values if has_figure(part[0]) or len(parts) > 2)
     return any(share >= _VALUES for share in shares)
-
-
-def _has_figure(run: Run) -> bool:
-    return any(map(str.isdigit, run.text))
