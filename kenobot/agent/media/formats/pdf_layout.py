@@ -14,6 +14,7 @@ from kenobot.agent.media.formats.pdf_lines import (
     drop_doubles,
     find_lines,
     is_apart,
+    is_right_to_left,
     write_line,
 )
 from kenobot.agent.media.formats.pdf_order import (
@@ -109,7 +110,7 @@ def _join_wrapped(band: list[list[Run]], columns: Sequence[Span]) -> list[list[R
 
 
 def _read_columns(lines: Sequence[list[Run]], columns: Sequence[Span]) -> Iterator[str]:
-    for column in columns:
+    for column in reversed(columns) if is_right_to_left(lines[0][-1].text) else columns:
         inside = [[run for run in line if is_within(run, column)] for line in lines]
         yield from _read([_close_gaps(line) for line in inside if line])
 
@@ -165,7 +166,8 @@ def _begins_table(lines: Sequence[list[Run]], at: int) -> bool:
         return True
     if len(line) < 2:
         return bool(below) and _fits(line, below)
-    return len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], _gap(line))) > 1
+    gap = min(_gap(line), _gap(below)) if below else 0
+    return len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], gap)) > 1
 
 
 def _fits(line: Sequence[Run], below: Sequence[Run]) -> bool:

@@ -88,8 +88,13 @@ def _cut(run: Run, cell: Run) -> int:
         begins = not before.text.strip() or glyph.x0 - before.x1 > _SPACE * (glyph.y1 - glyph.y0)
         rest = "".join(each.text for each in run.glyphs[at:])
         if begins and glyph.text.strip() and (abs(glyph.x0 - cell.x0) < _SAME or (is_last and " " not in rest.strip())):
-            return at if all(unicodedata.bidirectional(each.text[0]) not in ("R", "AL") for each in run.glyphs) else 0
+            return 0 if is_right_to_left(run.text) else at
     return 0
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether some of a text is read from right to left."""
+    return any(unicodedata.bidirectional(each) in ("R", "AL") for each in text)
 
 
 def _join_mark(line: list[Run]) -> list[Run]:
@@ -197,7 +202,8 @@ def _is_mark(glyphs: Sequence[Glyph], at: int) -> bool:
     if sign.isdigit() or sign in SIGNS:
         is_price = behind in ".," and at + 1 < len(glyphs) and glyphs[at + 1].text[:1].isdigit()
         return behind.isalnum() or (behind in _ENDS and not is_price)
-    return sign.isalpha() and behind.isalpha()
+    is_ordinal = behind.isdigit() and at + 1 < len(glyphs) and glyphs[at + 1].text[:1].isalpha()
+    return sign.isalpha() and behind.isalnum() and not is_ordinal
 
 
 def _begins_note(pieces: Sequence[str], before: Glyph, glyph: Glyph) -> bool:
