@@ -94,8 +94,10 @@ def _read_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Spa
 
 def _extend_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Span]) -> tuple[int, list[Span]]:
     """Extend columns over the lines further down that are drawn before the last of them ends."""
+    gap = min(map(_gap, lines[at:end]))
     while end < len(lines):
-        grown = _merge([*columns, *((run.x0, run.x1) for run in lines[end])], _gap(lines[end]))
+        gap = min(gap, _gap(lines[end]))
+        grown = _merge([*columns, *((run.x0, run.x1) for run in lines[end])], gap)
         band = lines[at : end + 1]
         if len(grown) != len(columns) or len(split_bands(band)) > 1 or not is_drawn_apart(band, grown):
             break
@@ -130,11 +132,12 @@ def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> t
 
     close: also end it where a gap ends.
     """
-    columns = _columns(lines[start])
+    columns, gap = _columns(lines[start]), _gap(lines[start])
     end = start + 1
     while end < len(lines):
         line = lines[end]
-        grown = _merge([*columns, *((run.x0, run.x1) for run in line)], _gap(line))
+        gap = _gap(line) if len(line) > 1 else min(gap, _gap(line))
+        grown = _merge([*columns, *((run.x0, run.x1) for run in line)], gap)
         if len(columns) > 1 and (len(grown) < 2 or len(grown) == len(columns) + len(line) > len(columns) + 1):
             break
         is_first = end - start == 1 and not _is_moved(lines[start], line)

@@ -74,7 +74,8 @@ def is_drawn_apart(band: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
 def is_beside(band: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether two columns at least have more than a line, and are no names with their values."""
     parts = [part for column in columns if (part := _runs(band, column))]
-    return sum(len(part) > 1 for part in parts) > 1 and not _has_values(parts)
+    counts = [sum(any(is_within(run, column) for run in line) for line in band) for column in columns]
+    return sum(count > 1 for count in counts) > 1 and not _has_values(parts)
 
 
 def is_table(bands: Sequence[Sequence[list[Run]]], columns: Sequence[Span]) -> bool:
