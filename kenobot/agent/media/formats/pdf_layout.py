@@ -33,6 +33,7 @@ from kenobot.core.table_rows import write_row
 
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_LEAST: Final = 0.1  # points between columns
 _FILLED: Final = 0.75  # of the width of a column
 
 
@@ -193,7 +194,7 @@ def _merge(spans: Sequence[Span], gap: float) -> list[Span]:
 def _gap(line: Sequence[Run]) -> float:
     """Return how wide a gap is at least that parts columns: no wider than those of the line itself."""
     own = [0.9 * (after.x0 - before.x1) for before, after in pairwise(line)]
-    return max(0.1, min(0.5 * min(run.size for run in line), *own, math.inf))
+    return max(_LEAST, min(0.5 * min(run.size for run in line), *own, math.inf))
 
 
 def _is_prose(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
@@ -214,7 +215,7 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(region):
         end, columns = _region(region, at, close=True)
-        columns = _join_heads(region[at:end], columns)
+        columns = _join_heads(region[at:end], _narrow(region[at:end], columns))
         for line in region[at:end]:
             if line is region[0] and len(line) == 1:
                 yield write_line(line)
@@ -224,20 +225,26 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
         at = end
 
 
+def _narrow(lines: Sequence[list[Run]], columns: list[Span]) -> list[Span]:
+    """Part the columns of a table by the narrowest gap of its lines, or by any that gives each cell one of its own."""
+    if len(columns) < 2:
+        return columns
+    spans = [(run.x0, run.x1) for line in lines for run in line]
+    fine = _merge(spans, _LEAST)
+    return fine if len(fine) == max(map(len, lines)) else _merge(spans, min(map(_gap, lines)))
+
+
 def _join_heads(lines: Sequence[list[Run]], columns: Sequence[Span]) -> list[Span]:
-    """Join a column that has only a head with the one beside it that has none: figures are at the other side."""
-    heads, cells = (
-        [any(is_within(run, column) for line in part for run in line) for column in columns]
-        for part in (lines[:1], lines[1:])
-    )
+    """Join columns beside each other of which one has a head, and that are never filled both: figures lie aside."""
     if any(has_figure(run) for run in lines[0]):
         return list(columns)
-    joined, alone = list[Span](), list[tuple[bool, bool]]()
-    for column, found in zip(columns, zip(heads, cells, strict=True), strict=True):
-        if alone and {alone[-1], found} == {(True, False), (False, True)}:
+    joined, filled = list[Span](), list[set[int]]()
+    for column in columns:
+        found = {at for at, line in enumerate(lines) if any(is_within(run, column) for run in line)}
+        if filled and (0 in filled[-1]) != (0 in found) and not filled[-1] & found:
             joined[-1] = (joined[-1][0], column[1])
-            alone[-1] = (True, True)
+            filled[-1] |= found
         else:
             joined.append(column)
-            alone.append(found)
+            filled.append(found)
     return joined
