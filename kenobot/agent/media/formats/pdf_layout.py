@@ -215,7 +215,7 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(region):
         end, columns = _region(region, at, close=True)
-        columns = _join_heads(region[at:end], _narrow(region[at:end], columns))
+        columns = _narrow(region[at:end], columns)
         for line in region[at:end]:
             if line is region[0] and len(line) == 1:
                 yield write_line(line)
@@ -230,8 +230,10 @@ def _narrow(lines: Sequence[list[Run]], columns: list[Span]) -> list[Span]:
     if len(columns) < 2:
         return columns
     spans = [(run.x0, run.x1) for line in lines for run in line]
-    fine = _merge(spans, _LEAST)
-    return fine if len(fine) == max(map(len, lines)) else _merge(spans, min(map(_gap, lines)))
+    fine = _join_heads(lines, _merge(spans, _LEAST))
+    if len(fine) == max(map(len, lines)):
+        return fine
+    return _join_heads(lines, _merge(spans, min(map(_gap, lines))))
 
 
 def _join_heads(lines: Sequence[list[Run]], columns: Sequence[Span]) -> list[Span]:
