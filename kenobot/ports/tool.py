@@ -71,12 +71,38 @@ class NoAgenda:
 _NO_AGENDA = "There is no agenda here."
 
 
+class MemoryDoor(Protocol):
+    """The speaker's memory, for tools that explain or change it. Each raises ToolFailed with what to do instead."""
+
+    async def explain(self, text: str) -> str:
+        """Tell where the memories that a text names come from, and since when they are known."""
+        ...
+
+    async def forget(self, text: str) -> str:
+        """Forget the one memory that has these words, in a way that can be undone."""
+        ...
+
+
+class NoMemory:
+    """Memory where there is none."""
+
+    async def explain(self, text: str) -> str:
+        raise ToolFailed(_NO_MEMORY)
+
+    async def forget(self, text: str) -> str:
+        raise ToolFailed(_NO_MEMORY)
+
+
+_NO_MEMORY = "There is no memory here."
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The turn in which a tool runs.
 
     call: names this run; no other run has the same. now: the time in the owner's zone. search_memory: searches what the
     speaker may see of memory, for tools that read what is private. agenda: the speaker's reminders and promises.
+    memory: what the bot knows of the speaker.
     """
 
     session: str
@@ -86,6 +112,7 @@ class ToolContext:
     now: datetime
     search_memory: Callable[[str], Awaitable[str]]
     agenda: AgendaDoor = field(default_factory=NoAgenda)
+    memory: MemoryDoor = field(default_factory=NoMemory)
 
 
 class Tool(Protocol[ArgumentsT]):

@@ -12,6 +12,7 @@ from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
+from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
 
 
@@ -105,6 +106,30 @@ class TestCancelReminder(ToolContract):
     @pytest.fixture
     def arguments(self) -> dict[str, Json]:
         return {"number": 1}
+
+
+class TestMemoryWhy(ToolContract):
+    """Explains a memory of one thing."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return MemoryWhy()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"text": "green tea"}
+
+
+class TestMemoryForget(ToolContract):
+    """Forgets the one thing."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return MemoryForget()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"text": "Ana likes green tea"}
 
 
 def test_the_tools_of_the_agenda_take_little_of_a_prompt() -> None:
