@@ -105,7 +105,7 @@ async def test_what_the_model_declines_stays_out_of_the_conversation(
         assert "forbidden" not in str(server.requests[-1])
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "tool_use"])
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
 async def test_an_answer_without_a_word_is_reported(tmp_path: Path, connect: Connect, reason: str) -> None:
     """When all was spent on thinking, the person hears that there is no answer."""
     async with (
