@@ -49,8 +49,7 @@ class CallReader:
         self._heads = tuple(
             f"{space}{tool.name}(" for tool in request.tools for space in ("", "functions.", "default_api.")
         )
-        asked = next((message.text for message in reversed(request.messages) if message.role == "user"), "")
-        self._asked = asked.lower()
+        self._asked = request.asked.lower()
         self.clear()
 
     def clear(self) -> None:
