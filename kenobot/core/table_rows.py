@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-_MOST_NESTED: Final = 12  # lines of a table in a cell that stay in the row
+_MOST_LINES, _MOST_NESTED = 3, 12  # of a cell beside one that holds a table, and of that one, which stay in a row
 _MOST_EMPTY: Final = 20  # cells that are shown one by one
 
 
@@ -32,7 +32,7 @@ def write_cells(cells: Sequence[Cell]) -> list[str]:
     filled = [cell for cell in cells if cell.lines]
     has_table = any(cell.is_outer for cell in filled)
     if has_table and (
-        len(filled) < 2 or any(len(cell.lines) > (_MOST_NESTED if cell.is_outer else 1) for cell in filled)
+        len(filled) < 2 or any(len(cell.lines) > (_MOST_NESTED if cell.is_outer else _MOST_LINES) for cell in filled)
     ):
         return [line for cell in cells for line in cell.lines]
     shown = ("\n".join(cell.lines) for cell in cells)
