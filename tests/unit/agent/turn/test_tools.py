@@ -232,10 +232,11 @@ async def test_a_provider_that_calls_no_tools_is_told_of(tmp_path: Path, caplog:
 
 
 async def test_without_tools_a_call_is_no_call(tmp_path: Path) -> None:
-    """A model that invents one is not waited for."""
-    async with Scene(tmp_path, [calls("a", text="Here you are.")]) as scene:
-        assert "Here you are." in await scene.say("go")
-        assert len(requests(scene)) == 1
+    """A model that invents one is asked once more, and told that there is none."""
+    async with Scene(tmp_path, [calls("a", text="I look it up."), "Here you are."]) as scene:
+        assert await scene.say("go") == "Here you are."
+        _, again = requests(scene)
+        assert "there is none here" in again.messages[-1].text
 
 
 async def test_guests_are_offered_what_changes_nothing(tmp_path: Path) -> None:
