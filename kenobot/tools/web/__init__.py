@@ -168,6 +168,6 @@ def _allow_host(name: str, settings: HostSettings, secrets: Mapping[str, str]) -
     return AllowedHost(frozenset(settings.methods), headers, query, tuple(used), settings.private)
 
 
-fetch = Plugin(settings=WebFetchSettings, build=_build_fetch)
-search = Plugin(settings=WebSearchSettings, build=_build_search)
-request = Plugin(settings=HttpRequestSettings, build=_build_request)
+web_fetch = Plugin(settings=WebFetchSettings, build=_build_fetch)
+web_search = Plugin(settings=WebSearchSettings, build=_build_search)
+http_request = Plugin(settings=HttpRequestSettings, build=_build_request)

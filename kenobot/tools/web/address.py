@@ -22,18 +22,15 @@ _NUMBER = lazy.regex(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")  # an IPv4 address in a
 _LOCAL: Final = frozenset(
     "localhost localdomain local internal intranet lan home corp private arpa onion test invalid example".split()
 )  # last parts of names that no public name server answers for
-_CLOUD: Final = ipaddress.IPv4Network("168.63.129.16/32")  # Azure's server of metadata, at a public address
-_NOT_PUBLIC: Final[
-    tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
-] = (  # beside those that each release of Python knows
-    _CLOUD,
-    *(ipaddress.IPv4Network(net) for net in ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/3")),
-    *(ipaddress.IPv6Network(net) for net in ("2001::/23", "2002::/16", "3ffe::/16", "3fff::/20")),
+_NOT_PUBLIC: Final = tuple(  # beside those that each release of Python knows; the first is Azure's server of metadata
+    map(
+        ipaddress.ip_network,
+        "168.63.129.16/32 192.0.0.0/24 192.88.99.0/24 224.0.0.0/3 2001::/23 2002::/16 3ffe::/16 3fff::/20".split(),
+    )
 )
 _GLOBAL: Final = ipaddress.IPv6Network("2000::/3")
 _TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")  # NAT64: the last 32 bits are an IPv4 address
 _REFUSED: Final = "That address is of this machine or of a network of its own, and is not read"
-
 _NO_ADDRESS: Final = "That is no address of the web: write it whole, as https://host/path."
 
 

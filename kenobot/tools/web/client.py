@@ -84,9 +84,13 @@ class WebClient:
     async def fetch(self, url: str, headers: Mapping[str, str]) -> Answer:
         """Get a page, also where redirects lead to it. Raises ToolFailed or RemoteError."""
         asked: list[str] = []  # bounded: redirects; turn
+        was_own = False
         async with _deadline(self.seconds, url):
             while len(asked) <= _MOST_REDIRECTS:
                 target = check_url(url, self.reach)
+                if asked and target.is_own and not was_own:  # a page of a stranger's sends the request there
+                    raise refuse_host(self.reach)
+                was_own = target.is_own
                 answer = await self._exchange(target, "GET", headers, b"")
                 location = answer.headers.get("location", "")
                 if answer.status not in _REDIRECTS or not location:

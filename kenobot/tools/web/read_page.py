@@ -98,7 +98,7 @@ def _find_links(page: str, address: str) -> dict[str, str]:
     return found
 
 
-def _read(raw: bytes, show: str, charset: str, address: str) -> dict[str, str]:
+def read_page(raw: bytes, show: str, charset: str, address: str) -> dict[str, str]:
     page = _decode(raw, charset)
     if show == "raw":
         return {"title": "", "date": "", "text": page.strip(), "how": "raw"}
@@ -127,7 +127,7 @@ def main(arguments: list[str]) -> None:
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(__file__).parents[3]))
     order, _, raw = Path(arguments[0]).read_bytes().partition(b"\n")
-    read = _read(raw, *json.loads(order))
+    read = read_page(raw, *json.loads(order))
     text = read["text"].replace("\0", "")
     told = {**read, "title": read["title"][:_LONGEST_TITLE], "text": text[:characters], "length": len(text)}
     sys.stdout.buffer.write(json.dumps(told).encode())  # in ASCII: half a letter cannot be written otherwise

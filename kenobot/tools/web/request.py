@@ -34,7 +34,9 @@ _LOST: Final = "It is not known whether the request was carried out: look before
 class RequestArguments(ToolArguments):
     method: Method = "GET"
     url: str = Field(min_length=1, max_length=4000, description="Whole address, https://…")
-    headers: dict[str, str] = Field(default_factory=dict, description="Without secrets: those are added.")
+    headers: dict[str, str] = Field(  # bounded: the arguments of one call; turn
+        default_factory=dict, description="Without secrets: those are added."
+    )
     body: str = Field("", max_length=200_000)
 
 
