@@ -15,7 +15,7 @@ import httpx
 
 from kenobot import __version__
 from kenobot.core.network import check_environment
-from kenobot.ports.errors import AnswerLost, ToolFailed, Unavailable
+from kenobot.ports.errors import AnswerLost, ConfigError, ToolFailed, Unavailable
 from kenobot.tools.web.address import IpAddress, Reach, Target, check_url, is_public, refuse_host
 
 Resolve = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
@@ -138,7 +138,10 @@ class WebClient:
                 "This machine is behind a proxy, where the address of a host cannot be checked. Nothing is read from "
                 f"the web unless the owner sets through_proxy = true in {self.reach.setting.partition(' ')[0]}."
             )
-        check_environment({f"{target.url.scheme}_proxy": proxy})
+        try:
+            check_environment({f"{target.url.scheme}_proxy": proxy})
+        except ConfigError as error:
+            raise ToolFailed(str(error)) from None
         return proxy if "://" in proxy else f"http://{proxy}"
 
     async def _send(

@@ -28,6 +28,13 @@ class Site:
     bodies: list[bytes] = field(default_factory=list)
     connected: list[tuple[str, str]] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)
+    serving: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a connection until the site is closed at the latest."""
+        task = asyncio.create_task(self.serve(reader, writer))
+        self.serving.add(task)
+        task.add_done_callback(self.serving.discard)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request."""
@@ -83,12 +90,15 @@ class _Here(httpx.AsyncBaseTransport):
 async def open_site(**pages: bytes | Write) -> AsyncIterator[Site]:
     """Serve pages until the end."""
     site = Site(pages={f"/{name}": page for name, page in pages.items()})
-    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(site.begin, "127.0.0.1", 0)
     site.port = server.sockets[0].getsockname()[1]
     try:
         yield site
     finally:
         server.close()
+        for task in site.serving:
+            task.cancel()
+        await asyncio.gather(*site.serving, return_exceptions=True)
         await server.wait_closed()
 
 
