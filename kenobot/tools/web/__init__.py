@@ -22,6 +22,8 @@ EngineName = Literal["wikipedia", "searxng", "brave", "tavily", "ddgs"]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 _PLACE: Final = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_SENDABLE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SEARCH_SECONDS: Final = 15.0
 _MOST_FOUND: Final = 1_000_000  # bytes of an answer of an engine
 _MOST_ANSWER: Final = 200_000  # bytes of an answer to a request
@@ -154,9 +156,10 @@ def _allow_host(name: str, settings: HostSettings, secrets: Mapping[str, str]) -
 
     def put_in(place: re.Match[str]) -> str:
         secret = secrets.get(place[1], "")
-        if not secret:
+        if not _SENDABLE.fullmatch(secret):
             raise ConfigError(
-                f"http_request has no {place[1]} for {name}: write credentials/tools.http_request.{place[1]}."
+                f"http_request has no {place[1]} for {name} that can be sent: write it, in plain letters, into "
+                f"credentials/tools.http_request.{place[1]}."
             )
         used.add(secret)
         return secret
@@ -165,6 +168,9 @@ def _allow_host(name: str, settings: HostSettings, secrets: Mapping[str, str]) -
         return {key: _PLACE.sub(put_in, value.get_secret_value()) for key, value in table.items()}
 
     headers, query = fill(settings.headers), fill(settings.query)
+    for key, value in headers.items():
+        if not (_HEADER.fullmatch(key) and _SENDABLE.fullmatch(value)):
+            raise ConfigError(f"http_request cannot send the header {key!r} to {name}: use plain letters, on one line.")
     return AllowedHost(frozenset(settings.methods), headers, query, tuple(used), settings.private)
 
 

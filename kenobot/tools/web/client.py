@@ -148,16 +148,13 @@ class WebClient:
         self, target: Target, url: httpx.URL, proxy: str, method: str, headers: Mapping[str, str], content: bytes
     ) -> Answer:
         """Send a request to `url`, as one for the host of `target`. Raises RemoteError or ToolFailed."""
+        sent = httpx.Headers({"Accept-Encoding": "gzip", "User-Agent": _AGENT})
+        sent.update(headers)
+        sent.update({"Host": target.url.netloc.decode("ascii"), "Connection": "close"})
         request = httpx.Request(
             method,
             url,
-            headers={
-                "Accept-Encoding": "gzip",
-                "User-Agent": _AGENT,
-                **headers,
-                "Host": target.url.netloc.decode("ascii"),
-                "Connection": "close",
-            },
+            headers=sent,
             content=content or None,
             extensions={
                 "sni_hostname": target.host if target.literal is None else str(target.literal),

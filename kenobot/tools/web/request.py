@@ -5,12 +5,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
+from urllib.parse import quote, quote_plus
 
 from pydantic import Field
 
 from kenobot.core import lazy
 from kenobot.core.left_out import cut_text
-from kenobot.core.redaction import escape_controls
+from kenobot.core.redaction import REDACTED, escape_controls
 from kenobot.ports.errors import AnswerLost, ToolFailed
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.tools.web.address import Reach, Target, check_url, name_host
@@ -27,6 +28,7 @@ _OURS: Final = frozenset(
 )
 _SHOWN: Final = ("content-type", "location", "retry-after", "etag", "last-modified", "link")
 _REPEATABLE: Final = frozenset(("GET", "HEAD", "PUT", "DELETE"))
+_LONGEST_VALUE: Final = 300
 _NOTES: Final = 1500  # characters at most before a body
 _LOST: Final = "It is not known whether the request was carried out: look before you send it again."
 
@@ -77,7 +79,7 @@ class HttpRequest:
             if arguments.method in _REPEATABLE:
                 raise
             raise AnswerLost(f"{error} {_LOST}") from None
-        return _hide(_write(answer, turn.room), host.secrets)
+        return _write(answer, turn.room, host.secrets)
 
     def _find_host(self, arguments: RequestArguments) -> tuple[Target, AllowedHost]:
         """Return the address, with its query, and what the settings say of its host. Raises ToolFailed."""
@@ -122,10 +124,10 @@ def _name_call(turn: ToolContext) -> str:
     return hashlib.sha256(f"{turn.session}\0{turn.trace}\0{turn.call}".encode()).hexdigest()[:32]
 
 
-def _write(answer: Answer, room: int) -> str:
-    lines = [f"Status: {answer.status}"]
-    lines += [f"{name}: {answer.headers[name][:300]}" for name in _SHOWN if name in answer.headers]
-    text = _read_body(answer)
+def _write(answer: Answer, room: int, secrets: tuple[str, ...]) -> str:
+    shown = {name: _hide(answer.headers[name], secrets) for name in _SHOWN if name in answer.headers}
+    lines = [f"Status: {answer.status}", *(f"{name}: {value[:_LONGEST_VALUE]}" for name, value in shown.items())]
+    text = _hide(_read_body(answer), secrets)
     cut = cut_text(text, max(room - _NOTES, room // 2)) if text else "(The answer has no body.)"
     return escape_controls("\n".join(lines)) + f"\n\n{cut}" + ("\n[The answer is longer.]" if answer.is_cut else "")
 
@@ -137,9 +139,10 @@ def _read_body(answer: Answer) -> str:
 
 
 def _hide(text: str, secrets: tuple[str, ...]) -> str:
-    """Take secrets out that a server sends back."""
+    """Take secrets out that a server sends back, also as an address spells them."""
     for secret in secrets:
-        text = text.replace(secret, "[secret]")
+        for spelt in (secret, quote(secret, safe=""), quote_plus(secret)):
+            text = text.replace(spelt, REDACTED)
     return text
 
 

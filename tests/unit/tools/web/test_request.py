@@ -13,7 +13,7 @@ from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import tool_context
 from kenobot.tools.web import HttpRequestSettings, _allow_host, http_request
 from kenobot.tools.web.address import AddressRefused, Reach
-from kenobot.tools.web.request import HttpRequest, RequestArguments
+from kenobot.tools.web.request import AllowedHost, HttpRequest, RequestArguments
 from tests.unit.tools.web.site import Site, answer, context, open_site
 
 _SECRET = "s3cr3t-value"
@@ -70,7 +70,8 @@ async def test_a_post_has_a_key_by_which_the_server_knows_it_again() -> None:
         assert keys[0] == keys[1] != keys[2]
         assert [head.get("content-type", "") for head in heads] == ["application/json", "text/plain; charset=utf-8", ""]
         assert site.bodies == [b'{"x": 1}', b"{x", b""]
-        await send(site, "https://api.example.com/v1", "DELETE")
+        await send(site, "https://api.example.com/v1", "DELETE", headers={"user-agent": "mine"})
+        assert site.heads[-1].lower().count("user-agent") == 1
         assert "idempotency-key" not in site.heads[-1].lower()
 
 
@@ -142,6 +143,16 @@ async def test_a_redirect_is_told_and_not_followed() -> None:
         assert len(site.asked) == 1
 
 
+async def test_a_secret_is_taken_out_wherever_an_answer_is_cut() -> None:
+    """Also in the address of a redirect, where it is spelt otherwise; no part of it stays at the end."""
+    async with open_site() as site:
+        tool = HttpRequest(site.client(), {"a.example.com": AllowedHost(frozenset({"GET"}), secrets=("s3 cr/t+x",))})
+        link = f"Link: <https://b.c/?{'x' * 270}s3%20cr%2Ft%2Bx&s3+cr%2Ft%2Bx>\r\n"
+        site.pages["/v1"] = answer("y" * 6495 + "s3 cr/t+x", "text/plain", headers=link)
+        told = await tool.run(RequestArguments(url="https://a.example.com/v1"), context())
+        assert "s3" not in told and "[secret]" in told
+
+
 async def test_an_answer_is_bounded() -> None:
     """In what is read and in what is shown; what is no text is not shown at all."""
     async with open_site() as site:
@@ -175,6 +186,9 @@ async def test_of_a_request_that_was_lost_nobody_knows_whether_it_was_carried_ou
     [
         ({}, "no host"),
         ({"hosts": {"a.b": {"headers": {"X": "{my_token}"}}}}, r"credentials/tools\.http_request\.my_token"),
+        ({"hosts": {"a.b": {"headers": {"X": "{my_token}"}}}, "my_token": "a\nb"}, "plain letters"),
+        ({"hosts": {"a.b": {"headers": {"X:": "b"}}}}, "plain letters"),
+        ({"hosts": {"a.b": {"headers": {"X": "ñ"}}}}, "plain letters"),
     ],
 )
 def test_settings_that_lack_something_are_refused_at_the_start(settings: dict[str, Any], words: str) -> None:
