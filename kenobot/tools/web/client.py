@@ -7,7 +7,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, M
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Final
 from urllib import request as environment
 
@@ -26,6 +26,7 @@ _CONNECT_SECONDS: Final = 5.0  # for each of the addresses of a host
 _MOST_ADDRESSES: Final = 4
 _AGENT: Final = f"KenoBot/{__version__} (a personal assistant)"
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
+_NETWORK_BITS: Final = 64  # of an IPv6 address, that all machines of a network share
 _GZIP: Final = 31  # as zlib names the format
 _GZIP_BEGINS: Final = b"\x1f"
 
@@ -121,7 +122,7 @@ class WebClient:
     async def _addresses(self, target: Target) -> Sequence[IpAddress]:
         """Return the addresses of a host, all of them checked. Raises AddressRefused."""
         found = [target.literal] if target.literal is not None else await self.resolve(target.host, target.port)
-        if not target.is_own and not all(map(is_public, found)):
+        if not target.is_own and not all(is_public(each) and not _is_near(each) for each in found):
             raise refuse_host(self.reach)
         return found[:_MOST_ADDRESSES]
 
@@ -221,6 +222,19 @@ class _Gunzip:
         except zlib.error:
             raise ToolFailed("The server's answer is damaged: it cannot be decompressed.") from None
         return bytes(unpacked)
+
+
+def _is_near(address: IpAddress) -> bool:
+    """Return whether a public address is this machine's, or of a network that it stands in by IPv6."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), 9))  # sends nothing: it chooses the address to send from
+            own = ip_address(probe.getsockname()[0])
+    except OSError:  # no way leads there
+        return False
+    length = 32 if address.version == 4 else _NETWORK_BITS
+    return address in ip_network((own, length), strict=False)
 
 
 @asynccontextmanager

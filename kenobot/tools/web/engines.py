@@ -124,8 +124,10 @@ def ask_ddgs(query: str, language: str, count: int) -> str:
     try:
         region = f"wt-{language.partition('-')[0] or 'wt'}"
         found = DDGS(timeout=10).text(query, region=region, max_results=count)
-    except DDGSException:
-        return "[]"
+    except DDGSException as error:
+        if "no results" in str(error).lower():
+            return "[]"
+        raise ToolFailed("No search engine answered. Try again later, or do without.") from None
     return json.dumps([[each.get("title"), each.get("href"), each.get("body")] for each in found])
 
 

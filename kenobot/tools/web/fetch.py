@@ -121,7 +121,7 @@ def _find_kind(answer: Answer) -> Literal["html", "plain", "document"]:
         raise ToolFailed(f"That address is no page: it is {one_line(mime[:60])}, which cannot be read as text.")
     if mime in _HTML or (mime in _UNKNOWN and head.startswith((b"<!doctype html", b"<html"))):
         return "html"
-    is_plain = mime.startswith("text/") or mime.endswith(_PLAIN)
+    is_plain = (mime.startswith("text/") or mime.endswith(_PLAIN)) and b"\0" not in head
     if is_plain and mime not in _DOCUMENTS and not head.startswith(b"%pdf-"):
         return "plain"
     return "document"

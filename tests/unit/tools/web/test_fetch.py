@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 import zlib
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,8 @@ from kenobot.agent.media.fetched import read_fetched
 from kenobot.ports.errors import AnswerLost, RemoteError, ToolFailed
 from kenobot.testing.clock import ManualClock
 from kenobot.tools.web import fetch as fetch_module
-from kenobot.tools.web.address import AddressRefused, Reach
+from kenobot.tools.web.address import AddressRefused, Reach, check_url
+from kenobot.tools.web.client import look_up
 from kenobot.tools.web.fetch import FetchArguments, WebFetch
 from tests.unit.tools.web.site import PUBLIC, Site, Write, answer, context, open_site, redirect
 
@@ -183,6 +185,39 @@ async def test_a_name_that_leads_to_a_private_address_is_refused(addresses: str)
         with pytest.raises(AddressRefused):
             await read(site, "https://innocent.example.com/page")
         assert not site.connected
+
+
+@pytest.mark.parametrize(
+    ("own", "address", "is_refused"),
+    [
+        ("93.184.216.34", "93.184.216.34", True),
+        ("93.184.216.35", "93.184.216.34", False),
+        ("2a02:1:2:3::1", "2a02:1:2:3::1", True),
+        ("2a02:1:2:3::1", "2a02:1:2:3:a:b:c:d", True),
+        ("2a02:1:2:3::1", "2a02:1:2:4::1", False),
+    ],
+)
+async def test_a_public_address_of_the_machines_own_network_is_refused(
+    own: str, address: str, is_refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At home every device has a public address by IPv6, and only the router keeps strangers from it."""
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: None)
+    monkeypatch.setattr(socket.socket, "getsockname", lambda _: (own, 1))
+    client = Site(names={"a.example.com": [address]}).client()
+    try:
+        assert [str(each) for each in await client._addresses(check_url("https://a.example.com/", Reach()))] == [
+            address
+        ]
+        assert not is_refused
+    except AddressRefused:
+        assert is_refused
+
+
+async def test_a_name_of_this_machine_is_looked_up_as_such() -> None:
+    """And one that cannot be looked up is told as that."""
+    assert all(address.is_loopback for address in await look_up("localhost", 80))
+    with pytest.raises(ToolFailed, match="no host"):
+        await look_up(f"{'a' * 64}.example.com", 80)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +417,13 @@ async def silence_at_once(writer: asyncio.StreamWriter) -> None:
 
 @pytest.mark.parametrize(
     ("body", "kind"),
-    [(b"\x89PNG\r\n", "image/png"), (b"ID3", "audio/mpeg"), (b"\0\1\2", "application/octet-stream"), (b"PK\3\4x", "")],
+    [
+        (b"\0PNG", "text/plain"),
+        (b"\x89PNG\r\n", "image/png"),
+        (b"ID3", "audio/mpeg"),
+        (b"\0\1\2", "application/octet-stream"),
+        (b"PK\3\4x", ""),
+    ],
 )
 async def test_what_is_no_text_is_told_as_such(body: bytes, kind: str) -> None:
     """A picture, a recording, a program."""

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -186,6 +187,33 @@ async def test_ddgs_that_is_not_installed_is_told_with_what_to_install(monkeypat
     monkeypatch.setitem(sys.modules, "ddgs", None)
     with pytest.raises(ToolFailed, match=r"kenobot\[search\]"):
         engines.ask_ddgs("x", "es", 5)
+
+
+async def test_ddgs_is_told_as_any_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the language that is wanted; none found is no error, and all else is told without its words."""
+    asked: list[dict[str, object]] = []
+
+    class NoResults(Exception):
+        """As ddgs raises it."""
+
+    class Engines:
+        def __init__(self, timeout: int) -> None: ...
+
+        def text(self, query: str, **given: object) -> list[dict[str, str]]:
+            asked.append(given)
+            if query == "nothing":
+                raise NoResults("No results found.")
+            if query == "refused":
+                raise NoResults("Ratelimit")
+            return [{"title": "A", "href": "https://a.b/", "body": "words"}]
+
+    monkeypatch.setitem(sys.modules, "ddgs", SimpleNamespace(DDGS=Engines))
+    monkeypatch.setitem(sys.modules, "ddgs.exceptions", SimpleNamespace(DDGSException=NoResults))
+    assert json.loads(engines.ask_ddgs("x", "pt-BR", 5)) == [["A", "https://a.b/", "words"]]
+    assert asked == [{"region": "wt-pt", "max_results": 5}]
+    assert engines.ask_ddgs("nothing", "", 5) == "[]"
+    with pytest.raises(ToolFailed, match="No search engine answered"):
+        engines.ask_ddgs("refused", "", 5)
 
 
 def _surroundings() -> PluginContext:
