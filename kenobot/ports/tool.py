@@ -96,6 +96,11 @@ class NoMemory:
 _NO_MEMORY = "There is no memory here."
 
 
+async def read_no_document(content: bytes, name: str, mime: str, characters: int) -> str:
+    """Read documents where nothing does."""
+    raise ToolFailed("Documents cannot be read here.")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The turn in which a tool runs.
@@ -103,6 +108,8 @@ class ToolContext:
     call: names this run; no other run has the same. now: the time in the owner's zone. search_memory: searches what the
     speaker may see of memory, for tools that read what is private. agenda: the speaker's reminders and promises.
     memory: what the bot knows of the speaker.
+    read_document: the text, as far as so many characters, of a PDF or office file of this content, name and type, or
+    ToolFailed with the reason. room: characters of a result that the model is shown.
     """
 
     session: str
@@ -113,6 +120,8 @@ class ToolContext:
     search_memory: Callable[[str], Awaitable[str]]
     agenda: AgendaDoor = field(default_factory=NoAgenda)
     memory: MemoryDoor = field(default_factory=NoMemory)
+    read_document: Callable[[bytes, str, str, int], Awaitable[str]] = read_no_document
+    room: int = 8000
 
 
 class Tool(Protocol[ArgumentsT]):

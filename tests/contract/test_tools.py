@@ -1,6 +1,7 @@
 """The shipped tools, and a small one, keep to the contract of tools."""
 
 import json
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -9,11 +10,19 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
+from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
+from kenobot.tools.web.address import Reach
+from kenobot.tools.web.client import WebClient
+from kenobot.tools.web.engines import Wikipedia
+from kenobot.tools.web.fetch import WebFetch
+from kenobot.tools.web.request import AllowedHost, HttpRequest
+from kenobot.tools.web.search import WebSearch
+from tests.unit.tools.web.site import answer, open_site
 
 
 class Text(ToolArguments):
@@ -132,12 +141,61 @@ class TestMemoryForget(ToolContract):
         return {"text": "Ana likes green tea"}
 
 
+class TestWebFetch(ToolContract):
+    """Reads a page of a site on this machine."""
+
+    @pytest.fixture
+    async def tool(self) -> AsyncIterator[AnyTool]:
+        async with open_site(page=answer("words", "text/plain")) as site:
+            yield WebFetch(site.client(), ManualClock())
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"url": "https://example.com/page"}
+
+
+class TestWebSearch(ToolContract):
+    """Searches a site on this machine that stands for Wikipedia."""
+
+    @pytest.fixture
+    async def tool(self) -> AsyncIterator[AnyTool]:
+        async with open_site() as site:
+            site.pages["/w/rest.php/v1/search/page?q=mareas&limit=6"] = answer('{"pages": []}', "application/json")
+            yield WebSearch(Wikipedia(site.client()), "Wikipedia", "", 6)
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"query": "mareas", "language": "es"}
+
+
+class TestHttpRequest(ToolContract):
+    """Posts to a host on this machine."""
+
+    @pytest.fixture
+    async def tool(self) -> AsyncIterator[AnyTool]:
+        async with open_site(page=answer("done", "text/plain")) as site:
+            yield HttpRequest(site.client(), {"api.example.com": AllowedHost(frozenset({"POST"}))})
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"url": "https://api.example.com/page", "method": "POST", "body": "{}"}
+
+
+def test_the_tools_of_the_web_take_little_of_a_prompt() -> None:
+    """Reading and searching are told to a model in fewer than 350 tokens."""
+    client = WebClient(Reach(), 1, 1)
+    assert _told_tokens(WebFetch(client, ManualClock()), WebSearch(Wikipedia(client), "Wikipedia", "", 6)) < 350
+
+
 def test_the_tools_of_the_agenda_take_little_of_a_prompt() -> None:
     """All three are told to a model in fewer than 500 tokens."""
-    tools: tuple[AnyTool, ...] = (ReadAgenda(), Remind(), CancelReminder())
+    assert _told_tokens(ReadAgenda(), Remind(), CancelReminder()) < 500
+
+
+def _told_tokens(*tools: AnyTool) -> int:
     specs = [PreparedTool.of(tool).spec for tool in tools]
     told = [{"name": each.name, "description": each.description, "input_schema": dict(each.schema)} for each in specs]
-    assert estimate_tokens(json.dumps(told)) < 500
+    return estimate_tokens(json.dumps(told))
 
 
 async def test_a_tool_that_declares_nothing_can_do_everything() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
@@ -201,6 +202,8 @@ class ToolStage:
             lambda query: self._search(data, prepared, query),
             TurnAgenda(self.database, self.clock, self.zone, data),
             TurnMemory(self.database, self.clock, self.zone, data),
+            read_fetched,
+            limits.result_chars,
         )
         began = self.clock.monotonic()
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))

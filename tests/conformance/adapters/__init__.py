@@ -1,6 +1,6 @@
 """Thin adapters: a case's input becomes the product's call, its result the form that the case expects."""
 
-from tests.conformance.adapters import extraction, improve, night, schedule, statistics
+from tests.conformance.adapters import extraction, improve, night, schedule, statistics, web
 from tests.conformance.adapters.conversation import (
     configuration,
     context,
@@ -42,6 +42,7 @@ ADAPTERS: dict[str, Adapter] = {
     **procedural.ADAPTERS,
     **pruning.ADAPTERS,
     **schedule.ADAPTERS,
+    **web.ADAPTERS,
     **statistics.ADAPTERS,
     **upgrades.ADAPTERS,
     "box_seal": boxes.box_seal,
