@@ -124,7 +124,7 @@ class ToolRule(SettingsModel):
 
     tool: NonEmptyText
     decision: Literal["allow", "ask", "deny"]
-    arguments: dict[str, str] = Field(default_factory=dict)
+    arguments: dict[str, str] = Field(default_factory=dict)  # bounded: the settings; start
     where: Literal["anywhere", "private", "group"] = "anywhere"
 
 
