@@ -193,7 +193,7 @@ def _without_day(fact: ExtractedFact) -> ExtractedFact:
 def _with_before(sentence: str, read: Core, before: str, said: date) -> Core:
     """A sentence behind the one before it, where it tells more of what that states or of whom it names."""
     told = read_core(before).told
-    if _adds(sentence) and _tells(told, said) and not _tells(read.told, said):
+    if _adds(sentence) and _tells(told, said) and not read_clauses(read.told, said).facts:
         read = replace(read, told=without_marks(sentence))
     elif not _goes_on(read, told, said):
         return read
