@@ -217,7 +217,10 @@ def _adds(sentence: str) -> bool:
     plain = folded(sentence)
     if sentence.rstrip().endswith("?"):
         return False
-    return bool(_ADDS.match(plain) or (_ADDS_NAMED.match(plain) and NAME_OR_FIGURE.search(sentence, 1)))
+    if _ADDS.match(plain):
+        return True
+    named = _ADDS_NAMED.match(plain) is not None and NAME_OR_FIGURE.search(sentence, 1) is not None
+    return named and not is_noted(sentence)
 
 
 def _tells(told: str, said: date) -> bool:
