@@ -87,6 +87,7 @@ def test_passing_states_are_not_kept(text: str) -> None:
         "Somos de Cuenca", "No tengo lavavajillas", "No sé conducir", "Voy al cole en bici", "Me dicen Chispas",
         "El litro de leche lo vendo a 900", "Entro a las 6 de la mañana", "mi turno empieza a las seis",
         "abandoné la carrera", "me borré del gimnasio", "la lavadora es una Bosch", "internet con Movistar",
+        "I cycle to work now", "ahora ceno a las nueve",
     ],
 )  # fmt: skip
 def test_what_somebody_does_as_a_rule_is_kept_by_any_verb(text: str) -> None:
@@ -104,6 +105,7 @@ def test_what_somebody_does_as_a_rule_is_kept_by_any_verb(text: str) -> None:
         "Me muero de hambre", "No tengo ganas", "hago lo que puedo", "vamos a ver", "soy idiota", "somos así",
         "compre leche", "abandone el plan y proponga otro", "cocina algo rico para mí", "dicen que fumo mucho",
         "si fumo, avísame", "imagina que vendo empanadas", "12 euros in dollars",
+        "desayuno ahora y voy",
     ],
 )  # fmt: skip
 def test_moods_orders_and_hearsay_in_the_same_form_are_not_kept(text: str) -> None:
