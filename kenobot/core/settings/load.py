@@ -16,7 +16,7 @@ from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugin_guard import PluginGuard
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.redaction import Redactor
-from kenobot.core.settings import explain, sources
+from kenobot.core.settings import explain, sources, workspaces
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import (
     AccessSettings,
@@ -43,6 +43,7 @@ from kenobot.core.settings.schema import (
     TranscriberSettings,
     UpdateSettings,
     WatchSettings,
+    WorkspaceSettings,
     split_lists,
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
@@ -74,6 +75,7 @@ class Settings(BaseModel):
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
     tools: ToolsSettings = ToolsSettings()
+    workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)  # bounded: the settings; start
     plugins: HomePluginsSettings = HomePluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
@@ -190,6 +192,8 @@ def load_settings(
     for plugin in catalogue.home_plugins:
         _move_variables(values, origins, plugin.group.removeprefix("kenobot."), plugin.name)
     settings, mistakes = _validate_merged(values, origins)
+    own_secrets = Path(systemd) if systemd else None
+    mistakes += workspaces.find_mistakes(settings.workspaces, home.path, own_secrets, origins)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():

@@ -123,6 +123,13 @@ class ToolsSettings(PluginsSettings):
     result_chars: int = Field(8000, ge=100, le=200_000)
 
 
+class WorkspaceSettings(SettingsModel):
+    """A folder of the owner's for tools, by a name."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    read_only: bool = False
+
+
 class HomePluginsSettings(SettingsModel):
     """Plugins of the home's own folder."""
 

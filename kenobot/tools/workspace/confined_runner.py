@@ -1,0 +1,34 @@
+"""Run commands in workspaces by the sandbox of the machine, which is looked for once."""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from kenobot.ports.errors import ToolFailed
+from kenobot.tools.workspace.folder import WorkspaceFolder
+from kenobot.tools.workspace.run import Ended, RunLimits, run_confined
+from kenobot.tools.workspace.sandbox import Confinement, Sandbox, find_sandbox
+
+
+class ConfinedRunner:
+    """Runs commands confined, or not at all."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._sandbox: Sandbox | None = None
+
+    async def run(
+        self, command: Sequence[str], folder: WorkspaceFolder, confinement: Confinement, limits: RunLimits
+    ) -> Ended:
+        """Run a command in a workspace that is there. Raises ToolFailed."""
+        try:
+            unusable = any("\0" in part for part in command) or not all(part.encode() for part in command)
+        except UnicodeEncodeError:
+            unusable = True
+        if unusable:
+            raise ToolFailed("The command holds characters that no program can be given.")
+        await asyncio.to_thread(folder.require_root)
+        if self._sandbox is None:
+            self._sandbox = await find_sandbox(Path(tempfile.gettempdir()))
+        return await run_confined(command, self._sandbox, confinement, limits)

@@ -1,0 +1,129 @@
+"""Run a confined command within limits of time, memory, processes and output, and tell what came of it."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kenobot.core import lazy
+from kenobot.core.limited_program import kill_session
+from kenobot.core.redaction import escape_controls
+from kenobot.tools.workspace.sandbox import Confinement, Sandbox
+from kenobot.tools.workspace.watch import Bounds, watch
+
+_LAUNCHER: Final = Path(__file__).with_name("limited_exec.py")
+_CHUNK: Final = 65_536
+_HEAD, _TAIL = 4_000, 2_000  # bytes of each stream that are shown
+_MOST_PRINTED: Final = 50_000_000
+_DESCRIPTORS: Final = 512
+_ENDING: Final = 0.5  # seconds for a sandbox to end what is in it
+_ESCAPES: Final = lazy.regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """Limits of one command. memory: bytes in all, and of each process. file: bytes of each file that it writes."""
+
+    seconds: float = 25.0
+    memory: int = 1_000_000_000
+    processes: int = 128
+    file: int = 500_000_000
+
+
+@dataclass(slots=True)
+class Printed:
+    """The beginning and the end of what a command printed."""
+
+    head: bytearray = field(default_factory=bytearray)  # bounded: the output of one command; call
+    tail: deque[int] = field(default_factory=lambda: deque(maxlen=_TAIL))  # bounded: the output of one command; call
+    total: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take in what was printed next."""
+        self.total += len(chunk)
+        room = _HEAD - len(self.head)
+        self.head += chunk[: max(0, room)]
+        self.tail.extend(chunk[max(0, room) :][-_TAIL:])
+
+    def show(self) -> str:
+        """Return it as text, with a note of what is left out, and without what only a terminal understands."""
+        left_out = self.total - len(self.head) - len(self.tail)
+        note = f"\n[… {left_out:,} bytes are left out here …]\n".encode() if left_out else b""
+        text = (bytes(self.head) + note + bytes(self.tail)).decode("utf-8", "replace")
+        lines = (line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n"))
+        return escape_controls("\n".join(lines)).strip("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a command. status: None where it was ended, because of `why`."""
+
+    status: int | None
+    why: str
+    output: Printed
+    errors: Printed
+
+    def tell(self) -> str:
+        """Word it for a model."""
+        end = f"[exit status {self.status}]" if self.status is not None else f"[ended: {self.why}]"
+        output, errors = self.output.show(), self.errors.show()
+        said = [end, *([output] if output else []), *(["[standard error]", errors] if errors else [])]
+        return "\n".join(said if output or errors else [end, "(it printed nothing)"])
+
+
+async def run_confined(command: Sequence[str], sandbox: Sandbox, confinement: Confinement, limits: RunLimits) -> Ended:
+    """Run a command to its end, or end it, with all that it started, at its limits or when this is cancelled."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", str(_LAUNCHER)),
+        *(str(int(limits.seconds) + 1), str(limits.memory), str(limits.file), str(_DESCRIPTORS)),
+        *sandbox.wrap(command, confinement),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={"LANG": "C.UTF-8"},
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    output, errors, flood = Printed(), Printed(), asyncio.Event()
+    pumps = (_pump(process.stdout, output, flood), _pump(process.stderr, errors, flood))
+    read = asyncio.gather(*pumps, process.wait())
+    bounds = Bounds(limits.processes, limits.memory)
+    watched = asyncio.ensure_future(watch(process.pid, bounds, confinement.workspace))
+    flooded = asyncio.ensure_future(flood.wait())
+    try:
+        await asyncio.wait((read, watched, flooded), timeout=limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+        why = f"it took longer than {limits.seconds:g} seconds"
+        if flooded.done():
+            why = f"it printed more than {_MOST_PRINTED // 1_000_000} MB"
+        elif watched.done():
+            why = watched.result()
+        return Ended(process.returncode if read.done() and not flooded.done() else None, why, output, errors)
+    finally:
+        watched.cancel()
+        flooded.cancel()
+        await _end(process, sandbox)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(read, _ENDING)
+
+
+async def _pump(stream: asyncio.StreamReader, printed: Printed, flood: asyncio.Event) -> None:
+    """Take in what a stream brings, and say when that is a flood."""
+    while chunk := await stream.read(_CHUNK):
+        printed.add(chunk)
+        if printed.total > _MOST_PRINTED:
+            flood.set()
+
+
+async def _end(process: asyncio.subprocess.Process, sandbox: Sandbox) -> None:
+    """End a sandbox and all that is in it."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, TimeoutError):
+            os.kill(process.pid, sandbox.end_signal)
+            await asyncio.wait_for(process.wait(), _ENDING)
+    await kill_session(process)
