@@ -161,7 +161,7 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
 
 def _tools(loaded: ResolvedSettings, surroundings: PluginContext) -> list[Tool[BaseModel]]:
     """Build the enabled tools, with what those that work in folders need. A broken plugin is left out and logged."""
-    folders, media = resolve_workspaces(loaded.settings.workspaces), loaded.settings.media
+    folders, media = resolve_workspaces(loaded.settings.tools.workspaces), loaded.settings.media
     surroundings = replace(
         surroundings, workspaces=folders, read_document=ToolDocuments(media.document_chars, media.document_seconds)
     )

@@ -43,7 +43,6 @@ from kenobot.core.settings.schema import (
     TranscriberSettings,
     UpdateSettings,
     WatchSettings,
-    WorkspaceSettings,
     split_lists,
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
@@ -75,7 +74,6 @@ class Settings(BaseModel):
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
     tools: ToolsSettings = ToolsSettings()
-    workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)  # bounded: the settings; start
     plugins: HomePluginsSettings = HomePluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
@@ -193,7 +191,7 @@ def load_settings(
         _move_variables(values, origins, plugin.group.removeprefix("kenobot."), plugin.name)
     settings, mistakes = _validate_merged(values, origins)
     own_secrets = Path(systemd) if systemd else None
-    mistakes += workspaces.find_mistakes(settings.workspaces, home.path, own_secrets, origins)
+    mistakes += workspaces.find_mistakes(settings.tools.workspaces, home.path, own_secrets, origins)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():

@@ -116,18 +116,24 @@ class PostProcessorsSettings(PluginsSettings):
     )
 
 
+class WorkspaceSettings(SettingsModel):
+    """A folder of the owner's for tools; its path alone stands for one that may be changed."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    read_only: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_path(cls, table: object) -> object:
+        return {"path": table} if isinstance(table, str) else table
+
+
 class ToolsSettings(PluginsSettings):
     rounds: int = Field(8, ge=1, le=50)
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
     total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)
     result_chars: int = Field(8000, ge=100, le=200_000)
-
-
-class WorkspaceSettings(SettingsModel):
-    """A folder of the owner's for tools, by a name."""
-
-    path: str = Field(min_length=1, max_length=4096)
-    read_only: bool = False
+    workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)  # bounded: the settings; start
 
 
 class HomePluginsSettings(SettingsModel):

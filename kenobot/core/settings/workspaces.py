@@ -34,8 +34,8 @@ def find_mistakes(
     for each in found:
         why = _why_not(each, settings[each.name].path, home, credentials) or _overlap(each, found)
         if why:
-            prefix = origin_prefix(("workspaces", each.name, "path"), origins)
-            yield f"{prefix}workspaces.{each.name}.path = {settings[each.name].path!r}: {why}"
+            prefix = origin_prefix(("tools", "workspaces", each.name), origins)
+            yield f"{prefix}tools.workspaces.{each.name} = {settings[each.name].path!r}: {why}."
 
 
 def _why_not(workspace: Workspace, written: str, home: Path, credentials: Path | None) -> str:

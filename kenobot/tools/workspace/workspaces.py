@@ -10,7 +10,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.tool import ToolArguments, ToolContext
 from kenobot.tools.workspace.folder import WorkspaceFolder
 
-_NONE = "The owner has named no workspace: tell them that one is set in kenobot.toml, under [workspaces.NAME]."
+_NONE = "The owner has named no workspace: tell them that one is set in kenobot.toml, under [tools.workspaces]."
 _PRIVATE = "The workspaces are the owner's, and are shown in their private chat alone."
 
 

@@ -1,6 +1,6 @@
 """Thin adapters: a case's input becomes the product's call, its result the form that the case expects."""
 
-from tests.conformance.adapters import extraction, improve, night, schedule, statistics
+from tests.conformance.adapters import extraction, improve, night, schedule, statistics, workspace
 from tests.conformance.adapters.conversation import (
     configuration,
     context,
@@ -44,6 +44,7 @@ ADAPTERS: dict[str, Adapter] = {
     **schedule.ADAPTERS,
     **statistics.ADAPTERS,
     **upgrades.ADAPTERS,
+    **workspace.ADAPTERS,
     "box_seal": boxes.box_seal,
     "box_topics": boxes.box_topics,
     "thread_boundary": boxes.thread_boundary,
