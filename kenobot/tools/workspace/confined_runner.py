@@ -22,12 +22,8 @@ class ConfinedRunner:
         self, command: Sequence[str], folder: WorkspaceFolder, confinement: Confinement, limits: RunLimits
     ) -> Ended:
         """Run a command in a workspace that is there. Raises ToolFailed."""
-        try:
-            unusable = any("\0" in part for part in command) or not all(part.encode() for part in command)
-        except UnicodeEncodeError:
-            unusable = True
-        if unusable:
-            raise ToolFailed("The command holds characters that no program can be given.")
+        if any("\0" in part for part in command):
+            raise ToolFailed("The command holds a NUL, which no program can be given.")
         await asyncio.to_thread(folder.require_root)
         if self._sandbox is None:
             self._sandbox = await find_sandbox(Path(tempfile.gettempdir()))

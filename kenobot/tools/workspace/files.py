@@ -111,7 +111,7 @@ class WriteFile:
     async def run(self, arguments: WriteArguments, turn: ToolContext) -> str:
         """Write it and say so."""
         folder, path = self._workspaces.choose(arguments.workspace, turn), arguments.path
-        data = _encode(arguments.text)
+        data = arguments.text.encode()
         was_there = await asyncio.to_thread(folder.write, path, data, replaces=arguments.replace)
         return f"{'Replaced' if was_there else 'Written'}: {show_path(path)}, {len(data)} bytes."
 
@@ -146,15 +146,8 @@ def _edit(folder: WorkspaceFolder, arguments: EditArguments) -> None:
         text = content.data.decode()
     except UnicodeDecodeError:
         raise ToolFailed("It is no text in UTF-8, and cannot be edited.") from None
-    changed = _encode(exchange(text, arguments.old, arguments.new))
+    changed = exchange(text, arguments.old, arguments.new).encode()
     folder.write(arguments.path, changed, replaces=True, before=content.state)
-
-
-def _encode(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        raise ToolFailed("The text holds halves of characters, which no file can.") from None
 
 
 def _show_list(found: list[ListedFile]) -> str:

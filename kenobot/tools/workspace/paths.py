@@ -58,11 +58,7 @@ def _relative(path: str, root: str) -> str:
 
 
 def _checked(name: str) -> str:
-    try:
-        size = len(name.encode())
-    except UnicodeEncodeError:
-        raise ToolFailed(f"{show_path(name)} is no name of a file.") from None
-    if "\0" in name or size > _LONGEST_NAME:
+    if "\0" in name or len(name.encode()) > _LONGEST_NAME:
         raise ToolFailed(f"{show_path(name)} is no name of a file.")
     return name
 

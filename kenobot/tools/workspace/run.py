@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from kenobot.core import lazy
 from kenobot.core.limited_program import kill_session
 from kenobot.core.redaction import escape_controls
 from kenobot.tools.workspace.sandbox import Confinement, Sandbox
-from kenobot.tools.workspace.watch import Bounds, watch
+from kenobot.tools.workspace.watch import Bounds, find_descendants, watch
 
 _LAUNCHER: Final = Path(__file__).with_name("limited_exec.py")
 _CHUNK: Final = 65_536
@@ -124,6 +125,9 @@ async def _end(process: asyncio.subprocess.Process, sandbox: Sandbox) -> None:
     """End a sandbox and all that is in it."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, TimeoutError):
+            if sandbox.end_signal == signal.SIGKILL:  # the first process of a namespace takes all others with it
+                for first in find_descendants(process.pid, 1):
+                    os.kill(first, signal.SIGKILL)
             os.kill(process.pid, sandbox.end_signal)
             await asyncio.wait_for(process.wait(), _ENDING)
     await kill_session(process)

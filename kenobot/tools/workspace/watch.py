@@ -31,7 +31,7 @@ async def watch(process: int, bounds: Bounds, folder: Path) -> str:
 
 
 def _excess(process: int, bounds: Bounds, folder: Path, disk: int, memory: int) -> str:
-    tree = list(_tree(process, bounds.processes + 1))
+    tree = list(find_descendants(process, bounds.processes + 1))
     if len(tree) > bounds.processes:
         return f"it started more than {bounds.processes} processes"
     if sum(map(_resident, tree)) > bounds.memory:
@@ -44,7 +44,7 @@ def _excess(process: int, bounds: Bounds, folder: Path, disk: int, memory: int) 
     return ""
 
 
-def _tree(process: int, most: int) -> Iterator[int]:
+def find_descendants(process: int, most: int) -> Iterator[int]:
     """Yield the processes below one, so many at most."""
     waiting = [process]
     while waiting and most > 0:
