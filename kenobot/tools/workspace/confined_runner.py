@@ -4,11 +4,14 @@ import asyncio
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from kenobot.ports.errors import ToolFailed
 from kenobot.tools.workspace.folder import WorkspaceFolder
 from kenobot.tools.workspace.run import Ended, RunLimits, run_confined
 from kenobot.tools.workspace.sandbox import Confinement, Sandbox, find_sandbox
+
+_LONGEST: Final = 30_000  # characters; Linux takes 128 KiB an argument
 
 
 class ConfinedRunner:
@@ -24,6 +27,8 @@ class ConfinedRunner:
         """Run a command in a workspace that is there. Raises ToolFailed."""
         if any("\0" in part for part in command):
             raise ToolFailed("The command holds a NUL, which no program can be given.")
+        if sum(map(len, command)) > _LONGEST:
+            raise ToolFailed("The command is too long: do it in parts.")
         await asyncio.to_thread(folder.require_root)
         if self._sandbox is None:
             self._sandbox = await find_sandbox(Path(tempfile.gettempdir()))

@@ -62,9 +62,10 @@ class GitSettings(BaseModel, extra="forbid"):
 class GitArguments(InWorkspace):
     verb: Verb
     folder: str = Field("", max_length=1000, description="Of the repository, in the workspace.")
-    paths: tuple[Annotated[str, Field(min_length=1, max_length=1000)], ...] = Field((), max_length=100)
+    paths: tuple[str, ...] = Field((), max_length=100)
     revision: str = Field("", max_length=200, description="For log, diff, show.")
-    message: str = Field("", max_length=10_000, description="Of a commit; of a clone: owner/name.")
+    message: str = Field("", max_length=10_000, description="Of a commit.")
+    repository: str = Field("", max_length=250, description="To clone: owner/name.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def _words(arguments: GitArguments, settings: GitSettings) -> list[str]:
 def _clone(arguments: GitArguments, settings: GitSettings) -> list[str]:
     if not settings.clone_from:
         raise ToolFailed("Cloning is off: the owner can name from where in kenobot.toml, tools.git.clone_from.")
-    wanted = parse_repository(arguments.message)
+    wanted = parse_repository(arguments.repository)
     url = f"{settings.clone_from}/{wanted.owner}/{wanted.name}"
     return ["clone", "--no-recurse-submodules", "--template=", "--quiet", "--", url, wanted.name]
 

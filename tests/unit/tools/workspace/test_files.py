@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,10 @@ from tests.unit.tools.workspace.desk import SECRET, Desk
 DOCUMENTS = Path(__file__).parents[3] / "data" / "documents"
 
 _TOOLS = ("read_file", "write_file", "edit_file", "list_files")
-_ARGUMENTS = {"write_file": {"text": "owned", "replace": True}, "edit_file": {"old": "sk", "new": "owned"}}
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "write_file": {"text": "owned", "replace": True},
+    "edit_file": {"old": "sk", "new": "owned"},
+}
 
 
 def _link(target: str) -> Callable[[Desk], None]:
