@@ -68,7 +68,7 @@ from kenobot.ports.signals import (
     STOPPING,
 )
 from kenobot.postprocessors.pipeline import Pipeline
-from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, turn_steps
+from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, tool_runs, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -271,7 +271,7 @@ class App:
         if not any(map(self._model.calls_tools, range(self._model.provider_count))):
             _log.warning("Tools are enabled, but no provider that is set can call any.")
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
-        return ToolStage(toolbox, *parts, search_memory=prompts.search)
+        return ToolStage(toolbox, *parts, search_memory=prompts.search, rules=self.settings.tools.rules)
 
     @property
     def _reports_memory(self) -> bool:
@@ -398,6 +398,7 @@ class App:
         await self.inbox.prune()
         await self.outbox.prune()
         await turn_steps.prune(self.database, self.clock.now())
+        await tool_runs.prune(self.database, self.clock.now())
         await model_calls.prune(self.database, self.clock.now())
         await approvals.prune(self.database, self.clock.now())
         await keyboards.prune(self.database, self.clock.now())

@@ -82,6 +82,7 @@ def build_toolbox(settings: Settings, plugins: PluginInstances) -> "Toolbox | No
         seconds=wanted.seconds,
         total_seconds=wanted.total_seconds,
         result_chars=wanted.result_chars,
+        calls_a_day=wanted.calls_a_day,
     )
     return Toolbox(plugins.tools, limits)
 

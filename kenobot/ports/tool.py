@@ -36,7 +36,8 @@ class ToolEffects:
     as a web page. way_out: what the model gives it leaves the machine. changes_outside: a second run would do
     something a second time.
     asks_first: while words of others are on show, the owner is asked before it is run: it does something in their name.
-    A tool that declares nothing is taken for one that does all of it, but for the last.
+    asks_always: the owner is asked each time, unless a rule of theirs or an "always" for the same call allows it.
+    A tool that declares nothing is taken for one that does all of it, but for the last two.
     """
 
     reads_private: bool = True
@@ -44,6 +45,7 @@ class ToolEffects:
     way_out: bool = True
     changes_outside: bool = True
     asks_first: bool = False
+    asks_always: bool = False
 
 
 class AgendaDoor(Protocol):

@@ -41,6 +41,11 @@ _DROP_REMINDERS = (  # with the occurrences of a job
     "DELETE FROM job WHERE scope = ? AND instr(text, ?)",
     "DELETE FROM wish WHERE scope = ? AND instr(text || char(10) || cue, ?)",
 )
+_DROP_RUNS = "DELETE FROM tool_run WHERE inbox_id = ?"
+_DROP_CALLS = (
+    "DELETE FROM tool_run WHERE instr(call, ?) OR instr(told, ?)",
+    "DELETE FROM tool_grant WHERE instr(call, ?) OR instr(call, ?)",
+)
 _BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
@@ -60,6 +65,9 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("wish", "cue", "a standing wish (row {})"),
     ("turn_step", "payload", "a turn under way (message {})"),
     ("approval", "payload", "an open question (row {})"),
+    ("tool_run", "call", "a call of a tool (message {})"),
+    ("tool_run", "told", "a result of a tool (message {})"),
+    ("tool_grant", "call", "a call of a tool that is allowed (row {})"),
     ("prompt_prefix", "text", "the beginning of a prompt (row {})"),
     ("prompt_prefix", "later", "the beginning of a prompt (row {})"),
     ("prompt_prefix", "preferences", "the beginning of a prompt (row {})"),
@@ -72,7 +80,12 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("proposal", "undo", "what proposal {} overwrote"),
 )
 _SPELLED = ("data", "attributes", "attachments", "value", "payload", "undo")  # JSON
-_PRIMARY_KEYS = {"key_value": "key", "list_file": "path", "turn_step": "inbox_id"}  # of tables without a rowid
+_PRIMARY_KEYS = {
+    "key_value": "key",
+    "list_file": "path",
+    "turn_step": "inbox_id",
+    "tool_run": "inbox_id",
+}  # of tables without a rowid
 _MOST = 20
 
 
@@ -94,7 +107,12 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
     letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
     letters += sum(connection.execute(_BLANK_KEPT, (line, _spell(line))).rowcount for line in _lines(wordings))
-    letters += sum(connection.execute(_DROP_ASKED, (turn,)).rowcount for turn in turns)
+    letters += sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in (_DROP_ASKED, _DROP_RUNS))
+    letters += sum(
+        connection.execute(sql, (_spell(line), _spell(line))).rowcount
+        for line in _lines(wordings)
+        for sql in _DROP_CALLS
+    )
     letters += sum(
         connection.execute(sql, (scope, line)).rowcount for line in _lines(wordings) for sql in _DROP_REMINDERS
     )

@@ -22,6 +22,7 @@ from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.storage import tool_runs
 from kenobot.storage.connection import Connection
 
 _NEWEST = 8  # memories a page
@@ -142,6 +143,10 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
         parts = [texts.WHY_SOME(call.language, question=question, lines=lines)]
     if others:
         parts.append(texts.WHY_MORE(call.language, count=len(others)))
+    if runs := tool_runs.runs_of_turn(connection, reply.turn) if call.principal.role == "owner" else []:
+        outcomes = {"done": texts.TOOL_DONE, "failed": texts.TOOL_FAILED, "refused": texts.TOOL_REFUSED}
+        called = [f"- `{one_line(run.call)}`: {outcomes[run.outcome](call.language)}" for run in runs]
+        parts.append("\n".join([texts.WHY_TOOLS(call.language), *called]))
     return CommandAnswer("\n\n".join(parts), _openers([record for record in named if record.status == "active"]))
 
 

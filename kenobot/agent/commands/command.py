@@ -142,7 +142,7 @@ class Command:
     stores_argument: the arguments go into memory as they stand. language: of the words that it was given in. if_known:
     only in private, and only where memory has what it names. openly: in a group its answer is for everybody, not for
     the person alone who gave it. points_back: only in private, and where no question of the bot's is open that the
-    words answer.
+    words answer. for_model: a press that the model answers, as if its words had been written.
     """
 
     names: tuple[str, ...]
@@ -155,6 +155,7 @@ class Command:
     if_known: bool = False
     openly: bool = False
     points_back: bool = False
+    for_model: bool = False
 
     def name(self, language: Language) -> str:
         """Return the name that a menu shows."""

@@ -164,8 +164,13 @@ class TurnRunner:
         language = await self._choose_language(inbound, inbound.text)
         began = self._s.clock.now()
         command = (given, inbound.text) if given else await self._find_command(inbound, principal, began)
+        pressed = ""
+        if command is not None and command[0].for_model:  # a button that is as good as words
+            pressed, command = command[1], None
+            pending = replace(pending, inbound=_speak(inbound, pressed, language))
         calls = self._s.model.calls_of(pending.session, pending.id)
         data = TurnData(pending, principal, language, calls, PhaseTimes(began), command, renews=taken.renews)
+        data.pressed = pressed
         data.attachments_read = given is not None
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
@@ -300,7 +305,12 @@ class TurnRunner:
                 data.tools = saved.journal
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
             await self._read_attachments(data, self._s.media)
-        return machine.MessageClaimed(data.attempt, saved.pieces, age, data.command is not None, saved.rounds)
+        pieces = saved.pieces
+        if self._s.tools is not None and data.command is None and not pieces and not saved.rounds:
+            pieces = await self._s.tools.resume(data)
+            if data.pressed and not pieces and data.pressed.startswith(("yes", "always")):
+                data.command = Command((), lambda *_: texts.TOOL_OVER(data.language), changes=frozenset()), ""
+        return machine.MessageClaimed(data.attempt, pieces, age, data.command is not None, saved.rounds)
 
     async def _read_attachments(self, data: TurnData, media: MediaIntake) -> None:
         """Put the attachments of the message into its words: what is said in them may be a command.
@@ -438,8 +448,7 @@ class TurnRunner:
             conversation.drop_pictures(connection, session)
             turn = replace(turn, pictures="")
         conversation.append_turn(connection, turn)
-        if self._s.tools is not None:
-            self._s.tools.ask(connection, data, at)
+        asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
         conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None:
@@ -458,7 +467,11 @@ class TurnRunner:
         unique = list(dict.fromkeys(effects.candidates))
         if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        choices = self._models.settle_report(connection, data, at) or secret_question.open_offer(connection, data, at)
+        choices = (
+            asked
+            or self._models.settle_report(connection, data, at)
+            or secret_question.open_offer(connection, data, at)
+        )
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         parts = self._with_buttons(connection, data, answer.parts, (choices,) if choices else ())
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
@@ -512,6 +525,12 @@ class TurnRunner:
     def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
         channel = data.pending.inbound.channel
         return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
+
+
+def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
+    """Return a press as the message that its button says."""
+    labels = {"yes": texts.BUTTON_YES_PLAIN, "no": texts.BUTTON_NO_PLAIN, "always": texts.BUTTON_ALWAYS}
+    return replace(inbound, kind="message", text=labels[pressed.partition(" ")[0]](language))
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

@@ -1,31 +1,45 @@
-"""Ask the owner whether a call may run that the guard held back, and find their yes: for that call alone, once."""
+"""Ask the owner whether a call may run that the guard or their rules held back, and find their yes: for that call."""
 
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any, Literal, cast
 
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
+from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.redaction import escape_controls
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.provider import Json, ToolCall
-from kenobot.storage import approvals, conversation
+from kenobot.storage import approvals, conversation, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
 HELD_BACK = (
     "Not run yet, for safety: private memory and words of others are both on show, and it could carry memory out. The "
-    "owner is asked below your answer whether it may run with exactly these arguments. Say why you want it, and "
-    "call it again, unchanged, once they have said yes."
+    "owner is asked below your answer whether it may run with exactly these arguments; after a yes it is run. "
+    "Say why you want it, and end your answer."
 )
 ASKS_FIRST = (
     "Not run yet, for safety: words of others are on show, and may have talked you into it. The owner is asked below "
-    "your answer whether it may run with exactly these arguments. Say why you want it, and call it again, unchanged, "
-    "once they have said yes."
+    "your answer whether it may run with exactly these arguments; after a yes it is run. Say why you want it, "
+    "and end your answer."
 )
+RULE_ASKS = (
+    "Not run yet: the owner's rules want them asked first. They are asked below your answer whether it may run with "
+    "exactly these arguments, and it is run once they say yes. Say why you want it, and end your answer."
+)
+HELD = (HELD_BACK, ASKS_FIRST, RULE_ASKS)
+"""What the model is told of calls that the owner is asked about."""
+
+ConsentAnswer = Literal["yes", "no", "always"]
+
 _KIND = "tool"
+_ALWAYS = frozenset(("always", "always for this", "siempre", "siempre para esto"))
 _ANSWER_WITHIN = timedelta(hours=1)
+_LONGEST_ALWAYS = 30  # characters
 _LONGEST = 1000  # characters of a call that is shown
 _FENCE = "```"
 _LINKS = lazy.regex(r"(?<=\w)(?:\.(?=\w)|:(?=//))")
@@ -36,59 +50,104 @@ def may_ask(data: TurnData, call: ToolCall) -> bool:
     return data.principal.role == "owner" and data.pending.inbound.private and bool(_shown(call))
 
 
-def wanted_call(rounds: Sequence[ToolRound]) -> ToolCall | None:
-    """Return the last call that was held back, also when a crash came between."""
+def wanted_call(rounds: Sequence[ToolRound]) -> tuple[ToolCall, str] | None:
+    """Return the last call that was held back, and what the model was told; also when a crash came between."""
     pairs = [pair for each in rounds for pair in zip(each.calls, each.results, strict=True)]
     return next(
-        (call for call, result in reversed(pairs) if result.failed and result.text in (HELD_BACK, ASKS_FIRST)), None
+        ((call, result.text) for call, result in reversed(pairs) if result.failed and result.text in HELD), None
     )
 
 
 def question(data: TurnData) -> str:
     """Word the question whether the call of a turn may run. Addresses in it are written so that none is opened."""
     assert data.held_back is not None
-    return f"{texts.TOOL_MAY_RUN(data.language)}\n{_FENCE}\n{_shown(data.held_back)}\n{_FENCE}"
+    call, told = data.held_back
+    sentences = {RULE_ASKS: texts.TOOL_MAY_RUN_FIRST, ASKS_FIRST: texts.TOOL_MAY_RUN_ASKED}
+    sentence = sentences.get(told, texts.TOOL_MAY_RUN)
+    return f"{sentence(data.language)}\n{_FENCE}\n{_shown(call)}\n{_FENCE}"
 
 
-def ask(connection: Connection, data: TurnData, at: datetime) -> None:
-    """Open the question, in the transaction that commits the turn and behind its messages."""
+def ask(connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
+    """Open the question, in the transaction that commits the turn and behind its messages; return its buttons."""
     if data.held_back is None:
-        return
-    pending = data.pending
+        return ()
+    pending, (call, told) = data.pending, data.held_back
     newest = conversation.newest_message_id(connection, pending.session)
-    payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _shown(data.held_back)}
+    payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _shown(call)}
+    by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
+    payload |= {"id": call.id, "name": call.name, "arguments": dict(call.arguments), "by_rule": by_rule}
     until = at + _ANSWER_WITHIN
-    approvals.open_approval(connection, Approval(pending.session, pending.inbound.user, _KIND, payload, until))
+    number = approvals.open_approval(connection, Approval(pending.session, pending.inbound.user, _KIND, payload, until))
+    choices = [(texts.BUTTON_YES_PLAIN, "yes"), (texts.BUTTON_NO_PLAIN, "no")]
+    if by_rule:
+        choices.append((texts.BUTTON_ALWAYS, "always"))
+    return tuple(Choice(label(data.language), _KIND, f"{word} {number}") for label, word in choices)
 
 
-def says_yes(data: TurnData) -> bool:
-    """Return whether the message is a yes and nothing else, of the owner's own."""
+def read_answer(data: TurnData) -> ConsentAnswer | None:
+    """Return the answer to such a question that the owner gives by a button, or by a message of nothing else."""
     inbound = data.pending.inbound
-    own = data.principal.role == "owner" and inbound.private and not inbound.forwarded
-    return own and parse_answer(inbound.text) == "yes"
+    if not (data.principal.role == "owner" and inbound.private and not inbound.forwarded):
+        return None
+    said = data.pressed.partition(" ")[0] or parse_answer(inbound.text)
+    if said in ("yes", "no", "always"):
+        return cast("ConsentAnswer", said)
+    return "always" if len(inbound.text) < _LONGEST_ALWAYS and fold(inbound.text).strip(" .!") in _ALWAYS else None
 
 
-def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: datetime) -> bool:
-    """Use up the owner's yes to this very call, inside a transaction; False where there is none.
+def find_asked(connection: Connection, data: TurnData, at: datetime) -> Approval | None:
+    """Return the question about a call that the message of a turn answers; None where there is none.
 
-    A yes that quotes a message of the bot's counts for the question in that message alone.
+    An answer that quotes a message of the bot's counts for the question in that message alone, as a button does.
     """
     pending, quotes = data.pending, bool(data.pending.inbound.reply_to)
-    if quotes:
+    if data.pressed:
+        asked = approvals.get_approval(connection, int(data.pressed.partition(" ")[2]))
+        asked = asked if asked is not None and asked.expires > at else None
+    elif quotes:
         asked = approvals.find_quoted(connection, pending.inbound, at)
     else:
         asked = approvals.find_approval(connection, pending.session, at)
-    if asked is None or asked.kind != _KIND or asked.account != pending.inbound.user:
-        return False
-    if asked.payload.get("call") != _shown(call):
-        return False
-    if not quotes and asked.payload.get("after") != conversation.newest_message_id(connection, pending.session):
+    if asked is None or asked.kind != _KIND:
+        return None
+    if (asked.session, asked.account) != (pending.session, pending.inbound.user):
+        return None
+    is_newest = asked.payload.get("after") == conversation.newest_message_id(connection, pending.session)
+    return asked if data.pressed or quotes or is_newest else None
+
+
+def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswer, at: datetime) -> ToolCall | None:
+    """Follow the owner's answer inside a transaction; return the call to be made, None for a no or no question.
+
+    The question stays open until the call begins.
+    """
+    asked = find_asked(connection, data, at)
+    if asked is None or "name" not in asked.payload:
+        return None
+    if answer == "no":
+        approvals.close_approval(connection, asked.id, "denied")
+        return None
+    payload = cast("dict[str, Any]", asked.payload)
+    call = ToolCall(str(payload["id"]), str(payload["name"]), payload["arguments"])
+    if answer == "always" and payload["by_rule"]:
+        tool_grants.add_grant(connection, call.name, describe_call(call), asked.account, at)
+    return call
+
+
+def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: datetime) -> bool:
+    """Use up the owner's yes to this very call, inside a transaction; False where there is none."""
+    asked = find_asked(connection, data, at)
+    if asked is None or asked.payload.get("call") != _shown(call):
         return False
     return approvals.close_approval(connection, asked.id, "approved")
 
 
+def describe_call(call: ToolCall) -> str:
+    """Return a call in one line: the tool's name, and its arguments as JSON."""
+    return escape_controls(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+
+
 def _shown(call: ToolCall) -> str:
     """Return a call as its owner reads it; "" for one that cannot be shown whole."""
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)
-    text = _LINKS.sub(lambda match: f"[{match[0]}]", escape_controls(f"{call.name} {arguments}"))
+    text = _LINKS.sub(lambda match: f"[{match[0]}]", describe_call(call))
     return "" if len(text) > _LONGEST or _FENCE in text else text

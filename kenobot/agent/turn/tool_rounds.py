@@ -31,12 +31,13 @@ class ToolJournal:
     """The steps of a turn's tools, by number.
 
     begun: calls that change something, from the moment before they are run. results: what came of calls. stored: those
-    of them that are on disk.
+    of them that are on disk. took: seconds.
     """
 
     begun: set[int] = field(default_factory=set)  # bounded: the calls of one turn; turn
     results: dict[int, ToolResult] = field(default_factory=dict)  # bounded: the calls of one turn; turn
     stored: set[int] = field(default_factory=set)  # bounded: the calls of one turn; turn
+    took: dict[int, float] = field(default_factory=dict)  # bounded: the calls of one turn; turn
     seconds: float = 0.0
 
 

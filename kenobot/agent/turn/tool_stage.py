@@ -1,13 +1,14 @@
 """Run the tool calls of a reply, in their order, each once however often the turn is taken up again."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.safety.trifecta import allowed
-from kenobot.agent.turn import tool_consent
+from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
@@ -15,15 +16,18 @@ from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.core.bus import Bus
-from kenobot.core.redaction import Redactor
+from kenobot.core.redaction import Redactor, escape_controls
+from kenobot.core.settings.schema import ToolRule
+from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import ToolContext, ToolEffects
-from kenobot.storage import turn_steps
+from kenobot.storage import tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.tool_runs import ToolOutcome, ToolRun
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +42,15 @@ _NO_WAY_OUT = (
     "Not run, for safety: this conversation shows words of others beside private memory, and the tool could carry "
     "memory out. Tell the person what you wanted to do, and that it can be asked for in a new conversation."
 )
+_USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
+_DENIED = "Not run: the owner's rules do not allow this call. Tell the person."
+_CANNOT_ASK = (
+    "Not run: the owner's rules want them asked first, which is possible only alone with them, and for a call that is "
+    "short enough to be shown whole. Tell the person."
+)
+_MOST_BESIDE = 4  # calls that run beside each other
+_REFUSALS = (_DENIED, _CANNOT_ASK, _NO_WAY_OUT)
+_LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
 SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
@@ -45,7 +58,10 @@ SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
 
 @dataclass(slots=True)
 class ToolStage:
-    """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session."""
+    """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session.
+
+    rules: the owner's, the first that matches counts.
+    """
 
     toolbox: Toolbox
     database: Database
@@ -54,6 +70,7 @@ class ToolStage:
     zone: ZoneInfo
     redact: Redactor
     search_memory: SearchMemory
+    rules: Sequence[ToolRule] = ()
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
 
@@ -75,9 +92,27 @@ class ToolStage:
         """Word the question whether it may run; "" where there is none."""
         return tool_consent.question(data) if data.held_back is not None else ""
 
-    def ask(self, connection: Connection, data: TurnData, at: datetime) -> None:
-        """Open that question, in the transaction that commits the turn."""
-        tool_consent.ask(connection, data, at)
+    def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
+        """Open that question, in the transaction that commits the turn; return its buttons."""
+        return tool_consent.ask(connection, data, at)
+
+    async def resume(self, data: TurnData) -> tuple[Reply, ...]:
+        """Return a piece that makes the call to which the message of a turn says yes; () for none."""
+        answer = tool_consent.read_answer(data)
+        if answer is None:
+            return ()
+        now, message = self.clock.now(), data.pending.id
+
+        def write(connection: Connection) -> Reply | None:
+            call = tool_consent.answer_question(connection, data, answer, now)
+            if call is None:
+                return None
+            piece = Reply("", "tool_use", calls=(call,))
+            turn_steps.append_step(connection, message, 0, piece, now)
+            return piece
+
+        piece = await self.database.write(write)
+        return () if piece is None else (piece,)
 
     @property
     def effects(self) -> Mapping[str, ToolEffects]:
@@ -89,21 +124,47 @@ class ToolStage:
     ) -> tuple[ToolResult, ...]:
         """Return the results of the calls of the last piece. is_last: run none, the rounds are used up.
 
-        What an earlier attempt stored is not run again; what it may have done is not done again.
+        What an earlier attempt stored is not run again; what it may have done is not done again. Calls that only read
+        run beside each other, the others in the order of the model.
         """
-        journal, calls, number = data.tools, pieces[-1].calls, first_number(rounds) + len(pieces)
+        calls, number = pieces[-1].calls, first_number(rounds) + len(pieces)
+        for group in self._group(data, calls):
+            runs = (self._settle(data, rounds, calls[at], number + 2 * at, at, is_last=is_last) for at in group)
+            ended = await asyncio.gather(*runs, return_exceptions=True)
+            for error in filter(None, ended):
+                raise error
+        return tuple(data.tools.results[number + 2 * place + 1] for place in range(len(calls)))
+
+    def _group(self, data: TurnData, calls: Sequence[ToolCall]) -> Iterator[list[int]]:
+        """Iterate over the places of calls that may run beside each other."""
+        group: list[int] = []
         for place, call in enumerate(calls):
-            at = number + 2 * place
-            if at + 1 not in journal.results:
-                if is_last or place >= self.toolbox.limits.calls:
-                    result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
-                else:
-                    result = await self._result(data, rounds, call, at)
-                journal.results[at + 1] = result
-            if at + 1 not in journal.stored:
-                await self._store(data, at + 1, journal.results[at + 1])
-                journal.stored.add(at + 1)
-        return tuple(journal.results[number + 2 * place + 1] for place in range(len(calls)))
+            found = self.toolbox.find(call.name, data.principal)
+            reads = found is not None and not found.effects.changes_outside
+            if group and not (reads and len(group) < _MOST_BESIDE):
+                yield group
+                group = []
+            group.append(place)
+            if not reads:
+                yield group
+                group = []
+        if group:
+            yield group
+
+    async def _settle(
+        self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int, place: int, *, is_last: bool
+    ) -> None:
+        """Run the call of step `at`, unless it has a result, and store that. place: of the call in its reply."""
+        journal = data.tools
+        if at + 1 not in journal.results:
+            if is_last or place >= self.toolbox.limits.calls:
+                result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
+            else:
+                result = await self._result(data, rounds, call, at)
+            journal.results[at + 1] = result
+        if at + 1 not in journal.stored:
+            await self._store_result(data, at + 1, call)
+            journal.stored.add(at + 1)
 
     async def _result(self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int) -> ToolResult:
         """Run one call, or say why not."""
@@ -121,10 +182,12 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        refusal = self._refusal(data, prepared, rounds)
-        if refusal is not None and not await self._has_consent(data, call, at):
+        if await self._count_today() >= limits.calls_a_day:
+            return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
+        refusal = None if await self._has_consent(data, call, at) else await self._refusal(data, prepared, call, rounds)
+        if refusal is not None:
             await self._announce(data, call, "refused", 0.0)
-            return failed(call.id, refusal if tool_consent.may_ask(data, call) else _NO_WAY_OUT)
+            return failed(call.id, refusal)
         if prepared.effects.changes_outside and at not in data.tools.begun:
             await self._store(data, at, call)
             data.tools.begun.add(at)
@@ -141,22 +204,38 @@ class ToolStage:
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
         data.tools.seconds += took
+        data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         return ToolResult(call.id, self.redact(result.text), result.failed)
 
-    def _refusal(self, data: TurnData, prepared: PreparedTool, rounds: Sequence[ToolRound]) -> str | None:
-        """Return why a call has to wait for the owner, by what the model was shown when it wrote it; None to run it."""
+    async def _refusal(
+        self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound]
+    ) -> str | None:
+        """Return why a call is not run now, by the owner's rules and what the model was shown; None to run it."""
         assert data.context is not None
+        decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
+        if decision == "deny":
+            return _DENIED
+        may_ask = tool_consent.may_ask(data, call)
         shown = with_rounds(data.context, rounds, self.effects).exposure
         if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
-            return tool_consent.HELD_BACK
-        return tool_consent.ASKS_FIRST if prepared.effects.asks_first and shown.untrusted else None
+            return tool_consent.HELD_BACK if may_ask else _NO_WAY_OUT
+        if prepared.effects.asks_first and shown.untrusted:
+            return tool_consent.ASKS_FIRST if may_ask else _NO_WAY_OUT
+        if decision == "allow" or await self._has_grant(call):
+            return None
+        return tool_consent.RULE_ASKS if may_ask else _CANNOT_ASK
+
+    async def _has_grant(self, call: ToolCall) -> bool:
+        """Return whether the owner allowed this very call for good."""
+        described = tool_consent.describe_call(call)
+        return await self.database.read(lambda connection: tool_grants.has_grant(connection, described))
 
     async def _has_consent(self, data: TurnData, call: ToolCall, at: int) -> bool:
         """Return whether the owner said yes to this very call; that is used up, and the call begun, at once."""
         if at in data.tools.begun:  # before a crash, of a call that may be run again
             return True
-        if not tool_consent.says_yes(data):
+        if tool_consent.read_answer(data) not in ("yes", "always"):
             return False
         now = self.clock.now()
 
@@ -187,6 +266,26 @@ class ToolStage:
             turn_steps.append_step(connection, message, number, step, now)
 
         await self.database.write(write)
+
+    async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
+        """Store the result of a call, and the call itself for the owner to read later."""
+        result, pending, now = data.tools.results[number], data.pending, self.clock.now()
+        refused = result.text in _REFUSALS or result.text in tool_consent.HELD
+        outcome: ToolOutcome = "done" if not result.failed else "refused" if refused else "failed"
+        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
+        told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
+        run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
+
+        def write(connection: Connection) -> None:
+            turn_steps.append_step(connection, pending.id, number, result, now)
+            tool_runs.add_run(connection, run)
+
+        await self.database.write(write)
+
+    async def _count_today(self) -> int:
+        """Count the calls since midnight in the owner's zone."""
+        today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        return await self.database.read(lambda connection: tool_runs.count_runs(connection, today.astimezone(UTC)))
 
     async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
         seconds = round(took, 3)

@@ -34,6 +34,7 @@ class ToolLimits:
     """Limits of the tools of one turn.
 
     rounds: replies that may call tools. calls: of one reply. seconds: of one call. total_seconds: of all of a turn.
+    calls_a_day: of everybody.
     result_chars: of one result that the model is shown.
     """
 
@@ -42,6 +43,7 @@ class ToolLimits:
     seconds: float = 30.0
     total_seconds: float = 120.0
     result_chars: int = 8000
+    calls_a_day: int = 500
 
 
 @dataclass(frozen=True, slots=True)

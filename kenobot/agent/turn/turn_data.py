@@ -54,7 +54,8 @@ class TurnData:
     tools: what became of the tools that were called. reduced: the prompt had to be cut. brings_foreign: a tool brought
     words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
-    held_back: a call that the owner is asked about. held_addresses: what the guard held back of the reply.
+    held_back: a call that the owner is asked about, and what the model was told of it. pressed: the answer to such a
+    question that a button gives, and its number. held_addresses: what the guard held back of the reply.
     """
 
     pending: PendingMessage
@@ -83,7 +84,8 @@ class TurnData:
     tools: ToolJournal = field(default_factory=ToolJournal)
     reduced: bool = False
     brings_foreign: bool = False
-    held_back: ToolCall | None = None
+    held_back: tuple[ToolCall, str] | None = None
+    pressed: str = ""
     renews: int | None = None
     as_file: bool = False
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn

@@ -128,12 +128,26 @@ class WorkspaceSettings(SettingsModel):
         return {"path": table} if isinstance(table, str) else table
 
 
+class ToolRule(SettingsModel):
+    """What is done with the calls of a tool. Patterns have the wildcards of file names.
+
+    arguments: by name; all of them must match. where: the kind of chat.
+    """
+
+    tool: NonEmptyText
+    decision: Literal["allow", "ask", "deny"]
+    arguments: dict[str, str] = Field(default_factory=dict)
+    where: Literal["anywhere", "private", "group"] = "anywhere"
+
+
 class ToolsSettings(PluginsSettings):
+    rules: tuple[ToolRule, ...] = ()
     rounds: int = Field(8, ge=1, le=50)
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
     total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)
     result_chars: int = Field(8000, ge=100, le=200_000)
     workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)  # bounded: the settings; start
+    calls_a_day: int = Field(500, ge=1, le=100_000)
 
 
 class HomePluginsSettings(SettingsModel):

@@ -32,7 +32,7 @@ class Shell:
 
     name = "shell"
     arguments = ShellArguments
-    effects = ToolEffects(asks_first=True)
+    effects = ToolEffects(asks_first=True, asks_always=True)
 
     def __init__(self, settings: ShellSettings, workspaces: Workspaces, home: Path) -> None:
         self._settings, self._workspaces, self._home = settings, workspaces, home

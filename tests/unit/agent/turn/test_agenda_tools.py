@@ -55,7 +55,7 @@ async def test_a_time_that_is_not_clear_is_no_reminder(tmp_path: Path, when: str
 async def test_with_words_of_others_on_show_the_owner_is_asked_first(tmp_path: Path) -> None:
     """Their yes sets the reminder as it was shown to them."""
     call = _call("remind", text="pay Mallory", when="2026-02-16T08:30")
-    script = [call, "It asks for a reminder.", call, "Set."]
+    script = [call, "It asks for a reminder.", "Set."]
     async with Scene(tmp_path, script, tools=_TOOLS, clock=ManualClock()) as scene:
         asked = await scene.say("Set a reminder to pay Mallory!", forwarded=True)
         asked = asked or await scene.say("what is it?")

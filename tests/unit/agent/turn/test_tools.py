@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,11 +74,11 @@ def requests(scene: Scene) -> list[Request]:
 
 
 async def test_a_tool_is_run_and_its_result_shown_to_the_model(tmp_path: Path) -> None:
-    """Each call once and in its order; the person sees the answer, and not what was said before it."""
+    """Each call once, its result in its place; the person sees the answer, and not what was said before it."""
     tool = Tool("42")
     async with Scene(tmp_path, [calls("a", "b", text="Let me see."), "It is 42."], tools=[tool]) as scene:
         assert await scene.say("how many?") == "It is 42."
-        assert tool.ran == ["a", "b"]
+        assert sorted(tool.ran) == ["a", "b"]
         first, second = requests(scene)
         assert [spec.name for spec in first.tools] == ["do"]
         assert [(each.id, each.text, each.failed) for each in results(second)] == [
@@ -295,7 +296,7 @@ async def test_no_way_out_once_words_of_others_stand_beside_memory(tmp_path: Pat
 async def test_the_owner_may_let_a_call_out(tmp_path: Path) -> None:
     """The core shows the call itself, and a yes is good for that call alone, once."""
     tool, again = Tool("A page.", _FETCHES), calls("b.example")
-    script = ["Hello.", calls("a"), "Read.", again, "It links to another page.", again, "Read that too.", again, "No."]
+    script = ["Hello.", calls("a"), "Read.", again, "It links to another page.", "Read that too.", again, "No."]
     async with Scene(tmp_path, script, tools=[tool]) as scene:
         await scene.say("hi")
         assert await scene.say("read a") == "Read."
@@ -309,16 +310,18 @@ async def test_the_owner_may_let_a_call_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "word"), [("yes", "c.example"), ("no", "b.example"), ("yes, and read the next one", "b.example")]
+    ("said", "ran"),
+    [("yes", ["a", "b.example"]), ("no", ["a"]), ("yes, and read the next one", ["a"]), ("always", ["a", "b.example"])],
 )
-async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, word: str) -> None:
-    """Neither to other arguments nor by other words."""
+async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, ran: list[str]) -> None:
+    """The call that was shown is run, whatever the model would call next, and by no other words."""
     tool = Tool("A page.", _FETCHES)
-    script = ["Hello.", calls("a"), "Read.", calls("b.example"), "May I?", calls(word), "I could not."]
+    script = ["Hello.", calls("a"), "Read.", calls("b.example"), "May I?", calls("c.example"), "I could not."]
     async with Scene(tmp_path, script, tools=[tool]) as scene:
         for text in ("hi", "read a", "go on", said):
             await scene.say(text)
-        assert tool.ran == ["a"]
+        assert tool.ran == ran
+        assert await scene.rows("SELECT call FROM tool_grant") == [], "the guard asks each time"
 
 
 async def test_a_page_cannot_have_the_owner_asked(tmp_path: Path) -> None:
@@ -503,6 +506,25 @@ async def test_a_call_that_was_let_out_survives_a_crash(tmp_path: Path) -> None:
     async with Scene(tmp_path, ["Read that too."], tools=[again]) as scene:
         await scene.app.wait_drained()
         assert (again.ran, scene.texts) == (["b"], ["Read that too."])
+
+
+class Meeting(Tool):
+    """Ends once another call of it has begun."""
+
+    async def run(self, arguments: Word, turn: ToolContext) -> str:
+        self.ran.append(arguments.word)
+        await until(lambda: len(self.ran) > 1)
+        return arguments.word
+
+
+async def test_calls_that_only_read_run_beside_each_other(tmp_path: Path) -> None:
+    """Their results come in the order of the calls; a call that changes something waits for those before it."""
+    reads, changes = Meeting(name="read"), Tool("changed", _CHANGES)
+    called = (*calls("a", "b", name="read").calls, replace(calls("c").calls[0], id="c2"))
+    async with Scene(tmp_path, [Reply("", "tool_use", calls=called), "Done."], tools=[reads, changes]) as scene:
+        assert await scene.say("go") == "Done."
+        assert [each.text for each in results(requests(scene)[1])] == ["a", "b", "changed"]
+        assert (sorted(reads.ran), changes.ran) == (["a", "b"], ["c"])
 
 
 class Stubborn(Tool):
