@@ -8,7 +8,7 @@ from typing import Final
 
 from kenobot.ports.errors import ToolFailed
 from kenobot.tools.workspace.folder import WorkspaceFolder
-from kenobot.tools.workspace.run import Ended, RunLimits, run_confined
+from kenobot.tools.workspace.run import Ended, run_confined
 from kenobot.tools.workspace.sandbox import Confinement, Sandbox, find_sandbox
 
 _LONGEST: Final = 30_000  # characters; Linux takes 128 KiB an argument
@@ -21,9 +21,7 @@ class ConfinedRunner:
         self._home = home
         self._sandbox: Sandbox | None = None
 
-    async def run(
-        self, command: Sequence[str], folder: WorkspaceFolder, confinement: Confinement, limits: RunLimits
-    ) -> Ended:
+    async def run(self, command: Sequence[str], folder: WorkspaceFolder, confinement: Confinement) -> Ended:
         """Run a command in a workspace that is there. Raises ToolFailed."""
         if any("\0" in part for part in command):
             raise ToolFailed("The command holds a NUL, which no program can be given.")
@@ -32,4 +30,4 @@ class ConfinedRunner:
         await asyncio.to_thread(folder.require_root)
         if self._sandbox is None:
             self._sandbox = await find_sandbox(Path(tempfile.gettempdir()))
-        return await run_confined(command, self._sandbox, confinement, limits)
+        return await run_confined(command, self._sandbox, confinement)

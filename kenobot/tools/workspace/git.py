@@ -15,7 +15,6 @@ from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.tools.workspace.confined_runner import ConfinedRunner
 from kenobot.tools.workspace.paths import check_new_path, show_path
 from kenobot.tools.workspace.repository import parse_repository
-from kenobot.tools.workspace.run import RunLimits
 from kenobot.tools.workspace.sandbox import Confinement
 from kenobot.tools.workspace.workspaces import InWorkspace, Workspaces
 
@@ -102,9 +101,10 @@ class Git:
             read_only=is_reading or folder.workspace.read_only,
             folder="/".join(names),
             network=arguments.verb == "clone",
+            seconds=self.settings.seconds,
             environ=_environ(self.settings),
         )
-        ended = await self.runner.run(command, folder, confinement, RunLimits(self.settings.seconds))
+        ended = await self.runner.run(command, folder, confinement)
         return ended.tell()
 
 

@@ -4,36 +4,22 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from kenobot.core import lazy
 from kenobot.core.limited_program import kill_session
 from kenobot.core.redaction import escape_controls
-from kenobot.tools.workspace.sandbox import Confinement, Sandbox
+from kenobot.tools.workspace.sandbox import Confinement, Sandbox, start
 from kenobot.tools.workspace.watch import Bounds, find_descendants, watch
 
-_LAUNCHER: Final = Path(__file__).with_name("limited_exec.py")
 _CHUNK: Final = 65_536
 _HEAD, _TAIL = 4_000, 2_000  # bytes of each stream that are shown
 _MOST_PRINTED: Final = 50_000_000
-_DESCRIPTORS: Final = 512
 _ENDING: Final = 0.5  # seconds for a sandbox to end what is in it
 _ESCAPES: Final = lazy.regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
-
-
-@dataclass(frozen=True, slots=True)
-class RunLimits:
-    """Limits of one command. memory: bytes in all, and of each process. file: bytes of each file that it writes."""
-
-    seconds: float = 25.0
-    memory: int = 1_000_000_000
-    processes: int = 128
-    file: int = 500_000_000
 
 
 @dataclass(slots=True)
@@ -77,29 +63,20 @@ class Ended:
         return "\n".join(said if output or errors else [end, "(it printed nothing)"])
 
 
-async def run_confined(command: Sequence[str], sandbox: Sandbox, confinement: Confinement, limits: RunLimits) -> Ended:
+async def run_confined(command: Sequence[str], sandbox: Sandbox, confinement: Confinement) -> Ended:
     """Run a command to its end, or end it, with all that it started, at its limits or when this is cancelled."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", str(_LAUNCHER)),
-        *(str(int(limits.seconds) + 1), str(limits.memory), str(limits.file), str(_DESCRIPTORS)),
-        *sandbox.wrap(command, confinement),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={"LANG": "C.UTF-8"},
-        start_new_session=True,
-    )
+    process = await start(command, sandbox, confinement, asyncio.subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None
     output, errors, flood = Printed(), Printed(), asyncio.Event()
     pumps = (_pump(process.stdout, output, flood), _pump(process.stderr, errors, flood))
     read = asyncio.gather(*pumps, process.wait())
-    bounds = Bounds(limits.processes, limits.memory)
+    bounds = Bounds(confinement.processes, confinement.memory)
     watched = asyncio.ensure_future(watch(process.pid, bounds, confinement.workspace))
     flooded = asyncio.ensure_future(flood.wait())
     try:
-        await asyncio.wait((read, watched, flooded), timeout=limits.seconds, return_when=asyncio.FIRST_COMPLETED)
-        why = f"it took longer than {limits.seconds:g} seconds"
+        await asyncio.wait((read, watched, flooded), timeout=confinement.seconds, return_when=asyncio.FIRST_COMPLETED)
+        why = f"it took longer than {confinement.seconds:g} seconds"
         if flooded.done():
             why = f"it printed more than {_MOST_PRINTED // 1_000_000} MB"
         elif watched.done():

@@ -17,7 +17,11 @@ from typing import Final, Protocol
 from kenobot.core.limited_program import kill_session
 from kenobot.ports.errors import ToolFailed
 from kenobot.tools.workspace.paths import SANDBOX_ROOT
+from kenobot.tools.workspace.system_calls import build_filter
 
+_LAUNCHER: Final = Path(__file__).with_name("limited_exec.py")
+_FILTER_AT: Final = "9"  # the descriptor at which the launcher puts the filter
+_DESCRIPTORS: Final = 512
 _SANDLOCK: Final = Path(__file__).with_name("sandlock_exec.py")
 _TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _PROGRAMS: Final = ("/usr", "/nix/store", "/etc/alternatives", "/etc/ld.so.cache")
@@ -41,6 +45,7 @@ _PRLIMIT: Final = "/usr/bin/prlimit"
 _OWN_COUNT: Final = (5, 14)  # of Linux: since then a user namespace counts its own processes
 _PROBE_SECONDS: Final = 10.0
 _NO_VARIABLES: Final[Mapping[str, str]] = MappingProxyType({})
+_FILTER: Final = build_filter(os.uname().machine)
 _NEITHER: Final = (
     "Commands are not run here: there is neither bubblewrap that can make namespaces nor sandlock to confine them, and "
     "none is run bare. Tell the owner: install bubblewrap (bwrap), or kenobot[sandbox]; in a container it needs "
@@ -52,7 +57,8 @@ _NEITHER: Final = (
 class Confinement:
     """What a command may reach. workspace: its folder. folder: where it starts, from there. home: the bot's own.
 
-    memory: bytes of each process. processes: how many there may be at once. environ: variables beside PATH and LANG.
+    seconds: of CPU of each process. memory: bytes of each. processes: how many there may be at once. file: bytes of
+    each file that it writes. environ: variables beside PATH and LANG.
     """
 
     workspace: Path
@@ -60,8 +66,10 @@ class Confinement:
     read_only: bool = False
     folder: str = ""
     network: bool = False
+    seconds: float = 25.0
     memory: int = 1_000_000_000
     processes: int = 128
+    file: int = 500_000_000
     environ: Mapping[str, str] = field(default_factory=lambda: _NO_VARIABLES)
 
 
@@ -94,6 +102,7 @@ class Bubblewrap:
             self.program,
             *("--unshare-all", "--clearenv", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *(["--unshare-user", "--disable-userns"] if self.no_namespaces else []),
+            *(["--seccomp", _FILTER_AT] if _FILTER else []),
             *(["--share-net"] if confinement.network else []),
             *("--hostname", "workspace"),
             *_programs(confinement),
@@ -142,11 +151,27 @@ class Sandlock:
         return [sys.executable, "-I", str(_SANDLOCK), json.dumps(order)]
 
 
+async def start(
+    command: Sequence[str], sandbox: Sandbox, confinement: Confinement, output: int
+) -> asyncio.subprocess.Process:
+    """Start a command in a sandbox, the leader of a session, with no variable of the bot's. output: where it prints."""
+    limits = (confinement.seconds + 1, confinement.memory, confinement.file, _DESCRIPTORS)
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", str(_LAUNCHER), *(str(int(each)) for each in limits), _FILTER.hex()),
+        *sandbox.wrap(command, confinement),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env={"LANG": "C.UTF-8"},
+        start_new_session=True,
+    )
+
+
 async def find_sandbox(scratch: Path) -> Sandbox:
     """Find what can confine commands on this machine, by trying. scratch: a folder to try it in. Raises ToolFailed."""
     tried = Confinement(scratch, scratch, read_only=True)
     for sandbox in _candidates():
-        if await _works(sandbox.wrap(["/bin/sh", "-c", ":"], tried)):
+        if await _works(sandbox, tried):
             return sandbox
     raise ToolFailed(_NEITHER)
 
@@ -166,14 +191,8 @@ def _linux() -> tuple[int, ...]:
     return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2] if part.isdigit())
 
 
-async def _works(command: Sequence[str]) -> bool:
-    quiet = asyncio.subprocess.DEVNULL
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=quiet, stdout=quiet, stderr=quiet, env=_ENVIRON, start_new_session=True
-        )
-    except OSError:
-        return False
+async def _works(sandbox: Sandbox, confinement: Confinement) -> bool:
+    process = await start(["/bin/sh", "-c", ":"], sandbox, confinement, asyncio.subprocess.DEVNULL)
     try:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PROBE_SECONDS):

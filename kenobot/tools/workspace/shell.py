@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.tools.workspace.confined_runner import ConfinedRunner
-from kenobot.tools.workspace.run import RunLimits
 from kenobot.tools.workspace.sandbox import Confinement
 from kenobot.tools.workspace.workspaces import InWorkspace, Workspaces
 
@@ -43,17 +42,17 @@ class Shell:
     async def run(self, arguments: ShellArguments, turn: ToolContext) -> str:
         """Run it and return its exit status, and what it printed."""
         wanted, folder = self._settings, self._workspaces.choose(arguments.workspace, turn)
-        memory = wanted.memory_mb * _MEGABYTE
-        limits = RunLimits(wanted.seconds, memory, wanted.processes, wanted.file_mb * _MEGABYTE)
         confinement = Confinement(
             folder.workspace.path,
             self._home,
             read_only=folder.workspace.read_only,
             network=wanted.network,
-            memory=memory,
+            seconds=wanted.seconds,
+            memory=wanted.memory_mb * _MEGABYTE,
             processes=wanted.processes,
+            file=wanted.file_mb * _MEGABYTE,
         )
-        ended = await self._runner.run(["/bin/sh", "-c", arguments.command], folder, confinement, limits)
+        ended = await self._runner.run(["/bin/sh", "-c", arguments.command], folder, confinement)
         return ended.tell()
 
 

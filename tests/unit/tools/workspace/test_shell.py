@@ -134,7 +134,7 @@ async def test_a_command_is_ended_at_its_time(desk: Desk, command: str, told: st
         ("yes >&2", "[ended: it printed more than 50 MB]"),
         ("i=0; while [ $i -lt 40 ]; do sleep 9 & i=$((i+1)); done; wait", "[ended: it started more than 20 processes]"),
         ("bomb() { bomb | bomb & }; bomb; sleep 9", "[ended: it started more than 20 processes]"),
-        ("python3 -c 'bytearray(10**9)'", "MemoryError"),
+        ("python3 -c 'bytearray(10**9)'", "exit status 1"),
         ("head -c 5000000 /dev/zero > big", "exit status 1"),
         ("head -c 500M /dev/zero > /tmp/big || ls -s /tmp", "exit status 0"),
     ],
@@ -152,7 +152,7 @@ async def test_nothing_outlives_a_command(desk: Desk) -> None:
     mark = f"{os.getpid()}.5"
     said = await desk.call("shell", command=f"setsid nohup sleep 9{mark} >/dev/null 2>&1 & echo gone")
     assert said == "[exit status 0]\ngone"
-    assert _running(f"9{mark}") == []
+    await until(lambda: not _running(f"9{mark}"))
 
 
 async def test_a_call_that_is_cancelled_ends_its_command(desk: Desk) -> None:
@@ -163,7 +163,7 @@ async def test_a_call_that_is_cancelled_ends_its_command(desk: Desk) -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(running, 1.0)
-    assert _running(mark) == []
+    await until(lambda: not _running(mark))
 
 
 async def test_a_bot_that_is_killed_takes_its_command_with_it(desk: Desk) -> None:
@@ -191,6 +191,8 @@ async def test_a_command_is_not_run_twice_after_a_crash(tmp_path: Path) -> None:
     folder = tmp_path / "scene"
     (tmp_path / "desk").mkdir()
     desk = Desk.make(tmp_path / "desk")
+    (folder / "home").mkdir(parents=True, mode=0o700)
+    (folder / "home" / "kenobot.toml").write_text('[[tools.rules]]\ntool = "shell"\ndecision = "allow"\n')
     call = ToolCall("c1", "shell", {"command": "echo run >> log; sleep 20"})
     async with Scene(folder, [Reply("", "tool_use", calls=(call,))], tools=[desk.tool("shell")]) as scene:
         await scene.put("go")
@@ -298,7 +300,7 @@ async def test_sandlock_confines_where_there_are_no_namespaces(
     assert told in said
     assert SECRET not in said
     assert [each.name for each in desk.home.iterdir()] == ["kenobot.toml"]
-    assert _running(f"9{os.getpid()}.25") == []
+    await until(lambda: not _running(f"9{os.getpid()}.25"))
 
 
 def _running(mark: str) -> list[str]:
