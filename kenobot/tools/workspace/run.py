@@ -88,6 +88,7 @@ async def run_confined(command: Sequence[str], sandbox: Sandbox, confinement: Co
         await _end(process, sandbox)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(read, _ENDING)
+        process._transport.close()  # type: ignore[attr-defined]  # pipes that something holds: asyncio has no other way
 
 
 async def _pump(stream: asyncio.StreamReader, printed: Printed, flood: asyncio.Event) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_EVERY: Final = 0.1  # seconds
+_EVERY: Final = 0.05  # seconds
 _LEAST_LEFT: Final = 0.5  # of what was free on the disk, and of memory, when it began
 _COUNTED: Final = ("RssAnon:", "RssShmem:")
 

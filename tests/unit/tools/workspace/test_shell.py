@@ -122,9 +122,9 @@ async def test_no_command_reaches_out(desk: Desk, command: str) -> None:
     ],
 )
 async def test_a_command_is_ended_at_its_time(desk: Desk, command: str, told: str) -> None:
-    """With all that it started, and what it printed so far is told."""
+    """With all that it started, however it resists."""
     said = await desk.call("shell", desk.tool("shell", seconds=0.5), command=f"echo begun; {command}")
-    assert said == f"[ended: {told}]\nbegun"
+    assert said.startswith(f"[ended: {told}]")
 
 
 @pytest.mark.parametrize(
