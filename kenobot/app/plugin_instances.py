@@ -9,12 +9,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from kenobot.agent.embedding_worker import PreviousEmbedders
+from kenobot.agent.media.tool_documents import ToolDocuments
 from kenobot.app import embedder_choice
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
@@ -84,7 +86,7 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
         access_lists=rosters,
         processors=_processors(loaded, surroundings),
         observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
-        tools=_enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it."),
+        tools=_tools(loaded, surroundings),
         bus=bus,
         embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
         previous_embedders=partial(embedder_choice.previous_embedders, loaded, surroundings),
@@ -155,6 +157,15 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
         except PluginError as error:
             _log.error("%s %s", error, without)
     return built
+
+
+def _tools(loaded: ResolvedSettings, surroundings: PluginContext) -> list[Tool[BaseModel]]:
+    """Build the enabled tools, with what those that work in folders need. A broken plugin is left out and logged."""
+    folders, media = resolve_workspaces(loaded.settings.tools.workspaces), loaded.settings.media
+    surroundings = replace(
+        surroundings, workspaces=folders, read_document=ToolDocuments(media.document_chars, media.document_seconds)
+    )
+    return _enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.")
 
 
 def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:

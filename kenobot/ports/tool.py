@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,10 +13,19 @@ from kenobot.ports.identity import Principal
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 
+def _shorten(schema: dict[str, Any]) -> None:
+    """Drop titles, empty defaults and limits of length from a schema: prompts hold it, and mistakes are told."""
+    for each in (schema, *schema.get("properties", {}).values()):
+        for key in ("title", "minLength", "maxLength", "maxItems"):
+            each.pop(key, None)
+        if not each.get("default", True):
+            del each["default"]
+
+
 class ToolArguments(BaseModel):
     """Base of the arguments of a tool: an unknown one is a mistake that the model is told of."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_shorten)
 
 
 @dataclass(frozen=True, slots=True)

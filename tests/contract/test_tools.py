@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,7 @@ from kenobot.tools.web.fetch import WebFetch
 from kenobot.tools.web.request import AllowedHost, HttpRequest
 from kenobot.tools.web.search import WebSearch
 from tests.unit.tools.web.site import answer, open_site
+from tests.unit.tools.workspace.desk import Desk, no_bubblewrap, no_git, require_sandbox
 
 
 class Text(ToolArguments):
@@ -185,6 +187,90 @@ def test_the_tools_of_the_web_take_little_of_a_prompt() -> None:
     """Reading and searching are told to a model in fewer than 350 tokens."""
     client = WebClient(Reach(), 1, 1)
     assert _told_tokens(WebFetch(client, ManualClock()), WebSearch(Wikipedia(client), "Wikipedia", "", 6)) < 350
+
+
+class _InWorkspace(ToolContract):
+    """Works in a folder with one file."""
+
+    @pytest.fixture
+    def desk(self, tmp_path: Path) -> Desk:
+        desk = Desk.make(tmp_path)
+        (desk.work / "a.txt").write_text("one\n")
+        return desk
+
+
+class TestListFiles(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("list_files")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"deep": True}
+
+
+class TestReadFile(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("read_file")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"path": "a.txt"}
+
+
+class TestWriteFile(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("write_file")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"path": "notes/b.txt", "text": "dos"}
+
+
+class TestEditFile(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("edit_file")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"path": "a.txt", "old": "one", "new": "uno"}
+
+
+@no_bubblewrap
+class TestShell(_InWorkspace):
+    @pytest.fixture
+    async def tool(self, desk: Desk) -> AnyTool:
+        await require_sandbox(desk.work)
+        return desk.tool("shell")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"command": "cat a.txt"}
+
+
+@no_bubblewrap
+@no_git
+class TestGit(_InWorkspace):
+    @pytest.fixture
+    async def tool(self, desk: Desk) -> AnyTool:
+        await require_sandbox(desk.work)
+        return desk.tool("git")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"verb": "init"}
+
+
+def test_the_tools_of_workspaces_take_little_of_a_prompt(tmp_path: Path) -> None:
+    """All six are told to a model in fewer than 900 tokens."""
+    desk = Desk.make(tmp_path)
+    names = ("list_files", "read_file", "write_file", "edit_file", "shell", "git")
+    specs = [PreparedTool.of(desk.tool(name)).spec for name in names]
+    told = [{"name": each.name, "description": each.description, "input_schema": dict(each.schema)} for each in specs]
+    assert estimate_tokens(json.dumps(told)) < 900
 
 
 def test_the_tools_of_the_agenda_take_little_of_a_prompt() -> None:

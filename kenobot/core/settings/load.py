@@ -16,7 +16,7 @@ from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugin_guard import PluginGuard
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.redaction import Redactor
-from kenobot.core.settings import explain, sources
+from kenobot.core.settings import explain, sources, workspaces
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import (
     AccessSettings,
@@ -190,6 +190,8 @@ def load_settings(
     for plugin in catalogue.home_plugins:
         _move_variables(values, origins, plugin.group.removeprefix("kenobot."), plugin.name)
     settings, mistakes = _validate_merged(values, origins)
+    own_secrets = Path(systemd) if systemd else None
+    mistakes += workspaces.find_mistakes(settings.tools.workspaces, home.path, own_secrets, origins)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():

@@ -63,7 +63,7 @@ def _title(page: str) -> str:
     from kenobot.core.html_tokens import read_tokens
 
     inside = False
-    for tag, text, _ in read_tokens(page):
+    for tag, text, *_ in read_tokens(page):
         if inside:
             return " ".join(text.split())
         inside = tag == "title"
@@ -81,7 +81,7 @@ def _find_links(page: str, address: str) -> dict[str, str]:
 
     found: dict[str, str] = {}
     base, link = address, ""
-    for tag, text, given in read_tokens(page):
+    for tag, text, given, *_ in read_tokens(page):
         try:
             if tag == "base" and "href" in given:
                 base = urljoin(address, given["href"].strip())

@@ -352,6 +352,7 @@ def test_the_shipped_file_changes_nothing(home: Home) -> None:
 _EMPTY = {
     *("providers.openai.extra", "providers.claude-cli.environment", "budget.purposes", "budget.prices"),
     "tools.http_request.hosts",
+    "tools.workspaces",
 }
 _TABLES: Mapping[str, Any] = {
     **dict.fromkeys(("providers", "channels", "observers", "embedders", "transcribers"), True),
