@@ -16,8 +16,7 @@ from kenobot.tools.mcp.schema import shorten
 
 if TYPE_CHECKING:
     from mcp.client import Client, Transport
-
-    from kenobot.tools.mcp.stdio import ServerProgram
+    from mcp.client._transport import TransportStreams
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +32,24 @@ class ConnectionLost(Exception):
     def __init__(self, reason: str, *, ran: bool = True) -> None:
         super().__init__(reason)
         self.ran = ran
+
+
+class Wire(Protocol):
+    """The way to a server: a program or an address."""
+
+    @property
+    def complaint(self) -> str:
+        """Return what it says itself of why it cannot be talked with."""
+        ...
+
+    @property
+    def forgot(self) -> bool:
+        """Return whether it does not know the session any more, so that it has run nothing."""
+        ...
+
+    def open(self) -> "Transport":
+        """Connect."""
+        ...
 
 
 class Connection(Protocol):
@@ -69,28 +86,25 @@ async def connect(settings: McpServerSettings, changed: Callable[[], None]) -> A
         if isinstance(getattr(message, "root", message), ToolListChangedNotification):
             changed()
 
-    program = _program(settings)
-    transport = _over_http(settings) if program is None else program.open()
+    wire = _wire(settings)
     client = Client(
-        transport,
+        _sifted(wire.open()),
         cache=None,
         message_handler=hear,
         client_info=Implementation(name="kenobot", version=__version__),
     )
     try:
         async with client:
-            yield _SdkConnection(client)
-    except ConnectionLost as error:
-        raise ConnectionLost(_with_complaint(str(error), program), ran=error.ran) from error
+            yield _SdkConnection(client, wire)
     except Exception as error:
-        raise ConnectionLost(_with_complaint(_reason(error), program)) from error
+        raise _lost(error, wire) from error
 
 
 class _SdkConnection:
     """A connection by the SDK."""
 
-    def __init__(self, client: "Client") -> None:
-        self._client = client
+    def __init__(self, client: "Client", wire: Wire) -> None:
+        self._client, self._wire = client, wire
 
     @property
     def title(self) -> str:
@@ -102,7 +116,7 @@ class _SdkConnection:
         listed: list[object] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            with _losing():
+            with _losing(self._wire):
                 page = await self._client.list_tools(cursor=cursor)
             listed += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
             cursor = page.next_cursor
@@ -117,7 +131,7 @@ class _SdkConnection:
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
         # Not call_tool: that checks results by the server's own schema, whose patterns may take for ever.
         adapter: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
-        with _losing():
+        with _losing(self._wire):
             result = await self._client.session.send_request(request, adapter)
         if isinstance(result, InputRequiredResult):
             wanted = result.model_dump(by_alias=True, mode="json").get("inputRequests") or {}
@@ -129,7 +143,7 @@ class _SdkConnection:
 
 
 @contextlib.contextmanager
-def _losing() -> Iterator[None]:
+def _losing(wire: Wire) -> Iterator[None]:
     """Turn what the SDK raises into ConnectionLost, or into ToolFailed where the server answered."""
     from mcp.shared.exceptions import MCPError
     from mcp_types import CONNECTION_CLOSED
@@ -140,7 +154,7 @@ def _losing() -> Iterator[None]:
     except ToolFailed:
         raise
     except MCPError as error:
-        if any(words in str(error).lower() for words in _LOST_SESSION):
+        if wire.forgot or any(words in str(error).lower() for words in _LOST_SESSION):
             raise ConnectionLost("it has forgotten this session", ran=False) from error
         if error.code == CONNECTION_CLOSED:
             raise ConnectionLost("it ended the connection") from error
@@ -153,33 +167,49 @@ def _losing() -> Iterator[None]:
         raise ConnectionLost(_reason(error)) from error
 
 
-def _program(settings: McpServerSettings) -> "ServerProgram | None":
-    if not settings.command:
-        return None
-    from kenobot.tools.mcp.stdio import ServerProgram
+@contextlib.asynccontextmanager
+async def _sifted(transport: "Transport") -> "AsyncIterator[TransportStreams]":
+    from kenobot.tools.mcp.sieve import Sieve
 
-    return ServerProgram(settings.command, settings.args, settings.filled_env)
-
-
-def _over_http(settings: McpServerSettings) -> "Transport":
-    from kenobot.tools.mcp.http import open_http
-
-    return open_http(settings.url, settings.filled_headers)
+    async with transport as (messages, to_server):
+        yield Sieve(messages), to_server
 
 
-def _with_complaint(reason: str, program: "ServerProgram | None") -> str:
-    if program is None:
-        return reason
-    if program.flooded:
-        return "it wrote a message that is too long"
-    complaint = shorten(program.complaint, _LONGEST_REASON)
-    return f"{reason} ({complaint})" if complaint else reason
+def _wire(settings: McpServerSettings) -> Wire:
+    if settings.command:
+        from kenobot.tools.mcp.stdio import ServerProgram
+
+        return ServerProgram(settings.command, settings.args, settings.filled_env)
+    from kenobot.tools.mcp.http import ServerAddress
+
+    return ServerAddress(settings.url, settings.filled_headers)
+
+
+def _lost(error: Exception, wire: Wire) -> ConnectionLost:
+    """Say why a server cannot be talked with, with what it says itself."""
+    complaint = shorten(wire.complaint, _LONGEST_REASON)
+    reason = f"{_reason(error)} ({complaint})" if complaint else _reason(error)
+    cause = _first(error)
+    return ConnectionLost(reason, ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause))
 
 
 def _reason(error: BaseException) -> str:
-    """Return the cause of a failure in a few words: of a group, the first one's."""
+    """Return the cause of a failure in a few words."""
+    cause = _first(error)
+    if isinstance(cause, FileNotFoundError):
+        return "there is no such program"
+    return shorten(str(cause), _LONGEST_REASON) or type(cause).__name__
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the first error of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, FileNotFoundError):
-        return "there is no such program"
-    return shorten(str(error), _LONGEST_REASON) or type(error).__name__
+    return error
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Return whether no connection came about, so that nothing was sent."""
+    import httpx2
+
+    return isinstance(error, httpx2.ConnectError)

@@ -37,6 +37,7 @@ _UNKNOWN = 'The connection with the server "{name}" broke while this ran: {reaso
 _SLOW = (
     'The server "{name}" did not answer within {seconds:.3g} seconds. Nobody knows whether it happened, or still will.'
 )
+_NOT_RUN = 'The server "{name}" was busy or not connected for too long: this was not run.'
 _BUSY = 'Too many calls wait for the server "{name}". Try it later.'
 
 State = Literal["starting", "up", "down"]
@@ -80,6 +81,7 @@ class _Running:
         for task in [task for task in self.calls if task.done()]:
             call = self.calls.pop(task)
             if task.cancelled() and not call.done.done():
+                self.calls[task] = call
                 raise ConnectionLost("it cannot be reached")
             if not task.cancelled():
                 task.result()
@@ -104,10 +106,11 @@ class McpServer:
         self.tools = kept.load()
         self._state = ServerState(name, "starting", clock.now())
         self._waiting: deque[_Call] = deque()  # bounded: _MOST_WAITING, in `call`; turn
+        self._broken: list[_Call] = []  # bounded: four; turn
         self._news = asyncio.Event()
         self._failed_at: float | None = None
         self._unanswered = 0
-        self._is_stale = False
+        self._is_stale = self._was_up = False
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -143,7 +146,9 @@ class McpServer:
             async with asyncio.timeout(self._seconds):
                 return await call.done
         except TimeoutError:
-            self._unanswered += self._state.state == "up"
+            if call in self._waiting:
+                raise ToolFailed(_NOT_RUN.format(name=self.name)) from None
+            self._unanswered += 1
             raise ToolFailed(_SLOW.format(name=self.name, seconds=self._seconds)) from None
         finally:
             call.done.cancel()
@@ -162,12 +167,13 @@ class McpServer:
                     session.cancel()
                     await asyncio.wait({session}, timeout=_STOP_SECONDS)
             lost = _loss(session)
-            was_up = self._state.state == "up"
-            failures = 0 if was_up else failures + 1
-            if was_up and self._has_waiting():  # a server that was restarted answers at once
+            self._settle_broken(lost)
+            failures = 0 if self._was_up else failures + 1
+            if self._was_up and self._has_waiting():  # a server that was restarted answers at once
                 _log.info("the MCP server %s is connected anew: %s", self.name, lost)
-                self._state = ServerState(self.name, "starting", self._clock.now(), str(lost), tools=len(self.tools))
+                self._was_up = False
                 continue
+            self._was_up = False
             self._go_down(str(lost))
             await self._pause(_PAUSES.pause(max(0, failures - 1)))
 
@@ -198,6 +204,7 @@ class McpServer:
         finally:
             refresh.cancel()
             self._break_off(running)
+            self._state = ServerState(self.name, "starting", self._clock.now(), tools=len(self.tools))
 
     def _begin_calls(self, connection: Connection, running: _Running) -> None:
         while self._has_waiting() and running.has_room(self._waiting[0]):
@@ -213,12 +220,8 @@ class McpServer:
         except ToolFailed as error:
             self._unanswered = 0
             _settle(call, error)
-        except ConnectionLost as error:
-            if error.ran or call.again:
-                _settle(call, ToolFailed(_UNKNOWN.format(name=self.name, reason=error)))
-            elif not call.done.done():
-                call.again = True
-                self._waiting.appendleft(call)
+        except ConnectionLost:
+            self._broken.append(call)
             raise
         else:
             self._unanswered = 0
@@ -262,7 +265,7 @@ class McpServer:
             await asyncio.to_thread(self._kept.save, tools)
 
     def _come_up(self, title: str) -> None:
-        self._failed_at, self._unanswered = None, 0
+        self._failed_at, self._unanswered, self._was_up = None, 0, True
         self._state = ServerState(self.name, "up", self._clock.now(), title=title, tools=len(self.tools))
         _log.info("the MCP server %s is connected: %s, %d tools", self.name, title, len(self.tools))
 
@@ -279,10 +282,20 @@ class McpServer:
             _settle(self._waiting.popleft(), ToolFailed(_DOWN.format(name=self.name, reason=reason)))
 
     def _break_off(self, running: _Running) -> None:
-        """End the calls under way; what became of them is not known."""
+        """End the calls under way."""
         for task, call in running.calls.items():
             task.cancel()
-            _settle(call, ToolFailed(_UNKNOWN.format(name=self.name, reason="it was lost")))
+            self._broken.append(call)
+
+    def _settle_broken(self, lost: ConnectionLost) -> None:
+        """Say what became of calls that were under way; those that were surely not run wait again, once."""
+        for call in self._broken:
+            if lost.ran or call.again:
+                _settle(call, ToolFailed(_UNKNOWN.format(name=self.name, reason=lost)))
+            elif not call.done.done():
+                call.again = True
+                self._waiting.appendleft(call)
+        self._broken.clear()
 
     def _has_waiting(self) -> bool:
         """Return whether a call waits that somebody still wants."""

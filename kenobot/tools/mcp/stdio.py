@@ -34,16 +34,21 @@ _LONGEST_COMPLAINT = 300  # bytes of a line
 
 
 class ServerProgram:
-    """The program of a server. complaint: what it wrote last beside its messages."""
+    """The program of a server."""
+
+    forgot = False
 
     def __init__(self, command: str, args: Sequence[str], env: Mapping[str, str]) -> None:
         self._command, self._args = command, args
         self._env = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(env)
         self._complaints: deque[str] = deque(maxlen=_KEPT_LINES)  # bounded: 5; turn
-        self.flooded = False
+        self._flooded = False
 
     @property
     def complaint(self) -> str:
+        """Return what it wrote last beside its messages."""
+        if self._flooded:
+            return "it wrote a message that is too long"
         return next((line for line in reversed(self._complaints) if line.strip()), "")
 
     @contextlib.asynccontextmanager
@@ -76,7 +81,7 @@ class ServerProgram:
                 stream.close()
             with anyio.CancelScope(shield=True):
                 await asyncio.gather(*work, return_exceptions=True)
-                await _end(process)
+                await _end(process, 0.0 if self._flooded else _END_SECONDS)
 
     async def _read(self, lines: asyncio.StreamReader, to_session: "MemoryObjectSendStream[Incoming]") -> None:
         """Hand each message on. A line that is none is left out; one without an end breaks the connection."""
@@ -89,7 +94,7 @@ class ServerProgram:
                 else:
                     await to_session.send(SessionMessage(message))
         except ValueError:  # the line is longer than the limit
-            self.flooded = True
+            self._flooded = True
         except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
             pass
         finally:
@@ -112,12 +117,12 @@ class ServerProgram:
                 )
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process, grace: float) -> None:
     """End a program: its input is closed, then it is killed with all that it started."""
     if process.stdin is not None:
         process.stdin.close()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_END_SECONDS):
+        async with asyncio.timeout(grace):
             await process.wait()
     with contextlib.suppress(ProcessLookupError, PermissionError):  # what it started may go on without it
         os.killpg(process.pid, 9)
