@@ -13,7 +13,7 @@ from kenobot.cli.language import read_commands
 from tests.docs.settings_page import PAGE, page
 from tests.docs.test_readme import ROOT, Step, play
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tools").glob("*.md")])
 _MARKED = re.compile(r"(?:<!-- needs: ([^>]+) -->\n)?^```(?:sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(kenobot [^`\n]+)`")
 _COMMENT = re.compile(r"\s+#.*$")

@@ -83,6 +83,11 @@ class Toolbox:
         self._revisions: tuple[int, ...] = ()
 
     @property
+    def own_names(self) -> tuple[str, ...]:
+        """Return the names of the tools that are of no source."""
+        return tuple(self._fixed)
+
+    @property
     def effects(self) -> Mapping[str, ToolEffects]:
         """Return the effects of each tool by its name."""
         return {name: each.effects for name, each in self._tools.items()}

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from kenobot import __version__
+from kenobot.core.redaction import Redactor
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
@@ -97,7 +98,7 @@ async def connect(settings: McpServerSettings, changed: Callable[[], None]) -> A
         async with client:
             yield _SdkConnection(client, wire)
     except Exception as error:
-        raise _lost(error, wire) from error
+        raise _lost(error, wire, Redactor(each.get_secret_value() for each in settings.secrets.values())) from error
 
 
 class _SdkConnection:
@@ -185,12 +186,14 @@ def _wire(settings: McpServerSettings) -> Wire:
     return ServerAddress(settings.url, settings.filled_headers)
 
 
-def _lost(error: Exception, wire: Wire) -> ConnectionLost:
+def _lost(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
     """Say why a server cannot be talked with, with what it says itself."""
     complaint = shorten(wire.complaint, _LONGEST_REASON)
     reason = f"{_reason(error)} ({complaint})" if complaint else _reason(error)
     cause = _first(error)
-    return ConnectionLost(reason, ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause))
+    return ConnectionLost(
+        redact(reason), ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause)
+    )
 
 
 def _reason(error: BaseException) -> str:

@@ -1,7 +1,6 @@
 """The tools that a server declares, read within limits, and the names under which they are offered. Pure."""
 
 import hashlib
-import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -10,8 +9,6 @@ from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolEffects
 from kenobot.tools.mcp.schema import UnusableSchema, shorten, simplify_schema
-
-_log = logging.getLogger(__name__)
 
 MOST_TOOLS = 64
 """How many tools of one server are offered."""
@@ -42,17 +39,17 @@ class DeclaredTool:
         }
 
 
-def read_tools(declared: Iterable[object], server: str) -> tuple[DeclaredTool, ...]:
-    """Read what a server lists, sorted by name; what cannot be used is left out and logged."""
-    found: dict[str, DeclaredTool] = {}
+def read_tools(declared: Iterable[object]) -> tuple[tuple[DeclaredTool, ...], tuple[str, ...]]:
+    """Read what a server lists; returns the tools, sorted by name, and why others cannot be used."""
+    found, left_out = dict[str, DeclaredTool](), list[str]()
     for each in declared:
         try:
             tool = read_tool(each)
         except UnusableSchema as error:
-            _log.warning("a tool of the MCP server %s is left out: %s", server, error)
+            left_out.append(str(error))
         else:
             found.setdefault(tool.name, tool)
-    return tuple(found[name] for name in sorted(found))
+    return tuple(found[name] for name in sorted(found)), tuple(left_out)
 
 
 def read_tool(declared: object) -> DeclaredTool:

@@ -34,7 +34,7 @@ class KeptList:
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             _log.warning("the list of tools of the MCP server %s cannot be read: %s", self._server, error)
             return ()
-        return read_tools(listed, self._server)
+        return read_tools(listed)[0]
 
     def save(self, tools: tuple[DeclaredTool, ...]) -> None:
         """Write the list. A disk that cannot store it costs no more than the list at the next start."""

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -23,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 60.0  # a program may have to be fetched first
 _REFRESH_SECONDS = 300.0  # between two looks whether the list has changed
-_STOP_SECONDS = 4.0
+_STOP_SECONDS = 2.5
 _PAUSES = Backoff(1.0, 300.0)
 _FRESH_SECONDS = 10.0  # after a failure, for which calls do not have it connect again
 _MOST_WAITING = 32
@@ -106,6 +107,7 @@ class McpServer:
         self.tools = kept.load()
         self._state = ServerState(name, "starting", clock.now())
         self._waiting: deque[_Call] = deque()  # bounded: _MOST_WAITING, in `call`; turn
+        self._left_out: tuple[str, ...] = ()
         self._broken: list[_Call] = []  # bounded: four; turn
         self._news = asyncio.Event()
         self._failed_at: float | None = None
@@ -121,7 +123,7 @@ class McpServer:
     def begin(self) -> None:
         """Begin to connect, unless that was begun."""
         if self._task is None and not self._stopping:
-            self._task = asyncio.create_task(self._supervise(), name=f"mcp {self.name}")
+            self._task = asyncio.create_task(self._supervise(), name=f"mcp {self.name}", context=Context())
 
     async def aclose(self) -> None:
         """End the connection and the program."""
@@ -258,7 +260,10 @@ class McpServer:
 
     async def _take_list(self, declared: list[object]) -> None:
         """Take in a list of tools, and keep it if it is another one."""
-        tools = read_tools(declared, self.name)
+        tools, left_out = read_tools(declared)
+        if left_out != self._left_out:
+            self._left_out = left_out
+            _log.warning("the MCP server %s has tools that cannot be used: %s", self.name, "; ".join(left_out))
         if tools != self.tools:
             self.tools = tools
             self._changed()

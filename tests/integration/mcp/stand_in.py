@@ -5,8 +5,8 @@ Arguments: a file that holds the number of times it was started; with "refuse" t
 
 import json
 import sys
-import time
 from pathlib import Path
+from typing import Any
 
 LOOP = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$ref": "#/$defs/A"}}}
 ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
@@ -21,7 +21,6 @@ def nested(depth: int) -> dict[str, object]:
 
 
 LIES = [
-    {"name": "no_schema"},
     {"name": "list_schema", "inputSchema": {"type": "array"}},
     {
         "name": "huge",
@@ -59,7 +58,7 @@ def answer(number: object, result: object) -> None:
 def call(number: object, name: str, text: str, starts: int) -> None:
     """Carry out a call, or misbehave."""
     if name in ("slow", "look") and text != "now":
-        return  # it never answers
+        return None  # it never answers
     if name == "die":
         sys.exit(3)
     if name == "flood":
@@ -84,13 +83,13 @@ def main(counter: Path) -> None:
     starts = int(before) + 1
     counter.write_text(str(starts))
     for line in sys.stdin:
-        request = json.loads(line)
+        request: dict[str, Any] = json.loads(line)
         number, method = request.get("id"), request["method"]
         if method == "initialize":
             info = {"name": "stand-in", "version": "1"}
             answer(number, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
         elif method == "tools/list":
-            answer(number, {"tools": [each for each in (*TOOLS, *LIES) if "inputSchema" in each]})
+            answer(number, {"tools": [*TOOLS, *LIES, {"name": "no_schema"}, 7]})
         elif method == "tools/call":
             given = request["params"]
             call(number, given["name"], str(given.get("arguments", {}).get("text", "")), starts)
@@ -100,4 +99,3 @@ def main(counter: Path) -> None:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
-    time.sleep(0)

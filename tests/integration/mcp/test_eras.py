@@ -74,7 +74,7 @@ async def _new_server(port: int) -> AsyncIterator[list[str]]:
 
 
 async def test_the_new_era_over_http(tmp_path: Path, port: int) -> None:
-    """Tools are called with the owner's secret; an input that is wanted is told; a restart costs nothing but its time."""
+    """Tools are called with the owner's secret, an input that is wanted is told, and the tools outlast the server."""
     settings = McpServerSettings(
         url=f"http://127.0.0.1:{port}/mcp",
         headers={"Authorization": "Bearer ${key}"},
@@ -98,7 +98,7 @@ async def test_the_new_era_over_http(tmp_path: Path, port: int) -> None:
 
 
 async def test_the_old_era_over_pipes(tmp_path: Path) -> None:
-    """The file server reads in its folder alone, and the one of everything answers with text, pictures and structures."""
+    """The server of files reads in its folder alone; texts, pictures and structures come from the one of everything."""
     (tmp_path / "note.txt").write_text("hola")
     settings = {
         "files": McpServerSettings(command=_program("mcp-server-filesystem"), args=(str(tmp_path),)),
