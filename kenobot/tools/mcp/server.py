@@ -109,7 +109,7 @@ class McpServer:
         self._waiting: deque[_Call] = deque()  # bounded: _MOST_WAITING, in `call`; turn
         self._left_out: tuple[str, ...] = ()
         self._broken: list[_Call] = []  # bounded: four; turn
-        self._news = asyncio.Event()
+        self._news: asyncio.Future[None] | None = None  # done: there is something to do
         self._failed_at: float | None = None
         self._unanswered = 0
         self._is_stale = self._was_up = False
@@ -142,7 +142,7 @@ class McpServer:
             raise ToolFailed(_BUSY.format(name=self.name))
         call = _Call(tool, arguments, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
-        self._news.set()
+        self._wake()
         self.begin()
         try:
             async with asyncio.timeout(self._seconds):
@@ -154,7 +154,7 @@ class McpServer:
             raise ToolFailed(_SLOW.format(name=self.name, seconds=self._seconds)) from None
         finally:
             call.done.cancel()
-            self._news.set()
+            self._wake()
 
     # ── the task ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,7 +193,7 @@ class McpServer:
         refresh = asyncio.ensure_future(self._clock.sleep(_REFRESH_SECONDS))
         try:
             while True:
-                self._news.clear()
+                self._news = asyncio.get_running_loop().create_future()
                 running.take_ended()
                 if self._unanswered >= _UNANSWERED:
                     raise ConnectionLost("it does not answer")
@@ -235,20 +235,22 @@ class McpServer:
             self._is_stale = False
             await self._take_list(await connection.list_tools())
 
+    def _wake(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+
     async def _wait(self, others: set["asyncio.Future[Any]"]) -> None:
         """Wait until there is something to do."""
-        news: asyncio.Future[Any] = asyncio.ensure_future(self._news.wait())
-        try:
-            await asyncio.wait({news, *others}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            news.cancel()
+        assert self._news is not None
+        await asyncio.wait({self._news, *others}, return_when=asyncio.FIRST_COMPLETED)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait before the next attempt; a call that comes later than a moment after the last one ends it."""
-        self._news.clear()
+        """Wait before the next attempt, or until a call waits for it."""
         over = asyncio.ensure_future(self._clock.sleep(seconds))
         try:
-            await self._wait({over})
+            while not over.done() and not self._has_waiting():
+                self._news = asyncio.get_running_loop().create_future()
+                await self._wait({over})
         finally:
             over.cancel()
 
@@ -256,14 +258,15 @@ class McpServer:
 
     def _note_change(self) -> None:
         self._is_stale = True
-        self._news.set()
+        self._wake()
 
     async def _take_list(self, declared: list[object]) -> None:
         """Take in a list of tools, and keep it if it is another one."""
         tools, left_out = read_tools(declared)
         if left_out != self._left_out:
             self._left_out = left_out
-            _log.warning("the MCP server %s has tools that cannot be used: %s", self.name, "; ".join(left_out))
+            if left_out:
+                _log.warning("the MCP server %s has tools that cannot be used: %s", self.name, "; ".join(left_out))
         if tools != self.tools:
             self.tools = tools
             self._changed()

@@ -1,11 +1,11 @@
 """The servers of the settings: the tools that they offer, and how each is."""
 
+import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kenobot.core.plugins import close
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.tool import Tool
@@ -42,7 +42,7 @@ class McpServers:
 
     async def aclose(self) -> None:
         """End every connection."""
-        await close(self._servers.values())
+        await asyncio.gather(*(server.aclose() for server in self._servers.values()))
 
     @property
     def states(self) -> Sequence[ServerState]:

@@ -1,6 +1,7 @@
 """A server of the old protocol in plain lines of JSON, which misbehaves as its tools are named. Run as a program.
 
-Arguments: a file that holds the number of times it was started; with "refuse" there it ends at once.
+Arguments: a file that holds the number of times it was started; with "refuse" there it ends at once, with "mute" it
+never answers.
 """
 
 import json
@@ -80,6 +81,8 @@ def main(counter: Path) -> None:
     if before == "refuse":
         print("no licence found", file=sys.stderr)
         sys.exit(1)
+    if before == "mute":
+        sys.stdin.read()
     starts = int(before) + 1
     counter.write_text(str(starts))
     for line in sys.stdin:

@@ -10,6 +10,7 @@ import pytest
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ToolFailed
+from kenobot.tools.mcp import server
 from kenobot.tools.mcp.servers import McpServers
 from tests.integration.mcp import stand_in
 from tests.integration.mcp.servers import call, offered, reach, running
@@ -114,3 +115,28 @@ async def test_a_list_of_another_server_is_not_taken(bad: McpServerSettings, tmp
     assert not offered(McpServers({"bad": other}, tmp_path, SystemClock()))
     (tmp_path / "mcp" / "bad.json").write_text('{"of": [')
     assert not offered(McpServers({"bad": bad}, tmp_path, SystemClock()))
+
+
+async def test_a_server_that_never_answers_is_down(
+    bad: McpServerSettings, counter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that says nothing when it is connected is ended, and another one is started later."""
+    monkeypatch.setattr(server, "_CONNECT_SECONDS", 0.2)
+    counter.write_text("mute")
+    async with running({"bad": bad}, tmp_path) as started:
+        await reach(started, "down")
+        assert started.states[0].reason == "it does not answer"
+
+
+async def test_nothing_is_left_running(bad: McpServerSettings, counter: Path, tmp_path: Path) -> None:
+    """At the end every task has ended, and so has the program, with a call under way."""
+    before = asyncio.all_tasks()
+    async with running({"bad": bad}, tmp_path) as started:
+        await reach(started, "up")
+        waiting = asyncio.ensure_future(call(started, "bad_slow"))
+        await asyncio.sleep(0.01)
+    with pytest.raises(ToolFailed):
+        await waiting
+    assert asyncio.all_tasks() - {waiting} <= before
+    with pytest.raises(ToolFailed, match="cannot be used now"):
+        await call(started, "bad_echo", text="a")
