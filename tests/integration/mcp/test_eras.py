@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -112,3 +112,36 @@ async def test_the_old_era_over_pipes(tmp_path: Path) -> None:
         assert await call(servers, "all_echo", message="hi") == "Echo: hi"
         assert "[1 image, not shown]" in await call(servers, "all_get-tiny-image")
         assert "humidity" in await call(servers, "all_get-structured-content", location="Chicago")
+
+
+@asynccontextmanager
+async def _old_server(port: int) -> AsyncIterator[None]:
+    """Serve the old era over HTTP, with sessions."""
+    process = await asyncio.create_subprocess_exec(
+        *(_program("mcp-server-everything"), "streamableHttp"),
+        env={**os.environ, "PORT": str(port)},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                break
+            await asyncio.sleep(0.02)
+        yield
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_an_old_server_that_forgot_its_session(tmp_path: Path, port: int) -> None:
+    """A server with sessions that was restarted is connected anew within the call, which is answered."""
+    settings = McpServerSettings(url=f"http://127.0.0.1:{port}/mcp", seconds=10)
+    async with running({"old": settings}, tmp_path) as servers:
+        async with _old_server(port):
+            await reach(servers, "up")
+            assert await call(servers, "old_echo", message="a") == "Echo: a"
+        async with _old_server(port):
+            assert await call(servers, "old_echo", message="b") == "Echo: b"
