@@ -26,6 +26,7 @@ _CONNECT_SECONDS = 60.0  # a program may have to be fetched first
 _REFRESH_SECONDS = 300.0  # between two looks whether the list has changed
 _STOP_SECONDS = 2.5
 _PAUSES = Backoff(1.0, 300.0)
+_STEADY_SECONDS = 60.0  # of a connection, after which its loss is the first one
 _FRESH_SECONDS = 10.0  # after a failure, for which calls do not have it connect again
 _MOST_WAITING = 32
 _PARALLEL = 4  # calls of tools that only read
@@ -112,7 +113,8 @@ class McpServer:
         self._news: asyncio.Future[None] | None = None  # done: there is something to do
         self._failed_at: float | None = None
         self._unanswered = 0
-        self._is_stale = self._was_up = False
+        self._is_stale = False
+        self._up_at: float | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -148,9 +150,9 @@ class McpServer:
             async with asyncio.timeout(self._seconds):
                 return await call.done
         except TimeoutError:
+            self._unanswered += 1
             if call in self._waiting:
                 raise ToolFailed(_NOT_RUN.format(name=self.name)) from None
-            self._unanswered += 1
             raise ToolFailed(_SLOW.format(name=self.name, seconds=self._seconds)) from None
         finally:
             call.done.cancel()
@@ -170,12 +172,13 @@ class McpServer:
                     await asyncio.wait({session}, timeout=_STOP_SECONDS)
             lost = _loss(session)
             self._settle_broken(lost)
-            failures = 0 if self._was_up else failures + 1
-            if self._was_up and self._has_waiting():  # a server that was restarted answers at once
+            was_up, self._up_at = self._up_at, None
+            steady = was_up is not None and self._clock.monotonic() - was_up >= _STEADY_SECONDS
+            failures = 0 if steady else failures + 1
+            is_first = was_up is not None and (failures <= 1 or not lost.ran)
+            if is_first and self._has_waiting():  # one that was restarted answers at once
                 _log.info("the MCP server %s is connected anew: %s", self.name, lost)
-                self._was_up = False
                 continue
-            self._was_up = False
             self._go_down(str(lost))
             await self._pause(_PAUSES.pause(max(0, failures - 1)))
 
@@ -273,7 +276,7 @@ class McpServer:
             await asyncio.to_thread(self._kept.save, tools)
 
     def _come_up(self, title: str) -> None:
-        self._failed_at, self._unanswered, self._was_up = None, 0, True
+        self._failed_at, self._unanswered, self._up_at = None, 0, self._clock.monotonic()
         self._state = ServerState(self.name, "up", self._clock.now(), title=title, tools=len(self.tools))
         _log.info("the MCP server %s is connected: %s, %d tools", self.name, title, len(self.tools))
 

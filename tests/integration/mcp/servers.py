@@ -15,12 +15,19 @@ from kenobot.tools.mcp.server import State
 from kenobot.tools.mcp.servers import McpServers
 
 
+class QuickClock(SystemClock):
+    """Pauses take a hundredth of their time."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 100)
+
+
 @asynccontextmanager
 async def running(
     settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock | None = None
 ) -> AsyncIterator[McpServers]:
     """Have servers connected."""
-    servers = McpServers(settings, cache, clock or SystemClock())
+    servers = McpServers(settings, cache, clock or QuickClock())
     servers.begin()
     try:
         yield servers

@@ -184,3 +184,17 @@ async def test_too_many_calls_are_turned_away(clock: ManualClock, tmp_path: Path
     assert len(refused) == 8
     assert "Too many calls" in str(refused[0])
     await server.aclose()
+
+
+async def test_a_server_that_keeps_dying_is_left_alone_longer(clock: ManualClock, tmp_path: Path) -> None:
+    """To be connected for a moment is no recovery; after a minute it is."""
+    remote = Remote(*[ConnectionLost("it died") for _ in range(5)])
+    async with supervised(remote, clock, tmp_path) as server:
+        for pause, steady in ((1, 0), (2, 0), (4, 0), (1, 60)):
+            await until(lambda: server.state.state == "up")
+            clock.advance(steady)
+            with pytest.raises(ToolFailed, match="it died"):
+                await server.call(ECHO, {})
+            await until(lambda: server.state.state == "down" and bool(clock.pending_sleeps))
+            assert min(clock.pending_sleeps) == pause
+            clock.advance(pause)
