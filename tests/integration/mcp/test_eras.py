@@ -18,14 +18,14 @@ from tests.integration.mcp.servers import call, offered, reach, running
 mcp_server = pytest.importorskip("mcp.server")
 uvicorn = pytest.importorskip("uvicorn")
 
-_NODE = Path(os.environ.get("KENOBOT_TEST_MCP_NODE", "node_modules"), ".bin")
+_NODE = Path(os.environ.get("MCP_REFERENCE_SERVERS", "node_modules"), ".bin")
 
 
 def _program(name: str) -> str:
     """Return a reference server's program. The test is skipped without it."""
     found = shutil.which(name, path=str(_NODE.absolute()))
     if found is None or shutil.which("node") is None:
-        pytest.skip(f"{name} is not installed: set KENOBOT_TEST_MCP_NODE to a folder node_modules that has it")
+        pytest.skip(f"{name} is not installed: set MCP_REFERENCE_SERVERS to a folder node_modules that has it")
     return found
 
 
