@@ -1,6 +1,6 @@
 """The seam to tools that a model may call: entry points of the group `kenobot.tools`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
@@ -160,4 +160,17 @@ class Tool(Protocol[ArgumentsT]):
         Raises ToolFailed, or any RemoteError, whose text the model is told. It is cancelled at the deadline, and when
         the person stops the turn.
         """
+        ...
+
+
+class ToolSource(Protocol):
+    """Offers tools whose list may change while the bot runs."""
+
+    @property
+    def revision(self) -> int:
+        """A number that is another one after each change of the list."""
+        ...
+
+    def list_tools(self, taken: Collection[str]) -> Sequence[Tool[BaseModel]]:
+        """Return the tools in an order that stays the same while the list does. taken: names that others have."""
         ...

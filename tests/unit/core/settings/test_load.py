@@ -337,6 +337,35 @@ def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:
     assert not home.config_file.exists()
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('command = "x"\nurl = "http://y"', "mcp.hub: a server has either a command or a url."),
+        ("seconds = 3", "mcp.hub: a server has either a command or a url."),
+        ('comand = "x"', 'unknown key "mcp.hub.comand"'),
+        ('url = "http://y"\n[mcp.hub.env]\nA = "b"', "args and env are for a command, headers for a url"),
+        ('command = "x"\n[mcp.hub.env]\nA = "${key}"', 'the secret "key" is not there'),
+        ('command = "x"\n[mcp.hub.secrets]\nkey = "sesame"', '"key" belongs into a file of its own'),
+        ('command = "x"\neffects = ["all"]', "mcp.hub.effects"),
+    ],
+)
+def test_mistakes_in_an_mcp_server_are_explained(home: Home, written: str, said: str) -> None:
+    """Each is one line, and none shows a secret."""
+    (line,) = refused(home, f"[mcp.hub]\n{written}\n")
+    assert said in line
+    assert "sesame" not in line
+
+
+def test_secrets_of_mcp_servers_are_known_to_be_secret(home: Home) -> None:
+    """They come from files or the environment, by names of the owner's own, and are redacted everywhere."""
+    credential(home, "mcp.hub.key", "sesame-one")
+    text = '[mcp.hub]\ncommand = "x"\n[mcp.hub.env]\nmy_token = "a ${key} ${other}"\n'
+    loaded = accepted(home, text, {"KENOBOT_MCP__HUB__SECRETS__OTHER": "sesame-two"})
+    assert loaded.settings.mcp["hub"].filled_env == {"my_token": "a sesame-one sesame-two"}
+    assert {*loaded.secrets()} == {"sesame-one", "sesame-two"}
+    assert "sesame" not in str(loaded.settings)
+
+
 # ── the shipped file ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
