@@ -78,7 +78,7 @@ class ModelStage:
         async def ask(request: Request) -> Reply:
             reply = await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
             if request.tools:
-                return reply
+                return reply if self._s.tools is None else self._s.tools.unwrap(reply)
             data.called_nothing = data.called_nothing or bool(reply.calls)
             return replace(reply, calls=())
 

@@ -12,6 +12,7 @@ from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.memory_door import TurnMemory
+from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
@@ -80,6 +81,10 @@ class ToolStage:
         """Return the tools for provider number `level`; none while it is known to take none."""
         until = self._refused.get(level)
         return () if until is not None and self.clock.monotonic() < until else self.toolbox.offered(principal)
+
+    def unwrap(self, reply: Reply) -> Reply:
+        """Return a reply in which calls of tools that were found on demand name these."""
+        return replace(reply, calls=tuple(map(unwrap_call, reply.calls))) if reply.calls else reply
 
     def refused_by(self, level: int) -> None:
         """Note that a provider takes requests without tools only."""

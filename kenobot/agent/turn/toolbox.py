@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from kenobot.agent.turn.more_tools import MOST_TOKENS, CallTool, FindTool, count_tokens
 from kenobot.core import lazy
 from kenobot.core.containment import contain
 from kenobot.core.left_out import cut_text
@@ -48,11 +49,12 @@ class ToolLimits:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """A tool, and what models are told of it."""
+    """A tool, and what models are told of it. tokens: that this takes in a prompt."""
 
     tool: Tool[BaseModel]
     spec: ToolSpec
     effects: ToolEffects
+    tokens: int
 
     @classmethod
     def of(cls, tool: Tool[BaseModel]) -> "PreparedTool":
@@ -68,7 +70,8 @@ class PreparedTool:
             raise PluginError(f'The tool "{name}" lacks a description, or its effects are no ToolEffects.')
         if schema.get("type") != "object":
             raise PluginError(f'The arguments of the tool "{name}" are not an object.')
-        return cls(tool, ToolSpec(name, description, schema), effects)
+        spec = ToolSpec(name, description, schema)
+        return cls(tool, spec, effects, count_tokens(spec))
 
 
 class Toolbox:
@@ -82,6 +85,8 @@ class Toolbox:
         self._fixed = _prepare(tools, {})
         self._sources = sources
         self._known = self._fixed
+        more: tuple[Tool[Any], ...] = FindTool(self._list_rest), CallTool()
+        self._more = _prepare(more, {})
         self._revisions: tuple[int, ...] = ()
 
     @property
@@ -92,16 +97,37 @@ class Toolbox:
     @property
     def effects(self) -> Mapping[str, ToolEffects]:
         """Return the effects of each tool by its name."""
-        return {name: each.effects for name, each in self._tools.items()}
+        return {name: each.effects for name, each in {**self._tools, **self._more}.items()}
 
     def offered(self, principal: Principal) -> tuple[ToolSpec, ...]:
-        """Return the tools that a turn of this speaker offers, always in the same order: prompts are cached by it."""
-        return tuple(each.spec for each in self._tools.values() if self._may_call(principal, each))
+        """Return the tools that a turn of this speaker offers, always in the same order: prompts are cached by it.
+
+        Where all of them would take too many tokens, the first ones and those by which the others are found and called.
+        """
+        offered, rest = self._divide(principal)
+        return tuple(each.spec for each in (*offered, *(self._more.values() if rest else ())))
 
     def find(self, name: str, principal: Principal) -> PreparedTool | None:
         """Return the tool of a name if the speaker's turns may call it."""
-        found = self._tools.get(name)
+        found = self._tools.get(name) or self._more.get(name)
         return found if found is not None and self._may_call(principal, found) else None
+
+    def _divide(self, principal: Principal) -> tuple[list[PreparedTool], list[PreparedTool]]:
+        """Divide the tools that a speaker may call into those that are offered and the rest."""
+        callable_ = [each for each in self._tools.values() if self._may_call(principal, each)]
+        if sum(each.tokens for each in callable_) <= MOST_TOKENS:
+            return callable_, []
+        room = MOST_TOKENS - sum(each.tokens for each in self._more.values())
+        offered: list[PreparedTool] = []
+        rest: list[PreparedTool] = []
+        for each in callable_:
+            room -= each.tokens
+            (offered if room >= 0 else rest).append(each)
+        return offered, rest
+
+    def _list_rest(self, principal: Principal) -> list[ToolSpec]:
+        """List the tools that a speaker may call and that are not offered."""
+        return [each.spec for each in self._divide(principal)[1]]
 
     @property
     def _tools(self) -> Mapping[str, PreparedTool]:

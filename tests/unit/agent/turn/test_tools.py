@@ -10,8 +10,9 @@ import pytest
 from pydantic import field_validator
 
 from kenobot.agent.turn import tool_consent, toolbox
+from kenobot.agent.turn.more_tools import MOST_TOKENS, count_tokens
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
-from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
+from kenobot.ports.provider import Json, Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import turn_steps
 from kenobot.testing.scripted import ScriptedProvider
@@ -118,7 +119,7 @@ def test_a_source_may_change_what_it_offers() -> None:
     assert [spec.name for spec in box.offered(owner)] == ["do", "b", "a"]
     source.revision += 1
     assert [spec.name for spec in box.offered(owner)] == ["do", "c"]
-    assert (box.find("b", owner), [*box.effects], source.asked) == (None, ["do", "c"], 2)
+    assert (box.find("b", owner), [*box.effects][:2], source.asked) == (None, ["do", "c"], 2)
     assert box.own_names == ("do",)
 
 
@@ -555,6 +556,39 @@ async def test_calls_that_only_read_run_beside_each_other(tmp_path: Path) -> Non
         assert await scene.say("go") == "Done."
         assert [each.text for each in results(requests(scene)[1])] == ["a", "b", "changed"]
         assert (sorted(reads.ran), changes.ran) == (["a", "b"], ["c"])
+
+
+async def test_beyond_a_few_tools_the_rest_are_found_on_demand(tmp_path: Path) -> None:
+    """All schemas together stay below a limit; what is found is called by its name, in every prompt the same way."""
+    tools = [Tool(f"of {number}", name=f"tool_{number:02}") for number in range(40)]
+    for tool in tools:
+        tool.description = "Do something with a word. " * 10
+    tools[35].description = "Water the plants on the balcony."
+    found = Reply("", "tool_use", calls=(ToolCall("c0", "find_tool", {"query": "water plants"}),))
+    call = ToolCall("c1", "call_tool", {"name": "tool_35", "arguments": {"word": "now"}})
+    script = [found, Reply("", "tool_use", calls=(call,)), "Watered."]
+    async with Scene(tmp_path, script, tools=tools) as scene:
+        assert await scene.say("water them") == "Watered."
+        assert tools[35].ran == ["now"]
+        first, second, third = requests(scene)
+        assert first.tools == second.tools == third.tools
+        assert [spec.name for spec in first.tools[-2:]] == ["find_tool", "call_tool"]
+        assert sum(map(count_tokens, first.tools)) <= MOST_TOKENS
+        assert results(second)[0].text.startswith('{"name": "tool_35"')
+
+
+async def test_a_call_of_no_tool_says_so(tmp_path: Path) -> None:
+    """Whatever the model puts into the call of another tool."""
+    tools = [Tool(name=f"tool_{number:02}") for number in range(60)]
+    wrong: list[dict[str, Json]] = [
+        {"name": "call_tool", "arguments": {}},
+        {"name": "tool_59", "arguments": "x"},
+        {"name": "no", "arguments": {}},
+    ]
+    called = tuple(ToolCall(f"c{at}", "call_tool", each) for at, each in enumerate(wrong))
+    async with Scene(tmp_path, [Reply("", "tool_use", calls=called), "So."], tools=tools) as scene:
+        assert await scene.say("go") == "So."
+        assert all(each.failed for each in results(requests(scene)[1]))
 
 
 class Stubborn(Tool):

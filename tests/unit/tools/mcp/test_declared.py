@@ -134,7 +134,7 @@ def test_names_are_fit_and_unique(server: str, tool: str, name: str) -> None:
     assert offered_name(server, tool, {"memory_search"}) == found
 
 
-ALL = ToolEffects()
+ALL = ToolEffects(asks_always=True)
 NONE = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False, changes_outside=False)
 
 
