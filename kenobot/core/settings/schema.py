@@ -141,7 +141,6 @@ class ToolRule(SettingsModel):
 
 
 class ToolsSettings(PluginsSettings):
-    enabled: UniqueNames = ("clock", "memory_search", "agenda", "remind", "cancel_reminder", "web_fetch", "web_search")
     rules: tuple[ToolRule, ...] = ()
     rounds: int = Field(8, ge=1, le=50)
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
