@@ -71,12 +71,28 @@ class NoAgenda:
 _NO_AGENDA = "There is no agenda here."
 
 
+class SkillsDoor(Protocol):
+    """The owner's skills, for tools that read them."""
+
+    async def read(self, name: str, file: str, part: int) -> str:
+        """Return a part of a file of a skill that the owner trusts. Raises ToolFailed with what to do instead."""
+        ...
+
+
+class NoSkills:
+    """The skills where there are none."""
+
+    async def read(self, name: str, file: str, part: int) -> str:
+        raise ToolFailed("There are no skills here.")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The turn in which a tool runs.
 
     call: names this run; no other run has the same. now: the time in the owner's zone. search_memory: searches what the
     speaker may see of memory, for tools that read what is private. agenda: the speaker's reminders and promises.
+    skills: those that the owner trusts.
     """
 
     session: str
@@ -86,6 +102,7 @@ class ToolContext:
     now: datetime
     search_memory: Callable[[str], Awaitable[str]]
     agenda: AgendaDoor = field(default_factory=NoAgenda)
+    skills: SkillsDoor = field(default_factory=NoSkills)
 
 
 class Tool(Protocol[ArgumentsT]):

@@ -21,6 +21,7 @@ from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
+from kenobot.skills.library import SkillLibrary
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class CommandContext:
 
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
     budgets: the limits of what models may use. bot_name: of the bot. activity: what goes on in the chats. causes: what
-    is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed.
+    is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed. skills:
+    the owner's.
     """
 
     zone: ZoneInfo
@@ -85,6 +87,7 @@ class CommandContext:
     activity: Callable[[], Sequence[ChatActivity]] = tuple
     causes: "Callable[[], Sequence[Cause]]" = tuple
     without_model: bool = False
+    skills: SkillLibrary | None = None
 
     @property
     def memory_search(self) -> NearSearch | None:
