@@ -81,7 +81,7 @@ def _unzip(source: Path) -> SkillFiles:
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, ValueError, EOFError, zlib.error) as error:
         if isinstance(error, UnusableSkill):
             raise
-        raise UnusableSkill(f"{source.name} is no zip file that can be read: {error}.") from error
+        raise UnusableSkill(f"{source.name} is no zip file that can be read: {error}") from error
     return SkillFiles(dict(sorted(contents.items())))
 
 
