@@ -48,7 +48,9 @@ def parse_page(text: str) -> FrontMatter:
         raise UnusableSkill(f"The front matter of SKILL.md is longer than {_LONGEST} characters.")
     try:
         events = list(_checked(head))
-    except yaml.YAMLError:
+    except UnusableSkill:
+        raise
+    except (yaml.YAMLError, ValueError, OverflowError):  # the latter two of escapes that are no letters
         return FrontMatter(_parse_lines(head), body, strict=False)
     if not events or not isinstance(events[0], yaml.MappingStartEvent):
         raise UnusableSkill("The front matter of SKILL.md is no list of names and values.")

@@ -8,6 +8,7 @@ from kenobot.core import lazy
 from kenobot.core.lookalikes import INVISIBLE
 from kenobot.skills.files import SkillFiles
 from kenobot.skills.front_matter import FrontMatter, UnusableSkill, Value, parse_page
+from kenobot.storage.connection import replace_surrogates
 
 PAGE = "SKILL.md"
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY, MOST_LINES = 64, 1024, 500, 500
@@ -110,4 +111,4 @@ def _find_unseen(files: SkillFiles) -> Iterator[str]:
 
 def _text(values: Mapping[str, Value], name: str) -> str:
     value = values.get(name, "")
-    return value.strip() if isinstance(value, str) else ""
+    return replace_surrogates(value).strip() if isinstance(value, str) else ""

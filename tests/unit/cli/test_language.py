@@ -21,7 +21,9 @@ from kenobot.cli.language import argument_name, say, translate
 from .conftest import Cli
 from .memory_home import remember
 
-_RAISED = re.compile(r"\b(?:ConfigError|NothingFound|NoDatabase|print_failure|AmbiguousReference|UndoError|UnusableSkill)$")
+_RAISED = re.compile(
+    r"\b(?:ConfigError|NothingFound|NoDatabase|print_failure|AmbiguousReference|UndoError|UnusableSkill)$"
+)
 _OF_MACHINES = dict.fromkeys(("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}"), "")
 _COMPOSED = {  # by the code, of several parts: the catalogue has each form
     "There is no setting {}{}": "There is no setting {}.",

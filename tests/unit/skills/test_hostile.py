@@ -41,6 +41,8 @@ def _skill(head: str, name: str = "forms", body: str = "How.") -> Skill:
         ("description: D\nallowed-tools: [Read, 'Bash(git:*)']\nmetadata: {a: b}", "D"),
         ("description: D\nallowed-tools:\n- Read\n- Write", "D"),
         ('description: "zero\\u200bwidth\u202e"', "zerowidth"),
+        ('description: "\\uD800 D"', "\ufffd D"),
+        ('description: "\\UFFFFFFFF D"', "\\UFFFFFFFF D"),
         ("# a comment\ndescription: D # another", "D"),
         ("description: D\nhooks: {pre: [{run: x}]}", ""),
     ],

@@ -1,5 +1,6 @@
 """A model reads the skills that its owner trusts, while nobody has changed them, and nothing of them is remembered."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,7 @@ async def _trust(scene: Scene, *names: str) -> None:
     for name in names:
         found = library.find(name, {})
         assert found is not None and found.skill is not None
-        digest = found.skill.digest
-        await scene.app.database.write(lambda connection, n=name, d=digest: trust(connection, n, d, START))
+        await scene.app.database.write(partial(trust, name=name, digest=found.skill.digest, at=START))
 
 
 def _offered(scene: Scene) -> list[str]:
