@@ -46,6 +46,14 @@ def write_skill(skills: Path, name: str, files: SkillFiles) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def write_again(skills: Path, name: str, files: SkillFiles) -> None:
+    """Write a skill unless it is there already, file by file. Raises UnusableSkill where there is another."""
+    target = skills / name
+    if target.is_dir() and not target.is_symlink() and read(target).digest == files.digest:
+        return
+    write_skill(skills, name, files)
+
+
 def remove_skill(skills: Path, name: str) -> None:
     """Remove a skill's folder, of a link the link alone. Raises UnusableSkill."""
     target = skills / name

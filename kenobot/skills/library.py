@@ -34,7 +34,7 @@ class SkillLibrary:
     """The skills of a home. Every method blocks; those of a prompt run in a reader's thread."""
 
     path: Path
-    # bounded: the skills there are, MOST_SKILLS; prompt
+    # bounded: MOST_SKILLS; test_skills_that_are_gone_are_let_go
     _known: "dict[str, tuple[Stamp, Skill | str]]" = field(default_factory=dict)
 
     def names(self) -> list[str]:
@@ -47,13 +47,11 @@ class SkillLibrary:
 
     def list_skills(self, trusted: Trusted) -> list[ShelvedSkill]:
         """List all skills with their states, by name."""
-        names = self.names()
-        self._known = {name: self._known[name] for name in names if name in self._known}
-        return [self._shelved(name, trusted) for name in names]
+        return [self._shelved(name, trusted) for name in self._shelved_names()]
 
     def trusted_skills(self, trusted: Trusted) -> "list[Skill]":
         """List the skills that may be read to a model, by name; looks at no other one."""
-        found = (self._shelved(name, trusted) for name in self.names() if name in trusted)
+        found = (self._shelved(name, trusted) for name in self._shelved_names() if name in trusted)
         return [each.skill for each in found if each.state == "trusted" and each.skill is not None]
 
     def prompt_section(self, connection: Connection) -> str:
@@ -70,6 +68,12 @@ class SkillLibrary:
     def find(self, name: str, trusted: Trusted) -> ShelvedSkill | None:
         """Return a skill by its name; None where there is none."""
         return self._shelved(name, trusted) if name in self.names() else None
+
+    def _shelved_names(self) -> list[str]:
+        """List the names, and let go of what was read of others. Other threads may read beside this one."""
+        names, known = self.names(), self._known
+        self._known = {name: read for name in names if (read := known.get(name)) is not None}
+        return names
 
     def _shelved(self, name: str, trusted: Trusted) -> ShelvedSkill:
         found = self._read(name)

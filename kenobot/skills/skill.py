@@ -8,10 +8,11 @@ from kenobot.core import lazy
 from kenobot.core.lookalikes import INVISIBLE
 from kenobot.skills.files import SkillFiles
 from kenobot.skills.front_matter import FrontMatter, UnusableSkill, Value, parse_page
+from kenobot.skills.names import LONGEST_NAME, is_name, spell_name
 from kenobot.storage.connection import replace_surrogates
 
 PAGE = "SKILL.md"
-LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY, MOST_LINES = 64, 1024, 500, 500
+LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY, MOST_LINES = 1024, 500, 500
 _KNOWN = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
 _HIDDEN = lazy.regex(f"[{INVISIBLE}]")
 _IN_EMOJI = dict.fromkeys((0x200D, 0xFE0F))  # joiner and colour, which pictures in texts are full of
@@ -41,9 +42,7 @@ class Skill:
 def parse_skill(name: str, files: SkillFiles) -> Skill:
     """Read a skill leniently: whatever has a description can be used. Raises UnusableSkill."""
     if not is_name(name):
-        raise UnusableSkill(
-            f"{name[:80]!r} is no name of a skill: up to {LONGEST_NAME} lower-case letters, figures and single hyphens."
-        )
+        raise UnusableSkill(_no_name(name))
     page = read_page(files)
     description = one_line(_text(page.values, "description"))
     if not description:
@@ -60,21 +59,18 @@ def read_page(files: SkillFiles) -> FrontMatter:
     return parse_page(text)
 
 
-def is_name(name: str) -> bool:
-    """Return whether the specification takes this name: letters of any script, but for upper case."""
-    plain = 0 < len(name) <= LONGEST_NAME and name == unicodedata.normalize("NFKC", name) and name == name.lower()
-    return plain and all(part.isalnum() for part in name.split("-"))
-
-
 def name_in(page: FrontMatter, fallback: str) -> str:
     """Return the name that a skill says, spelled as the specification wants it; of a folder where it says none."""
-    said = unicodedata.normalize("NFKC", _text(page.values, "name") or fallback).strip().lower()
-    return "-".join(said.replace("_", " ").replace("-", " ").split())
+    return spell_name(_text(page.values, "name") or fallback)
 
 
 def one_line(text: str) -> str:
     """Put a text on one line, without characters that nobody sees."""
     return " ".join(_HIDDEN.sub("", text).split())
+
+
+def _no_name(name: str) -> str:
+    return f"{name[:80]!r} is no name of a skill: up to {LONGEST_NAME} lower-case letters, figures and single hyphens."
 
 
 def reveal(text: str) -> str:
@@ -88,6 +84,8 @@ def find_problems(name: str, page: FrontMatter) -> Iterator[str]:
     if not page.strict:
         yield "Its front matter is not the plain YAML that the specification wants."
     said = _text(values, "name")
+    if said and not is_name(said):
+        yield _no_name(said)
     if unicodedata.normalize("NFKC", said) != name:
         yield f"It calls itself {said[:80]!r}, not {name!r} as its folder does."
     if len(_text(values, "description")) > LONGEST_DESCRIPTION:

@@ -13,6 +13,7 @@ from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_search import MemorySearch
+from kenobot.tools.read_skill import ReadSkill
 
 
 class Text(ToolArguments):
@@ -45,6 +46,19 @@ class TestCountLetters(ToolContract):
     def arguments(self) -> dict[str, Json]:
         """Words with an accent."""
         return {"text": "ñandú 1"}
+
+
+class TestReadSkill(ToolContract):
+    """Reaches the folder of skills through the turn's door."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return ReadSkill()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        """A file of one."""
+        return {"name": "forms", "file": "more.md", "part": 2}
 
 
 class TestClock(ToolContract):

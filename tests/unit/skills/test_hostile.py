@@ -13,9 +13,10 @@ import pytest
 from kenobot.skills import files, intake
 from kenobot.skills.files import SkillFiles
 from kenobot.skills.front_matter import UnusableSkill, parse_page
-from kenobot.skills.library import SkillLibrary
+from kenobot.skills.library import MOST_SKILLS, SkillLibrary
+from kenobot.skills.names import is_name
 from kenobot.skills.prompt import list_skills
-from kenobot.skills.skill import Skill, is_name, name_in, parse_skill, reveal
+from kenobot.skills.skill import Skill, name_in, parse_skill, reveal
 
 from .shelf import PAGE, put_skill
 
@@ -225,6 +226,19 @@ def test_a_file_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
     assert [each.state for each in library.list_skills(trusted)] == ["trusted"]
 
 
+def test_skills_that_are_gone_are_let_go(tmp_path: Path) -> None:
+    """What is kept of them are the first hundred that are there; one that stays is not read again."""
+    for number in range(MOST_SKILLS + 1):
+        put_skill(tmp_path, f"skill-{number:03}")
+    library = SkillLibrary(tmp_path)
+    before = library.list_skills({})
+    assert len(before) == len(library._known) == MOST_SKILLS
+    for number in range(1, MOST_SKILLS + 1):
+        intake.remove_skill(tmp_path, f"skill-{number:03}")
+    [left] = library.list_skills({})
+    assert left.skill is before[0].skill and list(library._known) == ["skill-000"]
+
+
 def test_names_and_contents_cannot_pass_for_each_other() -> None:
     """The hash has the lengths of both in it."""
     one, other = SkillFiles({"a": b"b1:c1:d"}), SkillFiles({"a": b"b", "c": b"d"})
@@ -326,6 +340,7 @@ def test_hidden_characters_are_shown_and_named() -> None:
     ("head", "problem"),
     [
         ("name: Forms\ndescription: D", "calls itself"),
+        ("name: for--ms\ndescription: D", "is no name"),
         ("name: other\ndescription: D", "calls itself"),
         ("description: D", "calls itself"),
         (f"name: forms\ndescription: {'x' * 1025}", "1024"),
