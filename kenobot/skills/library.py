@@ -34,7 +34,7 @@ class SkillLibrary:
     """The skills of a home. Every method blocks; those of a prompt run in a reader's thread."""
 
     path: Path
-    # bounded: MOST_SKILLS; test_skills_that_are_gone_are_let_go
+    # bounded: MOST_SKILLS, and those trusted; test_skills_that_are_gone_are_let_go
     _known: "dict[str, tuple[Stamp, Skill | str]]" = field(default_factory=dict)
 
     def names(self) -> list[str]:
@@ -46,19 +46,36 @@ class SkillLibrary:
             return []
 
     def list_skills(self, trusted: Trusted) -> list[ShelvedSkill]:
-        """List all skills with their states, by name."""
-        return [self._shelved(name, trusted) for name in self._shelved_names()]
+        """List all skills with their states, by name, and let go of what was read of others."""
+        names, known = self.names(), self._known  # other threads may read beside this one
+        self._known = {name: read for name in names if (read := known.get(name)) is not None}
+        return [self._shelved(name, trusted) for name in names]
 
     def trusted_skills(self, trusted: Trusted) -> "list[Skill]":
-        """List the skills that may be read to a model, by name; looks at no other one."""
-        found = (self._shelved(name, trusted) for name in self._shelved_names() if name in trusted)
-        return [each.skill for each in found if each.state == "trusted" and each.skill is not None]
+        """List the skills that may be read to a model, by name.
+
+        Of one that was read before only the page is looked at, which is all that is listed; the rest when it is read.
+        """
+        from kenobot.skills.files import is_same
+        from kenobot.skills.skill import PAGE
+
+        found: list[Skill] = []
+        for name in sorted(trusted)[:MOST_SKILLS]:
+            known = self._known.get(name)
+            if known is None or not is_same(f"{self.path}/{name}/{PAGE}", known[0]):
+                skill = self._read(name)
+            else:
+                skill = known[1]
+            if not isinstance(skill, str) and skill.digest == trusted[name]:
+                found.append(skill)
+        return found
 
     def prompt_section(self, connection: Connection) -> str:
         """Write what a prompt says of the skills that are trusted; "" without any."""
         if not self.path.is_dir():
             return ""
-        skills = self.trusted_skills(read_trusted(connection))
+        trusted = read_trusted(connection)
+        skills = self.trusted_skills(trusted) if trusted else []
         if not skills:
             return ""
         from kenobot.skills.prompt import list_skills
@@ -68,12 +85,6 @@ class SkillLibrary:
     def find(self, name: str, trusted: Trusted) -> ShelvedSkill | None:
         """Return a skill by its name; None where there is none."""
         return self._shelved(name, trusted) if name in self.names() else None
-
-    def _shelved_names(self) -> list[str]:
-        """List the names, and let go of what was read of others. Other threads may read beside this one."""
-        names, known = self.names(), self._known
-        self._known = {name: read for name in names if (read := known.get(name)) is not None}
-        return names
 
     def _shelved(self, name: str, trusted: Trusted) -> ShelvedSkill:
         found = self._read(name)
