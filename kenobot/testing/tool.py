@@ -35,6 +35,16 @@ class OneReminder:
         return f"Reminder {number} is cancelled: water the plants"
 
 
+class OneMemory:
+    """A memory of one thing."""
+
+    async def explain(self, text: str) -> str:
+        return "- Ana likes green tea (memory 1, from tag, 2 days ago, certain to 70%)"
+
+    async def forget(self, text: str) -> str:
+        return "Forgotten: Ana likes green tea."
+
+
 class OneSkill:
     """Skills of which one can be read."""
 
@@ -45,7 +55,8 @@ class OneSkill:
 def tool_context(call: str = "call-1") -> ToolContext:
     """The context of a call in the owner's private chat."""
     principal = Principal("owner", (OWNER_SCOPE,), OWNER_SCOPE, "owner")
-    return ToolContext("fake-1", principal, call, "trace", START, no_memory, OneReminder(), OneSkill())
+    doors = OneReminder(), OneMemory()
+    return ToolContext("fake-1", principal, call, "trace", START, no_memory, *doors, skills=OneSkill())
 
 
 @pytest.mark.asyncio

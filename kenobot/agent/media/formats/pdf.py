@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pdfminer.converter import PDFLayoutAnalyzer
 from pdfminer.layout import LTChar, LTComponent, LTContainer, LTCurve, LTFigure, LTImage, LTLine, LTPage, LTRect
@@ -21,6 +21,7 @@ from pdfminer.utils import Matrix, Rect, apply_matrix_rect
 from kenobot.agent.media.formats.pdf_forms import read_annotations
 from kenobot.agent.media.formats.pdf_grids import Rule, Strikes
 from kenobot.agent.media.formats.pdf_layout import page_lines
+from kenobot.agent.media.formats.pdf_tags import Shift, Shifts
 from kenobot.agent.media.formats.pdf_text import Glyph
 from kenobot.core.symbol_fonts import is_symbol_font, read_symbols
 
@@ -30,6 +31,8 @@ _SMALLEST: Final = 1.5  # size of letters that can be read, in points
 _COVERS: Final = 0.5  # of a page: a picture of this size is what the page shows
 _MOST_GROUNDS: Final = 300
 _WHITE: Final = 0.97
+_MARK: Final = 4  # letters of a raised mark at most
+_RAISED: Final = 1.2  # times the size that a document gives to raised letters: these are drawn on the line
 
 
 def read_pdf(path: Path) -> Iterator[str]:
@@ -43,9 +46,9 @@ def read_pdf(path: Path) -> Iterator[str]:
         except PDFPasswordIncorrect:
             raise PermissionError("locked") from None
         resources, pictures, has_text = _Fonts(), list[int](), False
-        off = _layers_off(document)
+        off, shifts = _layers_off(document), Shifts(document)
         for number, page in enumerate(PDFPage.create_pages(document), 1):
-            reader = _PageReader(resources, off)
+            reader = _PageReader(resources, off, shifts)
             try:
                 PDFPageInterpreter(resources, reader).process_page(page)
                 lines = list(reader.lines(page))
@@ -66,18 +69,27 @@ def _note_picture(number: int) -> str:
     return f"[page {number} is a picture; its text cannot be read]"
 
 
+class _Drawn(NamedTuple):
+    """How a letter is drawn. string: the number of the string that it is part of."""
+
+    string: int
+    shift: Shift | None
+
+
 class _PageReader(PDFLayoutAnalyzer):
     """Collect the letters and rules of one page. off: the numbers of layers that are not shown."""
 
-    def __init__(self, resources: PDFResourceManager, off: frozenset[int]) -> None:
+    def __init__(self, resources: PDFResourceManager, off: frozenset[int], shifts: Shifts) -> None:
         super().__init__(resources, laparams=None)
         self.draws = False
-        self._off = off
+        self._off, self._shifts = off, shifts
+        self._page: PDFPage | None = None
+        self._strings = 0
+        self._drawn: dict[int, _Drawn] = {}
+        self._contents: list[int] = []  # the number of each that is open
         self._layers: dict[str, int] = {}
         self._tags: list[bool] = []  # whether each that is open is hidden
-        self._is_invisible = False
-        self._invisible = LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))
-        self._nowhere = LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))
+        self._invisible = _figure()
         self._shown: LTPage | None = None
         self._turn: Matrix = (1, 0, 0, 1, 0, 0)
         self._area: Rect = (0, 0, 0, 0)
@@ -86,6 +98,7 @@ class _PageReader(PDFLayoutAnalyzer):
 
     def begin_page(self, page: PDFPage, ctm: Matrix) -> None:
         super().begin_page(page, ctm)
+        self._page = page
         self._turn, self._area = ctm, apply_matrix_rect(ctm, page.cropbox)
         for name, layer in dict(resolve1(page.resources.get("Properties")) or {}).items():
             self._layers[name] = getattr(layer, "objid", 0)
@@ -96,35 +109,31 @@ class _PageReader(PDFLayoutAnalyzer):
     def begin_tag(self, tag: PSLiteral, props: object = None) -> None:
         layer = self._layers.get(literal_name(props), 0) if isinstance(props, PSLiteral) else 0
         self._tags.append(literal_name(tag) == "OC" and layer in self._off)
+        content = resolve1(props.get("MCID")) if isinstance(props, Mapping) else None
+        inherited = self._contents[-1] if self._contents else -1
+        self._contents.append(content if isinstance(content, int) else inherited)
 
     def end_tag(self) -> None:
         if self._tags:
             self._tags.pop()
+            self._contents.pop()
 
     def render_string(
         self, textstate: PDFTextState, seq: PDFTextSeq, ncs: PDFColorSpace, graphicstate: PDFGraphicState
     ) -> None:
-        self._is_invisible = textstate.render in _INVISIBLE
+        item, self.cur_item = self.cur_item, _figure()
         super().render_string(textstate, seq, ncs, graphicstate)
+        letters, self.cur_item = [each for each in self.cur_item if isinstance(each, LTChar)], item
+        target = item if textstate.render not in _INVISIBLE else self._invisible
+        self._strings += 1
+        shift = self._find_shift() if len(letters) <= _MARK else None
+        for letter in () if any(self._tags) else letters:
+            target.add(letter)
+            self._drawn[id(letter)] = _Drawn(self._strings, shift)
 
-    def render_char(
-        self,
-        matrix: Matrix,
-        font: PDFFont,
-        fontsize: float,
-        scaling: float,
-        rise: float,
-        cid: int,
-        ncs: PDFColorSpace,
-        graphicstate: PDFGraphicState,
-    ) -> float:
-        item = self.cur_item
-        if any(self._tags) or self._is_invisible:
-            self.cur_item = self._nowhere if any(self._tags) else self._invisible
-        try:
-            return super().render_char(matrix, font, fontsize, scaling, rise, cid, ncs, graphicstate)
-        finally:
-            self.cur_item = item
+    def _find_shift(self) -> Shift | None:
+        content = self._contents[-1] if self._contents else -1
+        return self._shifts.find(self._page, content) if content >= 0 and self._page is not None else None
 
     def handle_undefined_char(self, font: PDFFont, cid: int) -> str:
         return ""
@@ -145,7 +154,7 @@ class _PageReader(PDFLayoutAnalyzer):
         turned: dict[int, list[Glyph]] = {0: []}
         for each in items:
             if isinstance(each, LTChar) and self._is_seen(each, grounds):
-                angle, glyph = _turn_glyph(each)
+                angle, glyph = _turn_glyph(each, self._drawn.get(id(each), _Drawn(0, None)))
                 if not angle and strikes.cross(glyph, each.matrix[5]):
                     glyph = glyph._replace(struck=True)
                 turned.setdefault(angle, []).append(glyph)
@@ -193,12 +202,19 @@ def _flatten(container: Iterable[object]) -> Iterator[LTComponent]:
             yield each
 
 
-def _turn_glyph(letter: LTChar) -> tuple[int, Glyph]:
+def _figure() -> LTFigure:
+    return LTFigure("", (0, 0, 0, 0), (1, 0, 0, 1, 0, 0))
+
+
+def _turn_glyph(letter: LTChar, drawn: _Drawn) -> tuple[int, Glyph]:
     """Return the angle of a letter in degrees, and where it lies once the page is turned by it."""
     a, b, _, _, x, y = letter.matrix
     angle, text = round(math.degrees(math.atan2(b, a))), _letters(letter)
     if not angle:
-        return 0, Glyph(text, letter.x0, letter.x1, letter.y0, letter.y1)
+        y0, y1 = letter.y0, letter.y1
+        if drawn.shift and letter.size > _RAISED * drawn.shift.height:
+            y0, y1 = y0 + drawn.shift.up, y0 + drawn.shift.up + drawn.shift.height
+        return 0, Glyph(text, letter.x0, letter.x1, y0, y1, string=drawn.string)
     along, across = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     wide = letter.adv * math.hypot(a, b)
     if abs(across) > abs(along):
@@ -206,7 +222,7 @@ def _turn_glyph(letter: LTChar) -> tuple[int, Glyph]:
     else:
         high = (letter.height - wide * abs(across)) / abs(along)
     left, bottom = x * along + y * across, y * along - x * across
-    return angle, Glyph(text, left, left + wide, bottom, bottom + max(high, 1.0))
+    return angle, Glyph(text, left, left + wide, bottom, bottom + max(high, 1.0), string=drawn.string)
 
 
 def _letters(letter: LTChar) -> str:

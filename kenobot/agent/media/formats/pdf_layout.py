@@ -1,8 +1,9 @@
 """Read the columns and tables of a PDF page in the order in which a person does. Pure."""
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
 from statistics import median
 from typing import Final
 
@@ -13,23 +14,27 @@ from kenobot.agent.media.formats.pdf_lines import (
     drop_doubles,
     find_lines,
     is_apart,
+    is_right_to_left,
     write_line,
 )
+from kenobot.agent.media.formats.pdf_order import (
+    Span,
+    has_figure,
+    is_beside,
+    is_drawn_apart,
+    is_table,
+    is_within,
+    join_wrapped_bands,
+    split_bands,
+)
+from kenobot.agent.media.formats.pdf_rows import join_cells
 from kenobot.agent.media.formats.pdf_text import Glyph, Run, join_words
 from kenobot.core.table_rows import write_row
 
 _PROSE_LINES: Final = 3
 _PROSE_CHARS: Final = 22  # of a line of a column of text, usually
+_LEAST: Final = 0.1  # points between columns
 _FILLED: Final = 0.75  # of the width of a column
-_SHIFT: Final = 0.6  # points: lines at one height
-_ALIGNED: Final = 0.4  # of the lines of a column: more of them at the height of others make it one of a table
-_TABLE: Final = 0.8  # of these: it is one
-_TAIL: Final = 3  # short lines below columns
-_SHORT: Final = 0.8  # of the width of a column
-_PITCHES: Final = 1.4  # times the distance of lines: a gap that parts paragraphs
-_LOOK_AHEAD: Final = 3  # stretches of lines
-
-_Span = tuple[float, float]
 
 
 def page_lines(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[str]:
@@ -55,21 +60,13 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(lines):
         end, columns = _region(lines, at)
-        after, below = _region(lines, end) if end < len(lines) else (end, [])
-        if _head(lines[at:end], below) and _is_prose(lines[end:after], below):
-            end, columns = after, below
+        if len(columns) > 1 and (drawn := _read_drawn(lines, at, end, columns)) is not None:
+            at, written = drawn
+            yield from written
+            continue
         region = lines[at:end]
         if _is_prose(region, columns):
-            end, columns = _extend(lines, end, columns)
-            end = _find_end(lines[at:end], columns) + at
-            for column in columns:
-                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
-                yield from _read([_close_gaps(line) for line in inside if line])
-        elif (beside := _find_beside(lines, at)) is not None:
-            end, columns = beside
-            for column in columns:
-                inside = [[run for run in line if _is_within(run, column)] for line in lines[at:end]]
-                yield from _read([line for line in inside if line])
+            yield from _read_columns(region, columns)
         elif all(len(_columns(line)) < 2 for line in region):
             yield from map(write_line, region)
         else:
@@ -77,123 +74,71 @@ def _read(lines: Sequence[list[Run]]) -> Iterator[str]:
         at = end
 
 
-def _head(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
-    """Return whether lines are headings of columns of text below them, one of each column."""
-    return len(region) < _PROSE_LINES and all(
-        len(line) == len(columns) and all(_is_within(run, column) for run, column in zip(line, columns, strict=True))
-        for line in region
-    )
-
-
-def _find_beside(lines: Sequence[list[Run]], start: int) -> tuple[int, list[_Span]] | None:
-    """Return where two texts beside each other end, whose lines seldom lie at one height, and their columns."""
-    end, columns = _region(lines, start)
-    while len(columns) == 2 and end < len(lines):
-        after, below = _region(lines, end)
-        grown = _merge([*columns, *below], _gap(lines[end]))
-        if len(grown) != 2 or _share_heights(lines[end:after], grown) > _TABLE:
-            break
-        end, columns = after, grown
-    if len(columns) != 2:
+def _read_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Span]) -> tuple[int, Iterable[str]] | None:
+    """Return where columns of text or a table with wrapped cells end, and their lines, if their drawing shows them."""
+    bands = split_bands(lines[at:end])
+    if len(bands) == 1:
+        end, columns = _extend_drawn(lines, at, end, columns)
+        bands = [list(lines[at:end])]
+    bands = join_wrapped_bands(bands, columns)
+    if not any(is_drawn_apart(band, columns) for band in bands):
         return None
-    if _share_heights(lines[start:end], columns) <= _ALIGNED:
-        return end, columns
-    more = (at for at in range(start, end) if len(lines[at]) > len(columns))  # of a table that follows
-    end = next(more, end)
-    return (end, columns) if _wraps_beside(lines[start:end], columns) else None
+    is_whole = len(bands) == 1 or len(bands[0]) >= _PROSE_LINES  # and no head of a table
+    if is_whole and is_beside(bands[0], columns):
+        return at + len(bands[0]), _read_columns(bands[0], columns)
+    if is_table(bands, columns) or not any(is_beside(band, columns) for band in bands):
+        rows = [line for band in bands for line in _join_wrapped(band, columns)]
+        return (end, _table(rows)) if len(rows) < end - at else None
+    written = [_read_columns(band, columns) if is_beside(band, columns) else _table(band) for band in bands]
+    return end, chain.from_iterable(written)
 
 
-def _wraps_beside(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
-    """Return whether a sentence goes on beside another line that begins, which no row of a table does."""
-    for column, other in (columns, columns[::-1]):
-        pairs = [
-            (next((run for run in line if _is_within(run, column)), None),
-             next((run for run in line if _is_within(run, other)), None))
-            for line in region
-        ]  # fmt: skip
-        for (text, before), (rest, after) in pairwise(pairs):
-            if text is None or rest is None or before is None or after is None:
-                continue
-            goes_on = text.x1 - text.x0 > _FILLED * (column[1] - column[0]) and rest.text[0].islower()
-            is_short = before.x1 - before.x0 < _FILLED * (other[1] - other[0])
-            if goes_on and text.text[-1] not in ".:!?" and is_short and after.text[0].isupper():
-                return True
-    return False
-
-
-def _share_heights(region: Sequence[list[Run]], columns: Sequence[_Span]) -> float:
-    """Return which share of the lines of the shorter column are at the height of lines of the other."""
-    left, right = columns
-    sides = [[run for line in region for run in line if _is_within(run, each)] for each in columns]
-    shifts = [
-        one.y0 - other.y0
-        for line in region
-        for one, other in pairwise(line)
-        if _is_within(one, left) and _is_within(other, right)
-    ]
-    if min(map(len, sides)) < _PROSE_LINES or not shifts:
-        return 1.0 if shifts else 0.5
-    level = median(shifts)
-    return sum(abs(shift - level) < _SHIFT for shift in shifts) / min(map(len, sides))
-
-
-def _find_end(region: Sequence[list[Run]], columns: Sequence[_Span]) -> int:
-    """Return where columns end that are of one length and have short lines below them, such as a signature."""
-    narrow = min(right - left for left, right in columns)
-    pitch = median(above[0].y0 - below[0].y0 for above, below in pairwise(region))
-    last = len(region) - _TAIL - 1 if not _flows(region, columns) else len(region)
-    for at in range(len(region) - 1, max(last, 0), -1):
-        goes_on = at < len(region) - 1 and region[at][0].y0 - region[at + 1][0].y0 < _PITCHES * pitch
-        flows = _flows(region[:at], columns)
-        if goes_on and not flows and any(run.x1 - run.x0 > _SHORT * narrow for run in region[at]):
+def _extend_drawn(lines: Sequence[list[Run]], at: int, end: int, columns: list[Span]) -> tuple[int, list[Span]]:
+    """Extend columns over the lines further down that are drawn before the last of them ends."""
+    gap = min(map(_gap, lines[at:end]))
+    while end < len(lines):
+        gap = min(gap, _gap(lines[end]))
+        grown = _merge([*columns, *((run.x0, run.x1) for run in lines[end])], gap)
+        band = lines[at : end + 1]
+        if len(grown) != len(columns) or len(split_bands(band)) > 1 or not is_drawn_apart(band, grown):
             break
-        ends = [min(run.y0 for line in region[:at] for run in line if _is_within(run, column)) for column in columns]
-        gap = min(ends) - max(run.y0 for run in region[at])
-        if gap > _PITCHES * pitch and (flows or max(ends) - min(ends) < _PITCHES * pitch):
-            return at
-    return len(region)
+        columns, end = grown, end + 1
+    return end, columns
 
 
-def _flows(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
-    """Return whether a sentence goes on from the end of a column to the top of the next."""
-    sides = [[run.text for line in region for run in line if _is_within(run, column)] for column in columns]
-    return any(
-        bool(left and right) and left[-1][-1] not in ".:!?" and right[0][0].islower() for left, right in pairwise(sides)
-    )
+def _join_wrapped(band: list[list[Run]], columns: Sequence[Span]) -> list[list[Run]]:
+    parts = [[run for line in band for run in line if is_within(run, column)] for column in columns]
+    is_row = is_drawn_apart(band, columns) and (is_beside(band, columns) or min(map(len, filter(None, parts))) < 2)
+    return [join_cells(band)] if is_row else band
+
+
+def _read_columns(lines: Sequence[list[Run]], columns: Sequence[Span]) -> Iterator[str]:
+    for column in reversed(columns) if is_right_to_left(lines[0][-1].text) else columns:
+        inside = [[run for run in line if is_within(run, column)] for line in lines]
+        yield from _read([_close_gaps(line) for line in inside if line])
 
 
 def _close_gaps(line: list[Run]) -> list[Run]:
     """Join a line of text whose blanks are wide because it fills its column."""
     if len(line) < 2 or sum(len(run.text) for run in line) < _PROSE_CHARS:
         return line
-    return [Run(" ".join(run.text for run in line), line[0].x0, line[-1].x1, line[0].y0, line[0].y1)]
+    first, last = min(run.first for run in line), max(run.last for run in line)
+    return [
+        replace(line[0], text=" ".join(run.text for run in line), x1=line[-1].x1, first=first, last=last, glyphs=())
+    ]
 
 
-def _extend(lines: Sequence[list[Run]], end: int, columns: list[_Span]) -> tuple[int, list[_Span]]:
-    """Extend columns of text over the lines further down that go on with them."""
-    at, grown = end, columns
-    for _ in range(_LOOK_AHEAD):
-        if at == len(lines):
-            break
-        at, below = _region(lines, at)
-        grown = _merge([*grown, *below], _gap(lines[end]))
-        if len(grown) != len(columns):
-            break
-        if _is_prose(lines[end:at], grown) or _fills(lines[end:at], grown):
-            return _extend(lines, at, grown)
-    return end, columns
-
-
-def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> tuple[int, list[_Span]]:
+def _region(lines: Sequence[list[Run]], start: int, *, close: bool = False) -> tuple[int, list[Span]]:
     """Return where a stretch of lines ends that has the same gaps down the page, and the columns between them.
 
     close: also end it where a gap ends.
     """
-    columns = _columns(lines[start])
+    columns, gap = _columns(lines[start]), _gap(lines[start])
     end = start + 1
     while end < len(lines):
         line = lines[end]
-        grown = _merge([*columns, *((run.x0, run.x1) for run in line)], _gap(line))
+        gap = _gap(line) if len(line) > 1 else min(gap, _gap(line))
+        grown = _merge([*columns, *((run.x0, run.x1) for run in line)], gap)
         if len(columns) > 1 and (len(grown) < 2 or len(grown) == len(columns) + len(line) > len(columns) + 1):
             break
         is_first = end - start == 1 and not _is_moved(lines[start], line)
@@ -214,7 +159,7 @@ def _is_moved(above: Sequence[Run], below: Sequence[Run]) -> bool:
     return not (more or rest) and one.y0 >= other.y1 and (one.x0 > other.x1 or other.x0 > one.x1)
 
 
-def _columns(line: Sequence[Run]) -> list[_Span]:
+def _columns(line: Sequence[Run]) -> list[Span]:
     return _merge([(run.x0, run.x1) for run in line], _gap(line))
 
 
@@ -225,7 +170,8 @@ def _begins_table(lines: Sequence[list[Run]], at: int) -> bool:
         return True
     if len(line) < 2:
         return bool(below) and _fits(line, below)
-    return len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], _gap(line))) > 1
+    gap = min(_gap(line), _gap(below)) if below else 0
+    return len(below) > 1 and len(_merge([*_columns(line), *_columns(below)], gap)) > 1
 
 
 def _fits(line: Sequence[Run], below: Sequence[Run]) -> bool:
@@ -235,8 +181,8 @@ def _fits(line: Sequence[Run], below: Sequence[Run]) -> bool:
     return len(line) == 1 and len(grown) == len(columns) > 1 and not is_apart(line, below)
 
 
-def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
-    found = list[_Span]()
+def _merge(spans: Sequence[Span], gap: float) -> list[Span]:
+    found = list[Span]()
     for begin, end in sorted(spans):
         if found and begin - found[-1][1] < gap:
             found[-1] = (found[-1][0], max(found[-1][1], end))
@@ -248,19 +194,15 @@ def _merge(spans: Sequence[_Span], gap: float) -> list[_Span]:
 def _gap(line: Sequence[Run]) -> float:
     """Return how wide a gap is at least that parts columns: no wider than those of the line itself."""
     own = [0.9 * (after.x0 - before.x1) for before, after in pairwise(line)]
-    return max(0.1, min(0.5 * min(run.size for run in line), *own, math.inf))
+    return max(_LEAST, min(0.5 * min(run.size for run in line), *own, math.inf))
 
 
-def _is_within(run: Run, column: _Span) -> bool:
-    return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
-
-
-def _is_prose(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
+def _is_prose(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
     """Return whether columns hold running text: most lines are long, and fill their column."""
     if len(columns) < 2:
         return False
     for left, right in columns:
-        inside = [[run for run in line if _is_within(run, (left, right))] for line in region]
+        inside = [[run for run in line if is_within(run, (left, right))] for line in region]
         lines = [line for line in inside if line]
         if len(lines) < _PROSE_LINES or median(sum(len(run.text) for run in line) for line in lines) < _PROSE_CHARS:
             return False
@@ -269,20 +211,42 @@ def _is_prose(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
     return True
 
 
-def _fills(region: Sequence[list[Run]], columns: Sequence[_Span]) -> bool:
-    """Return whether lines are of one column of text, which some of them fill."""
-    wide = 0.9 * min(right - left for left, right in columns)
-    return any(len(line) == 1 and line[0].x1 - line[0].x0 > wide for line in region)
-
-
 def _table(region: Sequence[list[Run]]) -> Iterator[str]:
     at = 0
     while at < len(region):
         end, columns = _region(region, at, close=True)
+        columns = _narrow(region[at:end], columns)
         for line in region[at:end]:
             if line is region[0] and len(line) == 1:
                 yield write_line(line)
                 continue
-            cells = [" ".join(run.text for run in line if _is_within(run, column)) for column in columns]
+            cells = [" ".join(run.text for run in line if is_within(run, column)) for column in columns]
             yield write_row(cells) if len(columns) > 1 else write_line(line)
         at = end
+
+
+def _narrow(lines: Sequence[list[Run]], columns: list[Span]) -> list[Span]:
+    """Part the columns of a table by the narrowest gap of its lines, or by any that gives each cell one of its own."""
+    if len(columns) < 2:
+        return columns
+    spans = [(run.x0, run.x1) for line in lines for run in line]
+    fine = _join_heads(lines, _merge(spans, _LEAST))
+    if len(fine) == max(map(len, lines)):
+        return fine
+    return _join_heads(lines, _merge(spans, min(map(_gap, lines))))
+
+
+def _join_heads(lines: Sequence[list[Run]], columns: Sequence[Span]) -> list[Span]:
+    """Join columns beside each other of which one has a head, and that are never filled both: figures lie aside."""
+    if any(has_figure(run) for run in lines[0]):
+        return list(columns)
+    joined, filled = list[Span](), list[set[int]]()
+    for column in columns:
+        found = {at for at, line in enumerate(lines) if any(is_within(run, column) for run in line)}
+        if filled and (0 in filled[-1]) != (0 in found) and not filled[-1] & found:
+            joined[-1] = (joined[-1][0], column[1])
+            filled[-1] |= found
+        else:
+            joined.append(column)
+            filled.append(found)
+    return joined

@@ -4,17 +4,23 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from kenobot.agent.media.formats.package import SIGNS
 from kenobot.agent.media.formats.pdf_rows import attach_small, join_beside
+from kenobot.agent.media.formats.pdf_strings import keep_strings, part_strings
 from kenobot.agent.media.formats.pdf_text import Glyph, Run
 
 _SPACE: Final = 0.16  # of the size of letters: a gap that parts words
 _WIDE: Final = 0.9  # the same, one that may part columns
 _MOVED: Final = 0.35  # the same, where words of a text have a blank between them and these have none
+_CELL: Final = 0.12  # the same, where these are drawn by themselves, as cells are
+_OVER: Final = 0.2  # the same, a string that begins so far within the one before
 _MANY: Final = 5  # gaps of one width, which cells of tables have not
+_LEAST_RAISED: Final = 0.5  # of the height of the word beside: initials at the top of a text are taller
+_ENDS: Final = ".,;:!?)]}\"'’”»%€$"  # signs behind which a note may be marked
 _BLANKS: Final = 0.05  # of all letters
 FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
@@ -53,8 +59,9 @@ def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
     letters = list(glyphs)
     rows = group_rows(letters)
     has_blanks = sum(each.text == " " for each in letters) > _BLANKS * len(letters)
-    lines = [_join_mark(list(_runs(row, has_blanks=has_blanks))) for row in attach_small(rows)]
+    lines = [_join_mark(list(_runs(keep_strings(row), has_blanks=has_blanks))) for row in attach_small(rows)]
     lines = join_beside([line for line in lines if line])
+    lines = part_strings(lines, _run)
     for above, below in pairwise(range(len(lines))):
         lines[below] = _part(lines[below], lines[above])
     for below, above in pairwise(reversed(range(len(lines)))):
@@ -81,8 +88,13 @@ def _cut(run: Run, cell: Run) -> int:
         begins = not before.text.strip() or glyph.x0 - before.x1 > _SPACE * (glyph.y1 - glyph.y0)
         rest = "".join(each.text for each in run.glyphs[at:])
         if begins and glyph.text.strip() and (abs(glyph.x0 - cell.x0) < _SAME or (is_last and " " not in rest.strip())):
-            return at if all(unicodedata.bidirectional(each.text[0]) not in ("R", "AL") for each in run.glyphs) else 0
+            return 0 if is_right_to_left(run.text) else at
     return 0
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether some of a text is read from right to left."""
+    return any(unicodedata.bidirectional(each) in ("R", "AL") for each in text)
 
 
 def _join_mark(line: list[Run]) -> list[Run]:
@@ -95,7 +107,7 @@ def _join_mark(line: list[Run]) -> list[Run]:
             found.append(run)
             continue
         mark = "•" if "\ue000" <= run.text <= "\uf8ff" else run.text
-        found[-1] = Run(f"{mark} {after.text}", run.x0, after.x1, after.y0, after.y1)
+        found[-1] = replace(after, text=f"{mark} {after.text}", x0=run.x0, glyphs=())
     return found[::-1]
 
 
@@ -111,8 +123,12 @@ def _runs(row: Sequence[Glyph], *, has_blanks: bool) -> Iterator[Run]:
     for glyph in row:
         is_blank = not glyph.text.strip()
         is_moved = has_blanks and bool(begun) and bool(begun[-1].text.strip())  # further along without a blank
-        is_wide = glyph.x0 - end > (_MOVED if is_moved else _WIDE) * (glyph.y1 - glyph.y0)
-        if begun and not is_blank and is_wide and not is_justified:
+        share = _WIDE if not is_moved else _MOVED if glyph.string == begun[-1].string else _CELL
+        is_wide = glyph.x0 - end > share * (glyph.y1 - glyph.y0)
+        is_over = (
+            bool(begun) and glyph.string != begun[-1].string and begun[-1].x1 - glyph.x0 > _OVER * (glyph.y1 - glyph.y0)
+        )
+        if begun and not is_blank and (is_over or (is_wide and not is_justified)):
             yield _run(begun)
             begun = []
         if begun or not is_blank:
@@ -145,16 +161,20 @@ def _is_justified(row: Sequence[Glyph]) -> bool:
 def _run(glyphs: Sequence[Glyph]) -> Run:
     pieces, end, before, blank = list[str](), glyphs[0].x0, glyphs[0], False
     struck = False
-    for glyph in glyphs:
+    for at, glyph in enumerate(glyphs):
         if not glyph.text.strip():
             blank = True
             continue
-        is_apart = blank or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)
+        is_apart = (
+            blank
+            or _begins_note(pieces, before, glyph)
+            or glyph.x0 - end > _SPACE * min(glyph.y1 - glyph.y0, before.y1 - before.y0)
+        )
         if struck and not glyph.struck:
             pieces.append("~~")
         if pieces and is_apart:
             pieces.append(" ")
-        elif pieces and _is_power(before, glyph):
+        elif pieces and _is_mark(glyphs, at):
             pieces.append("^")
         if glyph.struck and not struck:
             pieces.append("~~")
@@ -162,14 +182,34 @@ def _run(glyphs: Sequence[Glyph]) -> Run:
         end, before, blank, struck = max(end, glyph.x1), glyph, False, glyph.struck
     pieces += ["~~"] if struck else []
     bottom, top = min(each.y0 for each in glyphs), max(each.y1 for each in glyphs)
-    return Run(order_letters(pieces), glyphs[0].x0, end, bottom, top, tuple(glyphs))
+    inked = [each for each in glyphs if each.text.strip()]
+    strings = [each.string for each in inked if each.text[0].isalnum()] or [each.string for each in inked]
+    text, first, last = order_letters(pieces), min(strings), max(strings)
+    return Run(text, glyphs[0].x0, end, bottom, top, tuple(glyphs), first=first, last=last)
 
 
-def _is_power(before: Glyph, glyph: Glyph) -> bool:
-    """Return whether a figure is raised behind a letter or figure."""
-    height = before.y1 - before.y0
-    raised = glyph.y1 - glyph.y0 < 0.95 * height and glyph.y0 - before.y0 > 0.25 * height
-    return raised and (glyph.text[0].isdigit() or glyph.text in SIGNS) and before.text[-1].isalnum()
+def _is_raised(glyph: Glyph, beside: Glyph) -> bool:
+    share, height = glyph.y1 - glyph.y0, beside.y1 - beside.y0
+    return _LEAST_RAISED * height < share < 0.95 * height and glyph.y0 - beside.y0 > 0.25 * height
+
+
+def _is_mark(glyphs: Sequence[Glyph], at: int) -> bool:
+    """Return whether a letter is raised behind a word, as powers and marks of notes are, but not "1st" or cents."""
+    before, glyph = glyphs[at - 1], glyphs[at]
+    behind, sign = before.text[-1:], glyph.text[0]
+    if not _is_raised(glyph, before):
+        return False
+    if sign.isdigit() or sign in SIGNS:
+        is_price = behind in ".," and at + 1 < len(glyphs) and glyphs[at + 1].text[:1].isdigit()
+        return behind.isalnum() or (behind in _ENDS and not is_price)
+    is_ordinal = behind.isdigit() and at + 1 < len(glyphs) and glyphs[at + 1].text[:1].isalpha()
+    return sign.isalpha() and behind.isalnum() and not is_ordinal
+
+
+def _begins_note(pieces: Sequence[str], before: Glyph, glyph: Glyph) -> bool:
+    """Return whether a word follows the raised mark that begins a note."""
+    mark = "".join(pieces)
+    return (mark.isdigit() or len(mark) == 1) and glyph.text[0].isalpha() and _is_raised(before, glyph)
 
 
 def order_letters(pieces: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ _OVERLAP: Final = 0.15  # of the size of small letters, by which they lie in the
 _TOUCH: Final = 0.35  # the same, the gap to the letters beside
 _NEAR: Final = 4  # rows
 _INTO: Final = 0.3  # of the size of letters: cells that overlap so far are beside each other
+_MOST_LINES: Final = 3  # of each of the cells of a row
 _ALIKE: Final = 1.4  # times the size of the other: letters of one table
 
 
@@ -88,7 +89,10 @@ def _join_rows(group: Sequence[list[Run]]) -> list[list[Run]]:
     """Join the lines of a row whose cells are wrapped, or else each line with the one cell beside it."""
     shorter, longer = sorted((group[::2], group[1::2]), key=lambda lines: max(map(len, lines)))
     if not (len(shorter) == 1 and len(shorter[0]) == 1 and all(len(line) > 1 for line in longer)):
-        return [join_cells(group)]
+        is_list = (
+            min(len(group[::2]), len(group[1::2])) > _MOST_LINES
+        )  # beside another, at half the height of its lines
+        return list(group) if is_list else [join_cells(group)]
     found, joined = [group[0]], False
     for above, line in pairwise(group):
         joined = not joined and _is_beside(above, line)
@@ -117,4 +121,6 @@ def _join_cell(column: Sequence[Run]) -> Run:
     text = " ".join(join_words(run.text for run in lines))
     bottom, top = lines[-1].y0, lines[0].y1
     left, right = min(run.x0 for run in column), max(run.x1 for run in column)
-    return Run(text, left, right, bottom, top, lines=max(1, round((top - bottom) / lines[0].size)))
+    count = max(1, round((top - bottom) / lines[0].size))
+    first, last = min(run.first for run in lines), max(run.last for run in lines)
+    return Run(text, left, right, bottom, top, lines=count, first=first, last=last)

@@ -8,7 +8,10 @@ _HYPHENS: Final = ("-", "\u2010", "\u00ad")
 
 
 class Glyph(NamedTuple):
-    """Characters that are drawn at once, and where: from left to right and from the bottom up, in points."""
+    """Characters that are drawn at once, and where: from left to right and from the bottom up, in points.
+
+    string: the number of the string that they are drawn in, in the order of drawing, 0 for none.
+    """
 
     text: str
     x0: float
@@ -16,6 +19,7 @@ class Glyph(NamedTuple):
     y0: float
     y1: float
     struck: bool = False
+    string: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,8 @@ class Run:
     y1: float
     glyphs: tuple[Glyph, ...] = ()
     lines: int = 1  # of a cell, whose text may be wrapped
+    first: int = 0  # string that it is drawn in
+    last: int = 0
 
     @property
     def size(self) -> float:
