@@ -137,4 +137,6 @@ class ProposalPolicy:
     share: float = 0.3  # of them with one flaw that is worth a proposal
     searches: int = 20  # recalls that suffice to judge
     gaps: int = 20  # facts that summaries lost
+    worked: int = 3  # times that make a pattern worth a skill
+    failed_share: float = 0.25  # of its trials, above which it is worth none
     max_pending: int = 20  # proposals that wait; at so many no further ones are made

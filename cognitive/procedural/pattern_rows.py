@@ -93,6 +93,16 @@ def _replies(connection: Connection, session: str, events: Iterable[tuple[str, s
                 yield ShownReply(int(data["inbox"]), at, shown, message.text)
 
 
+def outcome_counts(connection: Connection, least_worked: int) -> dict[int, tuple[int, int]]:
+    """Query how often each pattern is recorded to have worked and failed; of those that worked so often at least."""
+    rows = connection.execute(
+        "SELECT record_id, sum(type = 'worked') AS worked, sum(type = 'failed') FROM event "
+        "WHERE type IN ('worked', 'failed') AND record_id IS NOT NULL GROUP BY record_id HAVING worked >= ?",
+        (least_worked,),
+    )
+    return {number: (int(worked), int(failed)) for number, worked, failed in rows}
+
+
 def has_outcome(connection: Connection, record: int, inbox: int) -> bool:
     """Tell whether a pattern's outcome in the reply to a message is recorded."""
     row = connection.execute(

@@ -1,7 +1,8 @@
 """Approve, reject and undo proposals: what approving one does is told by its kind.
 
 "rule" adds a line to rules.json, "preference" one to preferences.md; "merge_entities" files what is remembered of one
-name under another; "setting" is advice, which the owner follows by hand.
+name under another; "skill" writes a folder below skills/, trusted as it was approved; "setting" is advice, which the
+owner follows by hand.
 """
 
 import hashlib
@@ -20,9 +21,12 @@ from kenobot.cognitive.store.proposals import Proposal, ProposalState
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.skills import files, intake, trust
+from kenobot.skills.front_matter import UnusableSkill
+from kenobot.skills.written import render_skill
 from kenobot.storage.connection import Connection, savepoint
 
-PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "setting")
+PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "skill", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
 _MOST = 5000  # records of one merge
 
@@ -33,11 +37,12 @@ class CannotDecide(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class DecisionContext:
-    """Author and time of a decision, and the folder of the identity files."""
+    """Author and time of a decision, and the folders of the identity files and of skills."""
 
     at: datetime
     by: str
     identity: Path
+    skills: Path | None = None
 
     def change_context(self, reason: str) -> ChangeContext:
         return ChangeContext(self.at, self.by, reason)
@@ -78,6 +83,8 @@ def undo_approval(connection: Connection, number: int, context: DecisionContext)
                 raise CannotDecide(str(error)) from error
         if proposal.kind in _FILES:
             _restore(proposal, context)
+        if proposal.kind == "skill":
+            _remove_skill(connection, proposal, context)
         proposals.set_state(connection, number, "approved", "undone", context.at, context.by, {})
         events.add_event(connection, context.at, context.by, "taken back", data={"proposal": number})
     return _reload(connection, number)
@@ -105,6 +112,8 @@ def _carry_out(connection: Connection, proposal: Proposal, context: DecisionCont
             return _amend(proposal, context)
         case "merge_entities":
             return _merge(connection, proposal, context, root)
+        case "skill":
+            return _write_skill(connection, proposal, context)
         case "setting":
             return {}
         case _:
@@ -132,7 +141,7 @@ def _amend(proposal: Proposal, context: DecisionContext) -> dict[str, Json]:
 def _restore(proposal: Proposal, context: DecisionContext) -> None:
     before, piece = proposal.undo.get("before"), proposal.undo.get("piece")
     if not isinstance(before, str) or not isinstance(piece, str):
-        raise CannotDecide(f"What proposal {proposal.id} overwrote is no longer known: change the file by hand.")
+        raise CannotDecide(f"What proposal {proposal.id} overoverwrote is no longer known: change the file by hand.")
     if not piece:
         return  # it stood there already
     path = context.identity / _FILES[proposal.kind]
@@ -156,6 +165,41 @@ def _rule(payload: Mapping[str, Json]) -> dict[str, Json]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+# ── skills ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _write_skill(connection: Connection, proposal: Proposal, context: DecisionContext) -> dict[str, Json]:
+    """Write a skill, and trust it: its words are those that the owner was shown."""
+    name, description, body = (proposal.payload.get(part) for part in ("name", "description", "body"))
+    if not (isinstance(name, str) and isinstance(description, str) and isinstance(body, str)):
+        raise CannotDecide("The proposal holds no skill.")
+    if context.skills is None:
+        raise CannotDecide("There is no folder for skills.")
+    written = render_skill(name, description, body)
+    try:
+        intake.write_again(context.skills, name, written)
+    except UnusableSkill as error:
+        raise CannotDecide(str(error)) from error
+    trust.trust(connection, name, written.digest, context.at)
+    return {"skill": name, "hash": written.digest}
+
+
+def _remove_skill(connection: Connection, proposal: Proposal, context: DecisionContext) -> None:
+    """Remove a skill that nobody has changed since."""
+    name, digest = proposal.undo.get("skill"), proposal.undo.get("hash")
+    if context.skills is None or not isinstance(name, str):
+        raise CannotDecide(f"What proposal {proposal.id} overwrote is no longer known: change the file by hand.")
+    folder = context.skills / name
+    try:
+        if folder.exists():
+            if files.read(folder).digest != digest:
+                raise CannotDecide(f"The skill {name} was changed since: `kenobot skills remove {name}` removes it.")
+            intake.remove_skill(context.skills, name)
+    except UnusableSkill as error:
+        raise CannotDecide(str(error)) from error
+    trust.withdraw(connection, name)
 
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -68,6 +68,7 @@ from kenobot.ports.signals import (
     STOPPING,
 )
 from kenobot.postprocessors.pipeline import Pipeline
+from kenobot.skills.library import READER, SkillLibrary
 from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, tool_runs, turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
@@ -156,6 +157,7 @@ class App:
 
         self._stop_began: float | None = None
         self.home, self.settings = home, settings
+        self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
         self._background: Background | None = None
@@ -207,7 +209,9 @@ class App:
         """Construct the loop and its turns."""
         database, clock, zone, language = self.database, self.clock, self.zone, reply_language(settings)
         identity, index = Identity(home.identity), self.index
-        builder = ContextBuilder(identity, zone, prompt_limits(settings), index)
+        reads_skills = any(tool.name == READER for tool in self.plugins.tools) and self._calls_tools
+        skills = self.skills if reads_skills else None
+        builder = ContextBuilder(identity, zone, prompt_limits(settings), index, skills)
         asked = (settings, self._background_model, self.ledger, clock)
         reranker, expander = build_reranker(*asked), build_query_expander(*asked)
         prompts = PromptService(database, builder, self.memory_files, clock, self.embedding, reranker, expander)
@@ -230,6 +234,7 @@ class App:
                 CommandContext(
                     *(zone, home.memory, self.access, index, language),
                     budgets=self.ledger.limits,
+                    skills=self.skills,
                     bot_name=settings.bot.name,
                     activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
                     causes=lambda: () if self.watch is None else self.watch.causes,
@@ -270,10 +275,16 @@ class App:
         """Build what runs tools. Imported where any is enabled."""
         from kenobot.agent.turn.tool_stage import ToolStage
 
-        if not any(map(self._model.calls_tools, range(self._model.provider_count))):
+        if not self._calls_tools:
             _log.warning("Tools are enabled, but no provider that is set can call any.")
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
-        return ToolStage(toolbox, *parts, search_memory=prompts.search, rules=self.settings.tools.rules)
+        rules = self.settings.tools.rules
+        return ToolStage(toolbox, *parts, search_memory=prompts.search, rules=rules, skills=self.skills)
+
+    @property
+    def _calls_tools(self) -> bool:
+        """Return whether a provider can call tools."""
+        return any(map(self._model.calls_tools, range(self._model.provider_count)))
 
     @property
     def _reports_memory(self) -> bool:

@@ -52,7 +52,9 @@ def decide(context: CommandContext) -> int:
         with context.write() as connection:
             if proposal_rows.get(connection, number) is None:
                 return options.print_failure(f"There is no proposal {number}.")
-            decided = apply(connection, number, DecisionContext(context.now, "owner", context.home.identity))
+            decided = apply(
+                connection, number, DecisionContext(context.now, "owner", context.home.identity, context.home.skills)
+            )
     except CannotDecide as error:
         return options.print_failure(str(error), options.FAILED)
     return options.print_row(_row(decided), context.args.json, f"{decided.id}: {say(decided.state)}")

@@ -110,6 +110,21 @@ async def read_no_document(content: bytes, name: str, mime: str, characters: int
     raise ToolFailed("Documents cannot be read here.")
 
 
+class SkillsDoor(Protocol):
+    """The owner's skills, for tools that read them."""
+
+    async def read(self, name: str, file: str, part: int) -> str:
+        """Return a part of a file of a skill that the owner trusts. Raises ToolFailed with what to do instead."""
+        ...
+
+
+class NoSkills:
+    """The skills where there are none."""
+
+    async def read(self, name: str, file: str, part: int) -> str:
+        raise ToolFailed("There are no skills here.")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The turn in which a tool runs.
@@ -118,7 +133,8 @@ class ToolContext:
     speaker may see of memory, for tools that read what is private. agenda: the speaker's reminders and promises.
     memory: what the bot knows of the speaker.
     read_document: the text, as far as so many characters, of a PDF or office file of this content, name and type, or
-    ToolFailed with the reason. room: characters of a result that the model is shown.
+    ToolFailed with the reason. room: characters of a result that the model is shown. skills: those that the
+    owner trusts.
     """
 
     session: str
@@ -131,6 +147,7 @@ class ToolContext:
     memory: MemoryDoor = field(default_factory=NoMemory)
     read_document: Callable[[bytes, str, str, int], Awaitable[str]] = read_no_document
     room: int = 8000
+    skills: SkillsDoor = field(default_factory=NoSkills)
 
 
 class Tool(Protocol[ArgumentsT]):

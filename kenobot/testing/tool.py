@@ -45,10 +45,18 @@ class OneMemory:
         return "Forgotten: Ana likes green tea."
 
 
+class OneSkill:
+    """Skills of which one can be read."""
+
+    async def read(self, name: str, file: str, part: int) -> str:
+        return f"How {name} is done."
+
+
 def tool_context(call: str = "call-1") -> ToolContext:
     """The context of a call in the owner's private chat."""
     principal = Principal("owner", (OWNER_SCOPE,), OWNER_SCOPE, "owner")
-    return ToolContext("fake-1", principal, call, "trace", START, no_memory, OneReminder(), OneMemory())
+    doors = OneReminder(), OneMemory()
+    return ToolContext("fake-1", principal, call, "trace", START, no_memory, *doors, skills=OneSkill())
 
 
 @pytest.mark.asyncio

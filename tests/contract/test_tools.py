@@ -17,6 +17,7 @@ from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
+from kenobot.tools.read_skill import ReadSkill
 from kenobot.tools.web.address import Reach
 from kenobot.tools.web.client import WebClient
 from kenobot.tools.web.engines import Wikipedia
@@ -57,6 +58,19 @@ class TestCountLetters(ToolContract):
     def arguments(self) -> dict[str, Json]:
         """Words with an accent."""
         return {"text": "ñandú 1"}
+
+
+class TestReadSkill(ToolContract):
+    """Reaches the folder of skills through the turn's door."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return ReadSkill()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        """A file of one."""
+        return {"name": "forms", "file": "more.md", "part": 2}
 
 
 class TestClock(ToolContract):

@@ -17,6 +17,7 @@ from kenobot.cognitive.compact.summary_rows import GAP_EVENT
 from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.sleep import pass_rows, run_rows
 from kenobot.cognitive.sleep.improve.errors import ERROR_TAG_PREFIX, OWN_ERRORS
+from kenobot.cognitive.sleep.improve.skills import propose_skills
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
@@ -41,8 +42,9 @@ def plan(view: NightView) -> Iterator[Change]:
     policy = view.policy.proposals
     ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), owner_language(view.connection))
     recent = (ideas.errors(), ideas.corrections(), ideas.violations(), ideas.grades(), ideas.settings())
+    skills = propose_skills(view, ideas.language)
     room = policy.max_pending - proposals.count_pending(view.connection)
-    for part in chain(*recent, ideas.figures()):
+    for part in chain(*recent, skills, ideas.figures()):
         if room <= 0:
             return
         if not proposals.was_proposed(view.connection, part.key) and not _is_nagging(view.connection, part):

@@ -21,6 +21,7 @@ from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
+from kenobot.skills.library import SkillLibrary
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class CommandContext:
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
     budgets: the limits of what models may use. bot_name: of the bot. activity: what goes on in the chats. causes: what
     is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed. tools: the
-    names of those that are on. servers: the MCP servers, which offer more.
+    names of those that are on. servers: the MCP servers, which offer more. skills: the owner's.
     """
 
     zone: ZoneInfo
@@ -89,6 +90,7 @@ class CommandContext:
     without_model: bool = False
     tools: tuple[str, ...] = ()
     servers: "Callable[[], Sequence[ServerState]]" = tuple
+    skills: SkillLibrary | None = None
 
     @property
     def memory_search(self) -> NearSearch | None:

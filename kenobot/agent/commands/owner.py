@@ -33,10 +33,11 @@ _FORGET = frozenset({"forget", "olvida", "olvidar"})
 _REMEMBER = frozenset({"remember", "recuerda", "recordar"})
 _KEEP = frozenset({"keep", "guarda", "conserva", "guardar", "conservar"})
 _SHOWN = 10  # proposals in a list
-_LONGEST = 400  # characters of a proposal in a list
+_LONGEST = 600  # characters of a proposal in a list
 _DOES: Mapping[str, Text] = {
     "rule": Text(" (a line in rules.json)", " (una línea en rules.json)"),
     "preference": Text(" (a line in preferences.md)", " (una línea en preferences.md)"),
+    "skill": Text(" (a skill that I read)", " (una habilidad que leo)"),
     "merge_entities": Text(" (two names become one)", " (dos nombres pasan a ser uno)"),
     "setting": Text(" (advice only)", " (solo un consejo)"),
 }
@@ -109,7 +110,8 @@ def reject(connection: Connection, call: CommandCall, context: CommandContext) -
 
 
 def _decision(call: CommandCall, context: CommandContext) -> DecisionContext:
-    return DecisionContext(call.at, "owner", context.folder / FOLDER)
+    skills = None if context.skills is None else context.skills.path
+    return DecisionContext(call.at, "owner", context.folder / FOLDER, skills)
 
 
 def _line(proposal: Proposal, language: Language) -> str:

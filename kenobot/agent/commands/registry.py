@@ -113,6 +113,9 @@ COMMANDS = (
     Command(("reject", "rechazar"), _later("owner", "reject"), texts.HELP_REJECT, _PROPOSALS, owner_only=True),
     Command(("cost", "gasto"), _later("cost", "show_cost"), texts.HELP_COST, frozenset(), owner_only=True),
     Command(("tools", "herramientas"), _later("tools", "show_tools"), texts.HELP_TOOLS, frozenset(), owner_only=True),
+    Command(
+        ("skills", "habilidades"), _later("skills", "show_skills"), texts.HELP_SKILLS, frozenset(), owner_only=True
+    ),
     Command(("people", "personas"), _later("people", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
     Command(("pair", "emparejar"), _later("people", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )

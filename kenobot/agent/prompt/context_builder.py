@@ -45,6 +45,7 @@ from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
+from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
@@ -188,7 +189,8 @@ class PromptContext:
     untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
     preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. only_recalled: it
     shows none of them but in memory. reported, has_agenda: it has a report of memory, or what answers a question for
-    days. private_results: of tools that read memory. recall_seconds: what finding memories took of the time.
+    days. shows_skills: it lists skills. private_results: of tools that read memory. recall_seconds: what finding
+    memories took of the time.
     """
 
     request: Request
@@ -201,6 +203,7 @@ class PromptContext:
     only_recalled: bool = False
     reported: bool = False
     has_agenda: bool = False
+    shows_skills: bool = False
     private_results: tuple[str, ...] = ()
     recall_seconds: float = 0.0
 
@@ -263,13 +266,19 @@ class ContextBuilder:
     """
 
     def __init__(
-        self, identity: Identity, zone: ZoneInfo, limits: PromptLimits, index: SideIndex | None = None
+        self,
+        identity: Identity,
+        zone: ZoneInfo,
+        limits: PromptLimits,
+        index: SideIndex | None = None,
+        skills: SkillLibrary | None = None,
     ) -> None:
-        """index: finds what the prefix has no room for; without one, nothing is searched for."""
+        """index: finds what the prefix has no room for; without one, nothing is searched for. skills: to be listed."""
         self._identity = identity
         self._zone = zone
         self._limits = limits
         self._messages = ShownMessages()
+        self._skills = skills
         self.memory = MemoryReader(index)
 
     @property
@@ -337,8 +346,9 @@ class ContextBuilder:
         blocks: list[Content] = [Block(runtime_block(notes))] if notes else []
         blocks += [Block(clipped or " ", cache=True), *shown_pictures(message_pictures(inbound))]
         blocks.append(Block(runtime_block(tail)))
+        skills = self._skill_list(connection, request)
         system = (
-            Block(self._who(connection, plan, request, state), cache=True),
+            Block(self._who(connection, plan, request, state, skills), cache=True),
             Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
             *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
@@ -351,18 +361,20 @@ class ContextBuilder:
             or SUMMARY_HEADING in plan.prefix.later
             or _PAD in tail
             or _has_preferences(identity, principal)
+            or bool(skills)
         )
         markup = speakers.texts_with_markup(history, speech)
         in_talk = speakers.shows_untrusted_words(inbound, spoken, principal, history, speech)
         return PromptContext(
             request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
             plan=plan,
-            untrusted_texts=(spoken.text, plan.prefix.shown_text, notes, tail, *markup),
+            untrusted_texts=(spoken.text, plan.prefix.shown_text, notes, tail, skills, *markup),
             bootstrap=state,
             speech=speech,
             shows_private=shows_private,
             shows_untrusted=in_talk or bool(speech.other_texts),
             only_recalled=not in_talk and bool(speech.other_texts),
+            shows_skills=bool(skills),
             recall_seconds=recall_seconds,
         )
 
@@ -374,12 +386,14 @@ class ContextBuilder:
         plan: PromptPlan,
         request: PromptRequest,
         state: onboarding.BootstrapState | None,
+        skills: str,
     ) -> str:
-        """Identity, rules, who is who in a group, and for the owner in private their preferences and onboarding."""
+        """Identity, rules, who is who in a group; for the owner in private their skills, preferences and onboarding."""
         identity = plan.identity
         sections = [identity.core, identity.rules]
         if not request.pending.inbound.private:
             sections.append(GROUP_INSTRUCTIONS)
+        sections.append(skills)
         if OWNER_SCOPE in request.principal.read_scopes:
             if plan.prefix.preferences:
                 sections.append(f"## Preferences\n{escape_runtime_block(plan.prefix.preferences)}")
@@ -390,6 +404,12 @@ class ContextBuilder:
                 text = onboarding.instructions(identity.bootstrap, knows_person=known)
                 sections.append(f"## First Conversation — Bootstrap\n{text}")
         return _RULE.join(section.strip() for section in sections if section.strip()) + _RULE.rstrip("\n")
+
+    def _skill_list(self, connection: Connection, request: PromptRequest) -> str:
+        """List the owner's skills to the owner: some may hold what was learned from memory."""
+        if self._skills is None or request.reduced or OWNER_SCOPE not in request.principal.read_scopes:
+            return ""
+        return escape_runtime_block(self._skills.prompt_section(connection))
 
     def _continued(
         self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText

@@ -21,6 +21,7 @@ from kenobot.ports.errors import AccountRefused, OverBudget, PromptTooLong, Reje
 from kenobot.ports.provider import Reply, Request, ToolSpec
 from kenobot.providers.pictures import shows_pictures, without_pictures
 from kenobot.providers.tool_calls import without_tools
+from kenobot.skills.library import READER
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ class ModelStage:
         """Return the tools that provider number `level` is offered."""
         if self._s.tools is None or not self._s.model.calls_tools(level):
             return ()
-        return self._s.tools.offered(data.principal, level)
+        offered = self._s.tools.offered(data.principal, level)
+        if data.context is not None and data.context.shows_skills:
+            return offered
+        return tuple(each for each in offered if each.name != READER)
 
     def with_rounds(self, data: TurnData, rounds: Sequence[ToolRound]) -> PromptContext:
         """Return the prompt with the tool calls so far and what came of them."""

@@ -14,6 +14,7 @@ from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.skill_door import TurnSkills
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
@@ -26,7 +27,8 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
-from kenobot.ports.tool import ToolContext, ToolEffects
+from kenobot.ports.tool import NoSkills, ToolContext, ToolEffects
+from kenobot.skills.library import SkillLibrary
 from kenobot.storage import tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -63,7 +65,7 @@ SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
 class ToolStage:
     """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session.
 
-    rules: the owner's, the first that matches counts.
+    rules: the owner's, the first that matches counts. skills: those that a tool may read.
     """
 
     toolbox: Toolbox
@@ -74,6 +76,7 @@ class ToolStage:
     redact: Redactor
     search_memory: SearchMemory
     rules: Sequence[ToolRule] = ()
+    skills: SkillLibrary | None = None
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
 
@@ -209,6 +212,7 @@ class ToolStage:
             TurnMemory(self.database, self.clock, self.zone, data),
             read_fetched,
             limits.result_chars,
+            NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
         )
         began = self.clock.monotonic()
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))

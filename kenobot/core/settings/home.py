@@ -90,6 +90,11 @@ class Home:
         return self.path / ".plugins-loading"
 
     @property
+    def skills(self) -> Path:
+        """Skills, each a folder with a SKILL.md, off until their owner trusts them."""
+        return self.path / "skills"
+
+    @property
     def media(self) -> Path:
         """Bytes of attachments, each file under the SHA-256 of its content."""
         return self.path / "media"

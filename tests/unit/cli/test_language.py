@@ -21,7 +21,9 @@ from kenobot.cli.language import argument_name, say, translate
 from .conftest import Cli
 from .memory_home import remember
 
-_RAISED = re.compile(r"\b(?:ConfigError|NothingFound|NoDatabase|print_failure|AmbiguousReference|UndoError)$")
+_RAISED = re.compile(
+    r"\b(?:ConfigError|NothingFound|NoDatabase|print_failure|AmbiguousReference|UndoError|UnusableSkill)$"
+)
 _OF_MACHINES = dict.fromkeys(("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}"), "")
 _COMPOSED = {  # by the code, of several parts: the catalogue has each form
     "There is no setting {}{}": "There is no setting {}.",
@@ -60,7 +62,7 @@ def _template(node: ast.AST) -> str | None:
 @cache
 def _trees() -> dict[str, ast.Module]:
     root = Path(kenobot.__file__).parent
-    rooms = ("api", "cli", "cognitive", "channels", "core", "app", "storage", "providers", "ports")
+    rooms = ("api", "cli", "cognitive", "channels", "core", "app", "storage", "providers", "ports", "skills")
     paths = (path for room in rooms for path in sorted((root / room).resolve().rglob("*.py")))
     top = root.parent
     return {str(path.relative_to(top)).removeprefix("kenobot/"): ast.parse(path.read_text("utf-8")) for path in paths}

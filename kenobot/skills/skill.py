@@ -1,0 +1,112 @@
+"""A skill: its name and description, its files, and what the specification would say against it."""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kenobot.core import lazy
+from kenobot.core.lookalikes import INVISIBLE
+from kenobot.skills.files import SkillFiles
+from kenobot.skills.front_matter import FrontMatter, UnusableSkill, Value, parse_page
+from kenobot.skills.names import LONGEST_NAME, is_name, spell_name
+from kenobot.storage.connection import replace_surrogates
+
+PAGE = "SKILL.md"
+LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY, MOST_LINES = 1024, 500, 500
+_KNOWN = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
+_HIDDEN = lazy.regex(f"[{INVISIBLE}]")
+_IN_EMOJI = dict.fromkeys((0x200D, 0xFE0F))  # joiner and colour, which pictures in texts are full of
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill as it was read from one folder.
+
+    name: of its folder. page: its front matter and text. problems: in which it strays from the specification. notes:
+    on what cannot be seen in it.
+    """
+
+    name: str
+    description: str
+    page: FrontMatter
+    files: SkillFiles
+    digest: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def other_files(self) -> tuple[str, ...]:
+        return tuple(path for path in self.files.contents if path != PAGE)
+
+
+def parse_skill(name: str, files: SkillFiles) -> Skill:
+    """Read a skill leniently: whatever has a description can be used. Raises UnusableSkill."""
+    if not is_name(name):
+        raise UnusableSkill(_no_name(name))
+    page = read_page(files)
+    description = one_line(_text(page.values, "description"))
+    if not description:
+        raise UnusableSkill(f"{PAGE} has no description: a model could not know when to read it.")
+    problems, notes = tuple(find_problems(name, page)), tuple(_find_unseen(files))
+    return Skill(name, description, page, files, files.digest, problems, notes)
+
+
+def read_page(files: SkillFiles) -> FrontMatter:
+    """Read the SKILL.md among the files. Raises UnusableSkill."""
+    text = files.text(PAGE)
+    if text is None:
+        raise UnusableSkill(f"It has no {PAGE}, or one that is no UTF-8 text.")
+    return parse_page(text)
+
+
+def name_in(page: FrontMatter, fallback: str) -> str:
+    """Return the name that a skill says, spelled as the specification wants it; of a folder where it says none."""
+    return spell_name(_text(page.values, "name") or fallback)
+
+
+def one_line(text: str) -> str:
+    """Put a text on one line, without characters that nobody sees."""
+    return " ".join(_HIDDEN.sub("", text).split())
+
+
+def _no_name(name: str) -> str:
+    return f"{name[:80]!r} is no name of a skill: up to {LONGEST_NAME} lower-case letters, figures and single hyphens."
+
+
+def reveal(text: str) -> str:
+    """Show characters that nobody sees as escapes like `\\u200b`; those that pictures are made of stay."""
+    return _HIDDEN.sub(lambda match: match[0] if ord(match[0]) in _IN_EMOJI else ascii(match[0])[1:-1], text)
+
+
+def find_problems(name: str, page: FrontMatter) -> Iterator[str]:
+    """Find in what a skill strays from the specification."""
+    values = page.values
+    if not page.strict:
+        yield "Its front matter is not the plain YAML that the specification wants."
+    said = _text(values, "name")
+    if said and not is_name(said):
+        yield _no_name(said)
+    if unicodedata.normalize("NFKC", said) != name:
+        yield f"It calls itself {said[:80]!r}, not {name!r} as its folder does."
+    if len(_text(values, "description")) > LONGEST_DESCRIPTION:
+        yield f"Its description is longer than {LONGEST_DESCRIPTION} characters."
+    if len(_text(values, "compatibility")) > LONGEST_COMPATIBILITY:
+        yield f"Its compatibility is longer than {LONGEST_COMPATIBILITY} characters."
+    if unknown := sorted(set(values) - _KNOWN):
+        yield f"The specification does not know {', '.join(repr(key[:40]) for key in unknown[:5])}."
+    if page.body.count("\n") >= MOST_LINES:
+        yield f"Its text has more than {MOST_LINES} lines: the specification wants them in files of their own."
+
+
+def _find_unseen(files: SkillFiles) -> Iterator[str]:
+    for path in files.contents:
+        text = files.text(path)
+        if text is None:
+            yield f"{path} is no text: it cannot be shown."
+        elif hidden := len(_HIDDEN.findall(text.removeprefix("\ufeff").translate(_IN_EMOJI))):
+            yield f"{path} has {hidden} characters that nobody sees."
+
+
+def _text(values: Mapping[str, Value], name: str) -> str:
+    value = values.get(name, "")
+    return replace_surrogates(value).strip() if isinstance(value, str) else ""
