@@ -147,7 +147,7 @@ def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]
 
 
 def _place(connection: Connection, caller: Caller, text: str) -> Place:
-    elsewhere = (CHANNEL, caller.chat(_CONVERSATION))
+    elsewhere = caller.elsewhere or (CHANNEL, caller.chat(_CONVERSATION))
     if caller.is_owner:
         return owner_place(connection, text, elsewhere, None)
     return Place(*elsewhere, "", True, guess_language(text), f"{CHANNEL}:{caller.user}", caller.write_scope)
