@@ -142,7 +142,7 @@ def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]
     meaning = when.meaning if when is not None else None
     if meaning is None or isinstance(meaning, Choice):
         why = "can mean several things" if meaning is not None else "is not understood"
-        raise HTTPException(409, f"`when` {why}: say it like tomorrow at 8 am, or give `at`")
+        raise HTTPException(409, f"`when` {why}: say it like tomorrow at 8 am, or give the moment: 2026-12-24T20:00")
     return meaning, new.zone
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, Generic, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
@@ -137,9 +138,8 @@ async def show_agenda(caller: Caller, arguments: AgendaArguments) -> str:
     """Tell what is planned on days ahead: reminders, and with the scope memory what memory holds of those days."""
 
     def read(connection: Connection) -> str:
-        services, at = caller.services, caller.services.clock.now()
-        zone = zone_in_force(connection, services.zone, at, "owner" if caller.is_owner else "guest")
-        asker = Asker((caller.write_scope,), "", "", at, zone)
+        now = caller.services.clock.now()
+        asker = Asker((caller.write_scope,), "", "", now, _zone(connection, caller))
         question = AgendaQuestion(_days(arguments, asker.today), undated=arguments.first is None)
         answer = answer_question(connection, question, asker)
         if "memory" not in caller.key.scopes:
@@ -147,6 +147,12 @@ async def show_agenda(caller: Caller, arguments: AgendaArguments) -> str:
         return render_answer(answer, "en", asker.today, numbered=True)
 
     return await caller.services.database.read(read) or "Nothing is noted for then."
+
+
+def _zone(connection: Connection, caller: Caller) -> ZoneInfo:
+    """Return the zone in which the caller's person is now."""
+    services = caller.services
+    return zone_in_force(connection, services.zone, services.clock.now(), "owner" if caller.is_owner else "guest")
 
 
 def _days(arguments: AgendaArguments, today: date) -> DateRange:
@@ -172,7 +178,10 @@ async def remind(caller: Caller, arguments: RemindArguments) -> str:
     else:
         new = schedule.NewReminder(text=arguments.text, at=moment)
     done = await schedule.add_reminder(caller, new)
-    return f"Reminder {done.id} is {done.state}; it comes at {done.next_due} (UTC)."
+    assert done.next_due is not None
+    due = datetime.fromisoformat(done.next_due)
+    zone = await caller.services.database.read(lambda connection: _zone(connection, caller))
+    return f"Reminder {done.id} is set: it comes {due.astimezone(zone):%A %Y-%m-%d %H:%M} ({zone.key})."
 
 
 class CancelArguments(BaseModel, extra="forbid"):
