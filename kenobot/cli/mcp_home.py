@@ -36,16 +36,19 @@ class OpenHome:
         self._mirror = _Mirror(context)
         self._file = (0, 0)
         self._parts: _Parts | None = None
+        self._opening = asyncio.Lock()
 
     async def find_caller(self) -> Caller:
         """Return the owner, with memory as it is now. Raises KenobotError where the home cannot be used."""
         await asyncio.to_thread(self._context.require_current_schema)  # an update or a restore may have come meanwhile
-        found = self._context.home.database.stat()
-        if self._parts is None or self._file != (found.st_dev, found.st_ino):
-            await self._close_parts()
-            self._parts, self._file = _Parts(self._context, self._mirror), (found.st_dev, found.st_ino)
-        await self._parts.indexer.index_all()
-        return self._parts.caller
+        async with self._opening:
+            found = self._context.home.database.stat()
+            if self._parts is None or self._file != (found.st_dev, found.st_ino):
+                await self._close_parts()
+                self._parts, self._file = _Parts(self._context, self._mirror), (found.st_dev, found.st_ino)
+            parts = self._parts
+            await parts.indexer.index_all()
+        return parts.caller
 
     async def close(self) -> None:
         """Finish what is under way."""

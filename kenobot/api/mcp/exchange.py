@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 from kenobot.api.mcp.server import build_server
 from kenobot.api.services import Caller
 
-# It tells of every request that a manager starts and ends.
-logging.getLogger("mcp.server.streamable_http_manager").setLevel(logging.WARNING)
+# It tells of every request that a session starts and ends.
+logging.getLogger("mcp.server").setLevel(logging.WARNING)
 
 
 async def answer(caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:

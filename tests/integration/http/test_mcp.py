@@ -1,17 +1,27 @@
 """MCP clients at /mcp: both eras of the protocol, behind the keys of the REST API."""
 
+import asyncio
+import os
 import re
+import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from kenobot.api.scopes import SCOPES, Scope
+from kenobot.channels.http.server import Server
 from kenobot.storage import api_keys
 from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 mcp = pytest.importorskip("mcp", reason="the MCP server needs the package mcp")
 
@@ -31,7 +41,7 @@ async def bot(tmp_path: Path) -> AsyncIterator[ServedBot]:
 class Program:
     """An MCP client made by others."""
 
-    def __init__(self, client: "mcp.Client") -> None:
+    def __init__(self, client: "Client") -> None:
         self._client = client
 
     async def tools(self) -> list[str]:
@@ -40,7 +50,7 @@ class Program:
     async def call(self, name: str, **arguments: object) -> str:
         """Call a tool; a refusal begins with "Refused: "."""
         result = await self._client.call_tool(name, arguments)
-        text = "\n".join(part.text for part in result.content)
+        text = "\n".join(part.text for part in result.content if part.type == "text")
         return f"Refused: {text}" if result.is_error else text
 
 
@@ -220,3 +230,41 @@ async def test_requests_count_against_the_key(tmp_path: Path) -> None:
         answers = [await client.post("/mcp", json=_CALL, headers=_ACCEPT) for _ in range(3)]
         assert [answer.status_code for answer in answers] == [200, 200, 429]
         assert isinstance(answers[0], httpx.Response)
+
+
+# ── the conformance suite of the protocol's authors ──────────────────────────────────────────────────────────────────
+
+
+@asynccontextmanager
+async def open_door(bot: ServedBot) -> AsyncIterator[int]:
+    """Serve the bot at a port at which the suite, which brings no key, is given one."""
+    assert bot.channel.backend is not None
+    app, key = bot.channel.backend.app, (b"authorization", f"Bearer {await bot.key()}".encode())
+
+    async def with_key(scope: AsgiScope, receive: Receive, send: Send) -> None:
+        await app({**scope, "headers": [*scope["headers"], key]}, receive, send)
+
+    server = Server(with_key, "127.0.0.1", 0)
+    serving = asyncio.create_task(server.serve(lambda: None))
+    await server.is_listening.wait()
+    try:
+        yield server.port
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+@pytest.mark.parametrize("scenario", ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"])
+async def test_the_server_conforms(bot: ServedBot, scenario: str) -> None:
+    """The other scenarios call tools of a fixture, or want prompts, resources and logs, which are not offered."""
+    program = shutil.which("conformance", path=os.environ.get("KENOBOT_TEST_MCP_CONFORMANCE", ""))
+    if program is None:
+        pytest.skip(
+            "KENOBOT_TEST_MCP_CONFORMANCE names no folder with the program of @modelcontextprotocol/conformance"
+        )
+    async with open_door(bot) as port:
+        arguments = ["server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", scenario]
+        suite = await asyncio.create_subprocess_exec(program, *arguments, stdout=asyncio.subprocess.PIPE)
+        async with asyncio.timeout(60):
+            told, _ = await suite.communicate()
+    assert suite.returncode == 0, told.decode()
