@@ -36,6 +36,7 @@ _NAMED_LINE = lazy.regex(
 )
 _SPEAKER = lazy.regex(rf"(?:{_FORMS['speakers']})(?!\w)")
 _FIGURE = lazy.regex(r"(?=[^\n]*[0-9])\S+(?:[ \t]+\S+){0,2}[ \t]*")
+_ENTRY = lazy.regex(r"(?![^\n]*://)[ \t]*\S+[ \t]*")
 _RESULT_LINE = lazy.regex(
     rf"^[ \t>*#-]{{0,4}}(?:{_FORMS['search_result']})[0-9]{{1,2}}\*{{0,2}}[ \t]?[:.)–-]", re.MULTILINE | re.IGNORECASE
 )
@@ -56,7 +57,7 @@ _CHAT_LINE = lazy.regex(
     re.MULTILINE,
 )
 _ROLE_LINE = lazy.regex(
-    rf"^[ \t*#]{{0,4}}(?:{_FORMS['assistant_roles']})\*{{0,2}}[ \t]?:", re.MULTILINE | re.IGNORECASE
+    rf"^[ \t*#]{{0,4}}(?:{_FORMS['assistant_roles']})\*{{0,2}}[ \t]?:([^\n]*+)", re.MULTILINE | re.IGNORECASE
 )
 _PAGE = lazy.regex(
     r"<!--|</(?:html|head|body|div|p|span|td|tr|table|script|style|a|ul|ol|li|h[1-6])[ \t]*>", re.IGNORECASE
@@ -82,7 +83,7 @@ def split_pasted(text: str) -> tuple[str, list[str]]:
     for line, least in _LINES:
         places = [match.start() for match in line.finditer(text)]
         starts += places[:1] if len(places) >= least else []
-    starts += _find_talk(text)
+    starts += _find_roles(text) + _find_talk(text)
     if match := _TO_THE_END.search(text):
         starts.append(match.start())
     if starts:
@@ -97,7 +98,7 @@ def split_pasted(text: str) -> tuple[str, list[str]]:
 
 
 _LINES = (
-    *((_CHAT_LINE, 2), (_UNDATED_LINE, 2), (_ROLE_LINE, 2), (_RESULT_LINE, 2)),
+    *((_CHAT_LINE, 2), (_UNDATED_LINE, 2), (_RESULT_LINE, 2)),
     *((_STAMPED_LINE, 1), (_LISTED_ROLE, 1)),
 )
 """Lines that other programs begin as theirs, and how many of them tell."""
@@ -107,6 +108,16 @@ def _split_reports(text: str) -> tuple[str, list[str]]:
     """Split off what a page or another thing is quoted to say."""
     passages = [match[match.lastindex or 0] for match in _REPORT.finditer(text)]
     return _REPORT.sub(lambda match: match[0].removesuffix(match[match.lastindex or 0]), text), passages
+
+
+def _find_roles(text: str) -> list[int]:
+    """Find the first of lines that an assistant and its user say.
+
+    Where each has one word behind it they are entries, such as of the names of accounts.
+    """
+    lines = list(_ROLE_LINE.finditer(text))
+    says = not all(_ENTRY.fullmatch(line[1]) for line in lines)
+    return [lines[0].start()] if len(lines) > 1 and says else []
 
 
 def _find_talk(text: str) -> list[int]:

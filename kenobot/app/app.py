@@ -234,6 +234,8 @@ class App:
                     activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
                     causes=lambda: () if self.watch is None else self.watch.causes,
                     without_model=self._model.reports_memory(0),
+                    tools=() if toolbox is None else toolbox.own_names,
+                    servers=lambda: () if self.plugins.mcp is None else self.plugins.mcp.states,
                 ),
                 self.personal,
             ),
@@ -345,6 +347,8 @@ class App:
                 await self.loop.wait_idle()
                 await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
+        if self.plugins.mcp is not None:
+            self.plugins.mcp.begin()
         await self.start_background()
         from kenobot.app.menu_setter import MenuSetter
 

@@ -4,17 +4,19 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from kenobot.agent.embedding_worker import PreviousEmbedders
+from kenobot.agent.media.tool_documents import ToolDocuments
 from kenobot.app import embedder_choice
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
@@ -28,6 +30,9 @@ from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
 from kenobot.postprocessors.pipeline import Pipeline
 
+if TYPE_CHECKING:
+    from kenobot.tools.mcp.servers import McpServers
+
 _log = logging.getLogger(__name__)
 
 
@@ -40,7 +45,7 @@ class PluginInstances:
     cheap_provider: the provider of the background work, if another.
     previous_embedders: finds the embedders of vectors made before.
     transcriber: writes down recordings; None: nothing does.
-    tools: what the model may call.
+    tools: what the model may call. mcp: the servers whose tools it may call as well; None: there are none.
     bus: the bus that plugins subscribed to; None: none did.
     catalogue: the plugins that there are, and which are off.
     """
@@ -56,6 +61,7 @@ class PluginInstances:
     transcriber: Transcriber | None = None
     observers: Sequence[object] = ()
     tools: Sequence[Tool[BaseModel]] = ()
+    mcp: "McpServers | None" = None
     bus: Bus | None = None
     catalogue: PluginCatalogue = field(default_factory=PluginCatalogue)
 
@@ -66,7 +72,7 @@ class PluginInstances:
     @property
     def closable(self) -> tuple[object, ...]:
         """The parts to close when the bot stops."""
-        return (*self.providers, self.cheap_provider, self.transcriber, *self.observers, *self.tools)
+        return (*self.providers, self.cheap_provider, self.transcriber, *self.observers, *self.tools, self.mcp)
 
 
 def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
@@ -84,7 +90,8 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
         access_lists=rosters,
         processors=_processors(loaded, surroundings),
         observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
-        tools=_enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it."),
+        tools=_tools(loaded, surroundings),
+        mcp=_mcp_servers(home, loaded, clock),
         bus=bus,
         embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
         previous_embedders=partial(embedder_choice.previous_embedders, loaded, surroundings),
@@ -155,6 +162,24 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
         except PluginError as error:
             _log.error("%s %s", error, without)
     return built
+
+
+def _tools(loaded: ResolvedSettings, surroundings: PluginContext) -> list[Tool[BaseModel]]:
+    """Build the enabled tools, with what those that work in folders need. A broken plugin is left out and logged."""
+    folders, media = resolve_workspaces(loaded.settings.tools.workspaces), loaded.settings.media
+    surroundings = replace(
+        surroundings, workspaces=folders, read_document=ToolDocuments(media.document_chars, media.document_seconds)
+    )
+    return _enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.")
+
+
+def _mcp_servers(home: Home, loaded: ResolvedSettings, clock: Clock) -> "McpServers | None":
+    """Build the MCP servers of the settings; nothing is connected yet. Imported where there are any."""
+    if not any(server.enabled for server in loaded.settings.mcp.values()):
+        return None
+    from kenobot.tools.mcp.servers import McpServers  # noqa: PLC0415
+
+    return McpServers(loaded.settings.mcp, home.cache, clock)
 
 
 def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:

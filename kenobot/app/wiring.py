@@ -72,7 +72,7 @@ def build_media(
 
 def build_toolbox(settings: Settings, plugins: PluginInstances) -> "Toolbox | None":
     """Build the box of the enabled tools; None without any. One that cannot be used is left out and logged."""
-    if not plugins.tools:
+    if not plugins.tools and plugins.mcp is None:
         return None
     from kenobot.agent.turn.toolbox import Toolbox, ToolLimits
 
@@ -84,7 +84,7 @@ def build_toolbox(settings: Settings, plugins: PluginInstances) -> "Toolbox | No
         result_chars=wanted.result_chars,
         calls_a_day=wanted.calls_a_day,
     )
-    return Toolbox(plugins.tools, limits)
+    return Toolbox(plugins.tools, limits, () if plugins.mcp is None else (plugins.mcp,))
 
 
 def sleep_policy(settings: SleepSettings) -> Policy:

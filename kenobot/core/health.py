@@ -27,6 +27,7 @@ Check = Literal[
     "sleep",
     "backup",
     "extraction",
+    "mcp",
 ]
 
 _CONFIRM, _CLEAR = 2, 3  # looks
@@ -45,6 +46,7 @@ _BEGUN: Mapping[Check, Text] = {
     "sleep": texts.HEALTH_SLEEP,
     "backup": texts.HEALTH_BACKUP,
     "extraction": texts.HEALTH_EXTRACTION,
+    "mcp": texts.HEALTH_MCP,
 }
 _OVER: Mapping[Check, Text] = {
     "loop": texts.HEALTH_LOOP_OVER,
@@ -59,6 +61,7 @@ _OVER: Mapping[Check, Text] = {
     "sleep": texts.HEALTH_SLEEP_OVER,
     "backup": texts.HEALTH_BACKUP_OVER,
     "extraction": texts.HEALTH_EXTRACTION_OVER,
+    "mcp": texts.HEALTH_MCP_OVER,
 }
 STATES: tuple[State, ...] = ("healthy", "degraded", "unhealthy")
 CHECKS: tuple[Check, ...] = tuple(_BEGUN)

@@ -17,11 +17,15 @@ _PLAIN: Final = frozenset("title textarea".split())  # whose content is text
 
 
 class Token(NamedTuple):
-    """A text, or a tag by its name: with a "/" before it where it ends an element."""
+    """A text, or a tag by its name: with a "/" before it where it ends an element.
+
+    is_closed: it says that it holds nothing, which counts outside of HTML's own elements alone.
+    """
 
     tag: str
     text: str = ""
     given: Mapping[str, str] = {}  # bounded: the attributes of one tag; turn
+    is_closed: bool = False
 
 
 def read_tokens(html: str) -> Iterator[Token]:
@@ -37,7 +41,8 @@ def read_tokens(html: str) -> Iterator[Token]:
         elif found["other"] is None:
             name = (found["name"] or (re.split(r"[\s/]", (found["loose"] or "").lstrip("/"), maxsplit=1)[0])).lower()
             is_end = bool(found["end"]) or (found["loose"] or "").startswith("/")
-            yield Token(f"/{name}") if is_end else Token(name, "", _attributes(found["given"] or ""))
+            given = found["given"] or ""
+            yield Token(f"/{name}") if is_end else Token(name, "", _attributes(given), given.endswith("/"))
             if not is_end and name in _RAW | _PLAIN:
                 end = _find_end(html, name, at, ends)
                 yield Token("", unescape(html[at:end]) if name in _PLAIN else html[at:end])

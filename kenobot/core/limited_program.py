@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -44,6 +46,17 @@ async def run_program(
             return await process.wait(), bytes(printed)
     finally:
         await kill_session(process)
+
+
+@contextlib.asynccontextmanager
+async def temporary_file(content: bytes) -> AsyncIterator[Path]:
+    """Write a file for a program to read, which only this account can open, and remove it in the end."""
+    folder = Path(tempfile.mkdtemp(prefix="kenobot-"))
+    try:
+        await asyncio.to_thread((folder / "content").write_bytes, content)
+        yield folder / "content"
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 async def kill_session(process: asyncio.subprocess.Process) -> None:

@@ -22,6 +22,7 @@ current_trace: ContextVar[str] = ContextVar("trace", default="")
 _CHATTY = (
     "httpx",
     "httpx2",
+    "mcp",
     "httpcore",
     "anthropic",
     "telegram",

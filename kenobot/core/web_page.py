@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kenobot.core import lazy
-from kenobot.core.html_tokens import read_tokens
+from kenobot.core.html_tokens import Token, read_tokens
 from kenobot.core.list_numbers import NUMBER_FORMS, write_number
+from kenobot.core.mathml import MathBuilder
 from kenobot.core.page_styles import find_hidden, hides, is_struck, keeps_lines, read_style, text_size
 from kenobot.core.symbol_fonts import read_symbols
 from kenobot.core.table_rows import write_row
@@ -25,6 +26,7 @@ _BLOCKS: Final = frozenset(
 _VOID: Final = frozenset(
     "area base br col embed hr img input link meta param source track wbr basefont frame keygen".split()
 )
+_SECTIONS: Final = ("thead", "tbody", "tfoot")
 _CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # what a tag ends, and within what
     "li": (("li",), ("ul", "ol", "menu")),
     "dt": (("dt", "dd"), ("dl",)),
@@ -32,8 +34,7 @@ _CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # wha
     "tr": (("tr", "td", "th"), ("table",)),
     "td": (("td", "th"), ("table", "tr")),
     "th": (("td", "th"), ("table", "tr")),
-    "tbody": (("tr", "td", "th", "thead", "tbody"), ("table",)),
-    "tfoot": (("tr", "td", "th", "thead", "tbody"), ("table",)),
+    **dict.fromkeys(_SECTIONS, (("tr", "td", "th", *_SECTIONS), ("table",))),
     "option": (("option",), ("select", "datalist", "optgroup")),
     "optgroup": (("option", "optgroup"), ("select",)),
     "body": (("head",), ()),
@@ -69,7 +70,10 @@ class _Open:
 
 @dataclass(slots=True)
 class _Table:
-    """A table that has begun. spans: rows that a cell above still takes, by column. cells: of the row under way."""
+    """A table that has begun. spans: rows that a cell above still takes, by column. cells: of the row under way.
+
+    foot: the rows that come last.
+    """
 
     spans: dict[int, int] = field(default_factory=dict)  # bounded: one page; turn
     cells: list[str] | None = None
@@ -78,6 +82,9 @@ class _Table:
     wide: int = 1
     deep: int = 1
     quoted: int = 0  # quotations around it
+    top: int = 0  # where its body begins among the lines around it
+    begun: int = 0  # where its head or foot does
+    foot: list[str] = field(default_factory=list)  # bounded: one page; turn
 
 
 class _Page:
@@ -95,16 +102,24 @@ class _Page:
         self._titled = False  # the first line is the title
         self._style: list[str] = []  # bounded: one page; turn
         self._mark = ""  # of an item whose text has not begun
+        self._formula: MathBuilder | None = None  # one under way
 
     def read(self, text: str) -> list[str]:
         """Return the lines of a page."""
-        for tag, words, given in read_tokens(text):
+        for token in read_tokens(text):
+            tag = token.tag
+            if self._formula is not None:
+                if not tag.endswith("math") and tag.lstrip("/") not in _BLOCKS:
+                    self._read_formula(self._formula, token)
+                    continue
+                self._end_formula()
             if not tag:
-                self._add(words)
+                self._add(token.text)
             elif tag.startswith("/"):
                 self._end(tag[1:])
             else:
-                self._start(tag, given)
+                self._start(tag, token.given)
+        self._end_formula()
         self._break()
         while self._open:
             self._pop()
@@ -163,6 +178,19 @@ class _Page:
             words = read_symbols(words, inside.font.strip(" '\"")).replace("\u00ad", "")
             self._text.append(words if inside.keeps_lines else _BLANKS.sub(" ", words))
 
+    def _read_formula(self, formula: MathBuilder, token: Token) -> None:
+        if token.tag.startswith("/"):
+            formula.end(token.tag[1:])
+        elif token.tag:
+            formula.start(token.tag, token.given, is_closed=token.is_closed)
+        else:
+            formula.add(token.text)
+
+    def _end_formula(self) -> None:
+        formula, self._formula = self._formula, None
+        if formula is not None:
+            self._text.append(formula.write())
+
     # ── elements ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _hides(self, tag: str, given: Mapping[str, str], style: Mapping[str, str]) -> bool:
@@ -173,6 +201,7 @@ class _Page:
         names = [tag, *(f".{each}" for each in given.get("class", "").split()), f"#{given.get('id', '')}"]
         return (
             tag in _UNSEEN
+            or ".katex-html" in names  # which says once more what is there as MathML
             or ("hidden" in given and given["hidden"].lower() != "until-found")
             or (tag == "dialog" and "open" not in given)
             or (tag == "input" and given.get("type", "").lower() in ("hidden", "password"))
@@ -191,11 +220,24 @@ class _Page:
             case "table":
                 for outer in self._tables[-1:]:
                     outer.outer = True
-                self._tables.append(_Table(quoted=self._quoted))
+                into, _ = self._find_place(self._tables)
+                self._tables.append(_Table(quoted=self._quoted, top=len(into)))
             case "tr" if self._tables:
                 self._tables[-1].cells = []
             case "td" | "th" if self._tables:
                 self._begin_cell(self._tables[-1], given)
+            case "tfoot" | "thead" if self._tables:
+                self._tables[-1].begun = len(self._find_place(self._tables[:-1])[0])
+            case _:
+                self._begin_words(element.tag, given)
+        if element.struck:
+            self._text.append("~~")
+
+    def _begin_words(self, tag: str, given: Mapping[str, str]) -> None:
+        """Add the sign that a browser shows before the words of an element, or one in its place."""
+        match tag:
+            case "math" | "m:math" | "mml:math":
+                self._formula = MathBuilder()
             case "q":
                 self._text.append("“")
             case "rt":
@@ -204,8 +246,6 @@ class _Page:
                 self._text.append("^")
             case "option" if "selected" in given:
                 self._text.append("☒ ")
-        if element.struck:
-            self._text.append("~~")
 
     def _close(self, element: _Open) -> None:
         if element.tag == "style":
@@ -231,9 +271,12 @@ class _Page:
             self._end_cell(table)
         elif element.tag == "tr":
             self._end_row(table)
+        elif element.tag in ("thead", "tfoot"):
+            self._move_rows(table, element.tag)
         elif element.tag == "table":
             self._end_row(table)
             self._tables.pop()
+            self._find_place(self._tables)[0].extend(table.foot)
 
     def _close_implied(self, tag: str) -> None:
         """Close the elements that a tag ends implicitly."""
@@ -334,6 +377,17 @@ class _Page:
             lines = list(filter(None, [write_row(cells)]))
         into += [quotes + line if line else "" for line in lines]
         table.outer = False
+
+    def _move_rows(self, table: _Table, section: str) -> None:
+        """Move the rows of a head or foot to where a browser shows them."""
+        into, _ = self._find_place(self._tables[:-1])
+        rows = into[table.begun :]
+        del into[table.begun :]
+        if section == "tfoot":
+            table.foot += rows
+        else:
+            into[table.top : table.top] = rows
+            table.top += len(rows)
 
 
 def decode_page(raw: bytes) -> str:

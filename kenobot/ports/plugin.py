@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import NoSignals, Signals
+from kenobot.ports.workspace import ReadDocument, Workspace, read_no_document
 
 PluginKind = Literal["", "channel", "provider", "postprocessor", "embedder", "transcriber", "tool", "observer"]
 
@@ -22,13 +23,16 @@ InstanceT = TypeVar("InstanceT")
 class PluginContext:
     """The bot that a plugin is built for.
 
-    signals: subscribe to its signals, or add middleware; see `kenobot.ports.signals`.
+    signals: subscribe to its signals, or add middleware; see `kenobot.ports.signals`. workspaces: folders of the
+    owner's in which tools may work. read_document: reads PDF and office files.
     """
 
     home: Path
     clock: Clock
     bot_name: str
     signals: Signals = field(default_factory=NoSignals)
+    workspaces: tuple[Workspace, ...] = ()
+    read_document: ReadDocument = read_no_document
 
 
 class NoSettings(BaseModel, extra="forbid"):

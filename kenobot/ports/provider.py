@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal, Protocol, runtime_checkable
 
 Role = Literal["user", "assistant"]
@@ -90,6 +91,12 @@ class Request:
     max_tokens: int = 4096
     tools: tuple[ToolSpec, ...] = ()
     language: Literal["", "en", "es"] = ""
+
+    @property
+    def asked(self) -> str:
+        """Return the words that it has to be answered, with what was added to them."""
+        last = takewhile(lambda message: message.role == "user", reversed(self.messages))
+        return "\n".join(message.text for message in last)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """The seam to tools that a model may call: entry points of the group `kenobot.tools`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,10 +13,19 @@ from kenobot.ports.identity import Principal
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 
+def _shorten(schema: dict[str, Any]) -> None:
+    """Drop titles, empty defaults and limits of length from a schema: prompts hold it, and mistakes are told."""
+    for each in (schema, *schema.get("properties", {}).values()):
+        for key in ("title", "minLength", "maxLength", "maxItems"):
+            each.pop(key, None)
+        if not each.get("default", True):
+            del each["default"]
+
+
 class ToolArguments(BaseModel):
     """Base of the arguments of a tool: an unknown one is a mistake that the model is told of."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_shorten)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +80,45 @@ class NoAgenda:
 _NO_AGENDA = "There is no agenda here."
 
 
+class MemoryDoor(Protocol):
+    """The speaker's memory, for tools that explain or change it. Each raises ToolFailed with what to do instead."""
+
+    async def explain(self, text: str) -> str:
+        """Tell where the memories that a text names come from, and since when they are known."""
+        ...
+
+    async def forget(self, text: str) -> str:
+        """Forget the one memory that has these words, in a way that can be undone."""
+        ...
+
+
+class NoMemory:
+    """Memory where there is none."""
+
+    async def explain(self, text: str) -> str:
+        raise ToolFailed(_NO_MEMORY)
+
+    async def forget(self, text: str) -> str:
+        raise ToolFailed(_NO_MEMORY)
+
+
+_NO_MEMORY = "There is no memory here."
+
+
+async def read_no_document(content: bytes, name: str, mime: str, characters: int) -> str:
+    """Read documents where nothing does."""
+    raise ToolFailed("Documents cannot be read here.")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """The turn in which a tool runs.
 
     call: names this run; no other run has the same. now: the time in the owner's zone. search_memory: searches what the
     speaker may see of memory, for tools that read what is private. agenda: the speaker's reminders and promises.
+    memory: what the bot knows of the speaker.
+    read_document: the text, as far as so many characters, of a PDF or office file of this content, name and type, or
+    ToolFailed with the reason. room: characters of a result that the model is shown.
     """
 
     session: str
@@ -86,6 +128,9 @@ class ToolContext:
     now: datetime
     search_memory: Callable[[str], Awaitable[str]]
     agenda: AgendaDoor = field(default_factory=NoAgenda)
+    memory: MemoryDoor = field(default_factory=NoMemory)
+    read_document: Callable[[bytes, str, str, int], Awaitable[str]] = read_no_document
+    room: int = 8000
 
 
 class Tool(Protocol[ArgumentsT]):
@@ -115,4 +160,17 @@ class Tool(Protocol[ArgumentsT]):
         Raises ToolFailed, or any RemoteError, whose text the model is told. It is cancelled at the deadline, and when
         the person stops the turn.
         """
+        ...
+
+
+class ToolSource(Protocol):
+    """Offers tools whose list may change while the bot runs."""
+
+    @property
+    def revision(self) -> int:
+        """A number that is another one after each change of the list."""
+        ...
+
+    def list_tools(self, taken: Collection[str]) -> Sequence[Tool[BaseModel]]:
+        """Return the tools in an order that stays the same while the list does. taken: names that others have."""
         ...

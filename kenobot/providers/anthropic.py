@@ -88,7 +88,7 @@ class AnthropicProvider:
                 events = await self._open(request)
         except Exception as error:
             raise self._translated(error) from None
-        end = _End(CallCollector(request))
+        end = _End(CallCollector(request), ThinkingFilter(asked=request.asked))
         try:
             async with aclosing(read_stream(events, end, limit.when(), self._translated)) as deltas:
                 async for delta in deltas:
@@ -158,10 +158,10 @@ class _End:
     """The calls, stop reason, usage and model of a stream so far."""
 
     calls: CallCollector
+    thinking: ThinkingFilter  # in the text, as of some models behind this API
     stop_reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    thinking: ThinkingFilter = field(default_factory=ThinkingFilter)  # in the text, as of some models behind this API
 
     def take(self, event: "RawMessageStreamEvent") -> Delta | None:
         """Add the figures of `event` and return its text or the call that it completes, if it has any."""

@@ -22,8 +22,11 @@ MARK: Final = "|".join(
 """What begins a call, of one model or another, wherever it is outside of code."""
 LOOSE_MARK: Final = r"<(?:tools?|tool_use|call|action)>|<tool name=|(?:commentary )?to=functions\."
 """What may begin one of an offered tool."""
+_BEGUN_TAG: Final = r"<[|｜]?[\w:▁|｜]{0,40}(?: n?a?m?e?)?|<\|(?:start|channel)\|>[a-z<>| ]{0,40}|\[[A-Z_]{0,12}"
+BEGUN_TAG: Final = lazy.regex(rf"(?i)(?:{_BEGUN_TAG})\Z")
+"""A mark in brackets that is cut off."""
 BEGUN_MARK: Final = lazy.regex(
-    r"(?i)(?:<[|｜]?[\w:▁|｜]{0,40}(?: n?a?m?e?)?|<\|(?:start|channel)\|>[a-z<>| ]{0,40}|\[[A-Z_]{0,12}"
+    rf"(?i)(?:{_BEGUN_TAG}"
     r"|\bfu?n?c?t?o?o?l?s?|\bt(?:o(?:=[a-z]{0,9})?)?|\bco?m?m?e?n?t?a?r?y?(?: to?=?[a-z]{0,9}| )?)\Z"
 )
 """A mark that is cut off."""
@@ -49,6 +52,8 @@ _MALFORMED: Final = lazy.regex(r'\s*"(?:name|function|tool|tool_name)"\s*:\s*"([
 _NAMES: Final = ("name", "function", "tool", "tool_name")
 ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
 _SPACES: Final = ("functions.", "default_api.")  # before the name of a tool
+_LABELS: Final = ("type", "id", "index", "call_id", "status")
+_NAME: Final = lazy.regex(r"[a-z][\w.-]{0,63}")
 _MOST_BRACKETS: Final = 2000
 _MOST_FUNCTIONS: Final = 500
 _MOST_CLOSINGS: Final = 8  # brackets that may close the call of a function
@@ -102,6 +107,21 @@ def find_calls_in(value: Json) -> Iterator[WrittenCall]:
             if isinstance(arguments, str):
                 arguments = _read_value(arguments) if arguments.strip() else {}
             yield WrittenCall(strip_space(name), json.dumps(arguments))
+
+
+def is_call(value: Json) -> bool:
+    """Return whether a value has the form of a call, or of several, and holds nothing else."""
+    if isinstance(value, list):
+        return bool(value) and all(map(is_call, value))
+    if not isinstance(value, dict):
+        return False
+    inner = value.get("tool_calls", value.get("function"))
+    if isinstance(inner, list | dict):
+        return set(value) <= {"tool_calls", "function", *_LABELS} and is_call(inner)
+    arguments = [value[name] for name in ARGUMENTS if name in value]
+    names = [value[name] for name in _NAMES if name in value]
+    fits = len(arguments) == len(names) == 1 and set(value) <= {*ARGUMENTS, *_NAMES, *_LABELS}
+    return fits and isinstance(arguments[0], dict | str) and bool(_NAME.fullmatch(str(names[0])))
 
 
 def read_marked_calls(text: str) -> list[WrittenCall]:

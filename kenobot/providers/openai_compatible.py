@@ -115,7 +115,7 @@ class OpenAIProvider:
         when the stream ends with neither a stop reason nor its own mark of an end; their texts hold neither the key nor
         the server's words.
         """
-        thinking = ThinkingFilter(holds=self._thinks_unopened is not False)
+        thinking = ThinkingFilter(holds=self._thinks_unopened is not False, asked=request.asked)
         named = self._settings.model if self._thinks_unopened is None else None
         end = _End(self._preset.cached, CallCollector(request), CallReader(request), thinking, named)
         try:

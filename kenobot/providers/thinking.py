@@ -11,7 +11,13 @@ from typing import Final, Literal, NamedTuple
 from kenobot.core import lazy
 
 _NAME: Final = (
-    r"(?:(?:[a-z]{2,12}[:_]){1,2}|ant)?(?:think(?:ing)?|thoughts?|reasoning|reflection|inner_monologue)(?:_fast)?"
+    r"(?:(?:[a-z]{2,12}[:_]){1,2}|ant)?(?:think(?:ing)?|thoughts?|reasoning|reflection|(?:inner|internal)_monologue"
+    r"|thought_process|reasoning_(?:process|steps)|scratch_?pad|deliberation|cot)(?:_fast)?"
+)
+_SOFT: Final = lazy.regex(r"(?i)<(?:[a-z]{2,12}_){0,2}(?:analysis|planning)>")
+"""Tags of thoughts that are those of an ordinary text, too."""
+_ASKED: Final = lazy.regex(
+    r"(?i)\b(?:xml|html|tags?|etiquetas?|elements?|elementos?)\b|<(?:\w{1,24}_)?(?:analysis|planning)\b"
 )
 _NAMED: Final = rf"<{_NAME}>|<\|(?!end_){_NAME}\|>"
 _NAMED_END: Final = rf"</{_NAME}>|<\|(?:/|(?=end_)){_NAME}\|>"
@@ -89,11 +95,14 @@ class ThinkingFilter:
     """Passes a text on as it arrives, but for thoughts and the blanks after them.
 
     holds: pass nothing on before a closing tag, or the end: the model is likely to think without an opening one.
+    asked: the words it answers; where they are about tags, those that are not of thoughts alone stay.
     has_orphan: there was a closing tag of that kind.
     """
 
-    def __init__(self, *, holds: bool = False) -> None:
+    def __init__(self, *, holds: bool = False, asked: str = "") -> None:
         self.has_orphan = False
+        self._reads_soft = not _ASKED.search(asked)
+        self._is_soft = False
         self._holds = holds
         self._held = ""
         self._kept: list[str] = []  # bounded: 200,000 letters; test_a_text_is_held_up_to_a_length
@@ -132,7 +141,7 @@ class ThinkingFilter:
             if self._place == "start":
                 goes_on = self._start(at_end)
             elif self._place == "thought":
-                goes_on = self._skip_thought()
+                goes_on = self._skip_thought(at_end)
             else:
                 goes_on = self._answer(out, at_end)
         return Passed("".join(out), self._replaces)
@@ -149,6 +158,9 @@ class ThinkingFilter:
             self._begin(
                 _close(low[: len(opening)]), begun[len(opening) :], begun[: len(opening)] * (opening in _PHRASES)
             )
+        elif self._reads_soft and not self._is_soft and (soft := _SOFT.match(begun)):
+            self._begin(soft[0].lower().replace("<", "</"), begun[soft.end() :], soft[0])
+            self._is_soft = True
         elif wrapper := next((each for each in wrappers if low.startswith(each)), ""):
             self._wrapper, self._held = wrappers[wrapper], begun[len(wrapper) :]
         elif begun.startswith(_STRIPPED) and begun[len(_STRIPPED) :][:1].isupper():
@@ -167,10 +179,12 @@ class ThinkingFilter:
         self._place, self._closing, self._held = "thought", closing, behind
         self._returns, self._thought = bool(returning), [returning]
 
-    def _skip_thought(self) -> bool:
+    def _skip_thought(self, at_end: bool) -> bool:
         # A call comes after a thought, too.
         end = _FINALS + _HARMONY_CALL if self._closing == _FINAL else re.escape(self._closing)
         if found := re.search(end, self._held, re.IGNORECASE):
+            if self._is_soft and (kind := self._judge_soft(self._held[found.end() :].lstrip(), at_end)) != "thought":
+                return kind == "answer"
             self._wrapper = _WRAPPERS.get(self._closing, "")
             self._held, self._place = self._held[found.end() :], "start"
             return True
@@ -179,6 +193,18 @@ class ThinkingFilter:
             self._thought.append(self._held[:-_LONGEST])
         self._held = self._held[-_LONGEST:]
         return False
+
+    def _judge_soft(self, behind: str, at_end: bool) -> Literal["open", "thought", "answer"]:
+        """Tell by what follows whether a text in an ordinary tag was a thought: before an answer of words, it was."""
+        if not behind or (not at_end and behind.startswith("<") and _BEGUN.match(behind)):
+            return "open"  # at the end it comes back
+        low = behind.lower()
+        if not behind.startswith("<") or _NAMED_TAG.match(low) or any(map(low.startswith, _WRAPPERS)):
+            self._is_soft = False
+            return "thought"
+        self._held, self._thought, self._closing = "".join((*self._thought, self._held)), [], ""
+        self._place = "answer"
+        return "answer"
 
     def _answer(self, out: list[str], at_end: bool) -> bool:
         """Pass text on up to a tag, and see what that is; False where more of the text has to come first."""

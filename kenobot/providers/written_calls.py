@@ -1,18 +1,21 @@
 """Find the calls of tools that a model writes into its text, in its own way, where its server leaves them there."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from kenobot.core import lazy
-from kenobot.ports.provider import Block, Request, ToolResult
+from kenobot.ports.provider import Block, Json, Request, ToolResult
 from kenobot.providers.call_forms import (
     ARGUMENTS,
     BEGUN_MARK,
+    BEGUN_TAG,
     LOOSE_MARK,
     MARK,
     WrittenCall,
     find_calls_in,
     find_code,
+    is_call,
     is_overgrown,
     read_code,
     read_marked_calls,
@@ -34,17 +37,19 @@ _ENOUGH: Final = 80  # letters that show whether what begins like a call may be 
 class CallReader:
     """Passes a text on as it arrives, but for calls of the tools that a request offers.
 
-    A call that the conversation holds already is a quotation: whoever wrote that would have the tool run by it.
+    Where it offers none, calls are no text either, but where the person speaks of such a form. A call that the
+    conversation holds already is a quotation: whoever wrote that would have the tool run by it.
     """
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        names = "|".join(re.escape(tool.name) for tool in request.tools)
+        names = "|".join(re.escape(tool.name) for tool in request.tools) or "(?!)"
         self._code = re.compile(rf"\s*(?:```tool_code\s+)?\[?\s*(?:print\()?(?:{_SPACES})?(?:{names})(?:\.call)?\(")
         self._behind_mark = re.compile(rf"(?i:{MARK})\W{{0,4}}(?-i:({names}))\b")
         self._heads = tuple(
             f"{space}{tool.name}(" for tool in request.tools for space in ("", "functions.", "default_api.")
         )
+        self._asked = request.asked.lower()
         self.clear()
 
     def clear(self) -> None:
@@ -54,10 +59,11 @@ class CallReader:
         self._call: list[str] = []  # bounded: 200,000 letters; test_a_call_has_a_length
         self._size = self._fences = 0
         self._is_blank, self._is_marked, self._is_loose = True, False, False
+        self._is_off = False
 
     def take(self, text: str) -> str:
         """Return what may be passed on, now that `text` has arrived."""
-        if not self._tools:
+        if self._is_off:
             return text
         if self._call:
             return self._take_call(text)
@@ -93,7 +99,7 @@ class CallReader:
             self._call.append(text)
         elif not self._is_marked:
             text, self._call = "".join((*self._call, text)), []
-            self._tools.clear()
+            self._is_off = True
             return text
         return ""
 
@@ -110,10 +116,10 @@ class CallReader:
         """Return where in the text that is held a call begins, or may begin; its length where there is none."""
         held = self._held
         for mark in _MARKED.finditer(held):
-            if not self._is_code(mark.start()):
+            if not self._is_code(mark.start()) and (self._tools or self._is_unasked(mark)):
                 self._is_marked, self._is_loose = True, not mark["strict"]
                 return mark.start()
-        if self._is_blank and (self._code.match(held) or self._is_begun(held.lstrip())):
+        if self._tools and self._is_blank and (self._code.match(held) or self._is_begun(held.lstrip())):
             return 0
         for found in _OPEN.finditer(held):
             at = found.start()
@@ -121,12 +127,20 @@ class CallReader:
             undecided = len(held) - at < _ENOUGH or _LIKE_CALL.match(held, at)
             if begins_line and undecided and not self._is_code(at):
                 return at
-        begun = BEGUN_MARK.search(held, max(0, len(held) - _ENOUGH))
+        begun = (BEGUN_MARK if self._tools else BEGUN_TAG).search(held, max(0, len(held) - _ENOUGH))
         return begun.start() if begun else len(held)
 
     def _is_begun(self, text: str) -> bool:
         """Return whether a text may go on as the call of a function."""
         return any(each.startswith(text) for each in (*self._heads, "print("))
+
+    def _is_unasked(self, mark: re.Match[str]) -> bool:
+        """Return whether a mark is none that the person speaks of, where there are no tools."""
+        return bool(mark["strict"]) and mark[0].strip("<>[]|｜= ").lower() not in self._asked
+
+    def _are_calls(self, values: Sequence[Json]) -> bool:
+        """Return whether values are calls and nothing else, of whatever tools, that the person did not ask for."""
+        return "json" not in self._asked and all(map(is_call, values))
 
     def _is_code(self, at: int) -> bool:
         before = self._held[:at]
@@ -137,7 +151,7 @@ class CallReader:
         """Return the calls of which a text consists; none where there is anything else in it."""
         text = text.strip()
         is_code = self._is_blank and self._code.match(text)
-        if (fence := _FENCE.fullmatch(text)) and self._is_blank:
+        if self._tools and (fence := _FENCE.fullmatch(text)) and self._is_blank:
             text = fence[1].strip()
         if is_code:
             calls = read_code(text)
@@ -146,7 +160,8 @@ class CallReader:
             return []
         values, behind = read_values(text)
         calls = [call for value in values for call in find_calls_in(value)]
-        if not behind.strip(" \t\r\n,;") and calls and all(each.name in self._tools for each in calls):
+        is_ours = all(each.name in self._tools for each in calls) if self._tools else self._are_calls(values)
+        if not behind.strip(" \t\r\n,;") and calls and is_ours:
             return calls
         named = _NAME.search(text)
         if not values and named and named[1] in self._tools and any(f'"{name}"' in text for name in ARGUMENTS):

@@ -35,10 +35,20 @@ class OneReminder:
         return f"Reminder {number} is cancelled: water the plants"
 
 
+class OneMemory:
+    """A memory of one thing."""
+
+    async def explain(self, text: str) -> str:
+        return "- Ana likes green tea (memory 1, from tag, 2 days ago, certain to 70%)"
+
+    async def forget(self, text: str) -> str:
+        return "Forgotten: Ana likes green tea."
+
+
 def tool_context(call: str = "call-1") -> ToolContext:
     """The context of a call in the owner's private chat."""
     principal = Principal("owner", (OWNER_SCOPE,), OWNER_SCOPE, "owner")
-    return ToolContext("fake-1", principal, call, "trace", START, no_memory, OneReminder())
+    return ToolContext("fake-1", principal, call, "trace", START, no_memory, OneReminder(), OneMemory())
 
 
 @pytest.mark.asyncio

@@ -122,6 +122,13 @@ TABLES = (
         "tests/unit/storage/test_approvals.py::test_expired_questions_are_dropped_after_a_week",
     ),
     Bound(
+        "table:tool_run",
+        "30 days of calls, tools.calls_a_day each",
+        "housekeeping",
+        "tests/unit/storage/test_tool_runs.py::test_calls_are_dropped_after_a_month",
+    ),
+    Bound("table:tool_grant", "one row a call that the owner allowed for good", "the unique call", _GROWS),
+    Bound(
         "table:keyboard",
         "50 messages with buttons a chat, for 30 days or until one is pressed",
         "the table itself; housekeeping",

@@ -35,7 +35,6 @@ _TOPICS: Mapping[str, str] = {
     "motor.": "tools and background tasks",
     "procedural.": "procedural memory",
     "prune.": "sleep: pruning and merging",
-    "safe_path": "tools and background tasks",
     "salience.": "sleep: consolidation",
     "sleep.": "the sleep cycle",
     "tools.": "tools and background tasks",

@@ -1,6 +1,8 @@
 """The shipped tools, and a small one, keep to the contract of tools."""
 
 import json
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -9,10 +11,20 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
+from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
+from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
+from kenobot.tools.web.address import Reach
+from kenobot.tools.web.client import WebClient
+from kenobot.tools.web.engines import Wikipedia
+from kenobot.tools.web.fetch import WebFetch
+from kenobot.tools.web.request import AllowedHost, HttpRequest
+from kenobot.tools.web.search import WebSearch
+from tests.unit.tools.web.site import answer, open_site
+from tests.unit.tools.workspace.desk import Desk, no_bubblewrap, no_git, require_sandbox
 
 
 class Text(ToolArguments):
@@ -107,12 +119,169 @@ class TestCancelReminder(ToolContract):
         return {"number": 1}
 
 
+class TestMemoryWhy(ToolContract):
+    """Explains a memory of one thing."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return MemoryWhy()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"text": "green tea"}
+
+
+class TestMemoryForget(ToolContract):
+    """Forgets the one thing."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        return MemoryForget()
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"text": "Ana likes green tea"}
+
+
+class TestWebFetch(ToolContract):
+    """Reads a page of a site on this machine."""
+
+    @pytest.fixture
+    async def tool(self) -> AsyncIterator[AnyTool]:
+        async with open_site(page=answer("words", "text/plain")) as site:
+            yield WebFetch(site.client(), ManualClock())
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"url": "https://example.com/page"}
+
+
+class TestWebSearch(ToolContract):
+    """Searches a site on this machine that stands for Wikipedia."""
+
+    @pytest.fixture
+    async def tool(self) -> AsyncIterator[AnyTool]:
+        async with open_site() as site:
+            site.pages["/w/rest.php/v1/search/page?q=mareas&limit=6"] = answer('{"pages": []}', "application/json")
+            yield WebSearch(Wikipedia(site.client()), "Wikipedia", "", 6)
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"query": "mareas", "language": "es"}
+
+
+class TestHttpRequest(ToolContract):
+    """Posts to a host on this machine."""
+
+    @pytest.fixture
+    async def tool(self) -> AsyncIterator[AnyTool]:
+        async with open_site(page=answer("done", "text/plain")) as site:
+            yield HttpRequest(site.client(), {"api.example.com": AllowedHost(frozenset({"POST"}))})
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"url": "https://api.example.com/page", "method": "POST", "body": "{}"}
+
+
+def test_the_tools_of_the_web_take_little_of_a_prompt() -> None:
+    """Reading and searching are told to a model in fewer than 350 tokens."""
+    client = WebClient(Reach(), 1, 1)
+    assert _told_tokens(WebFetch(client, ManualClock()), WebSearch(Wikipedia(client), "Wikipedia", "", 6)) < 350
+
+
+class _InWorkspace(ToolContract):
+    """Works in a folder with one file."""
+
+    @pytest.fixture
+    def desk(self, tmp_path: Path) -> Desk:
+        desk = Desk.make(tmp_path)
+        (desk.work / "a.txt").write_text("one\n")
+        return desk
+
+
+class TestListFiles(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("list_files")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"deep": True}
+
+
+class TestReadFile(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("read_file")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"path": "a.txt"}
+
+
+class TestWriteFile(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("write_file")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"path": "notes/b.txt", "text": "dos"}
+
+
+class TestEditFile(_InWorkspace):
+    @pytest.fixture
+    def tool(self, desk: Desk) -> AnyTool:
+        return desk.tool("edit_file")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"path": "a.txt", "old": "one", "new": "uno"}
+
+
+@no_bubblewrap
+class TestShell(_InWorkspace):
+    @pytest.fixture
+    async def tool(self, desk: Desk) -> AnyTool:
+        await require_sandbox(desk.work)
+        return desk.tool("shell")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"command": "cat a.txt"}
+
+
+@no_bubblewrap
+@no_git
+class TestGit(_InWorkspace):
+    @pytest.fixture
+    async def tool(self, desk: Desk) -> AnyTool:
+        await require_sandbox(desk.work)
+        return desk.tool("git")
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"verb": "init"}
+
+
+def test_the_tools_of_workspaces_take_little_of_a_prompt(tmp_path: Path) -> None:
+    """All six are told to a model in fewer than 900 tokens."""
+    desk = Desk.make(tmp_path)
+    names = ("list_files", "read_file", "write_file", "edit_file", "shell", "git")
+    specs = [PreparedTool.of(desk.tool(name)).spec for name in names]
+    told = [{"name": each.name, "description": each.description, "input_schema": dict(each.schema)} for each in specs]
+    assert estimate_tokens(json.dumps(told)) < 900
+
+
 def test_the_tools_of_the_agenda_take_little_of_a_prompt() -> None:
     """All three are told to a model in fewer than 500 tokens."""
-    tools: tuple[AnyTool, ...] = (ReadAgenda(), Remind(), CancelReminder())
+    assert _told_tokens(ReadAgenda(), Remind(), CancelReminder()) < 500
+
+
+def _told_tokens(*tools: AnyTool) -> int:
     specs = [PreparedTool.of(tool).spec for tool in tools]
     told = [{"name": each.name, "description": each.description, "input_schema": dict(each.schema)} for each in specs]
-    assert estimate_tokens(json.dumps(told)) < 500
+    return estimate_tokens(json.dumps(told))
 
 
 async def test_a_tool_that_declares_nothing_can_do_everything() -> None:

@@ -105,10 +105,12 @@ def page() -> str:
         parts.append(f"## {section.name}\n")
         if section.about:
             parts.append(f"{section.about}\n")
+        if not section.rows:
+            continue
         model = model_of(section.name)
         lines = ["| key | takes | default | meaning |", "|---|---|---|---|"]
         lines += [_line(section.name, model, row) for row in section.rows]
-        parts.append("\n".join(lines) + "\n" if section.rows else "")
+        parts.append("\n".join(lines) + "\n")
     return "\n".join(part for part in parts if part)
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from kenobot.cli import ALIASES, options
 from kenobot.cli.language import read_commands
+from kenobot.core.settings.mcp import McpServerSettings
 from tests.docs.settings_page import PAGE, page
 from tests.docs.test_readme import ROOT, Step, play
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tools").glob("*.md")])
 _MARKED = re.compile(r"(?:<!-- needs: ([^>]+) -->\n)?^```(?:sh|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(kenobot [^`\n]+)`")
 _COMMENT = re.compile(r"\s+#.*$")
@@ -91,6 +92,12 @@ def test_every_block_runs_or_says_what_it_needs(path: Path, tmp_path: Path) -> N
         for line in lines(block):
             done = play(Step(re.sub(r"\bFILE\b", shlex.quote(str(backup)), line)), tmp_path)
             assert done.returncode == 0, f"{path.name}: {line}\n{done.stdout}{done.stderr}"
+
+
+def test_the_page_of_servers_names_every_key() -> None:
+    """docs/tools/mcp.md explains each setting of an MCP server."""
+    text = (ROOT / "docs" / "tools" / "mcp.md").read_text("utf-8")
+    assert [key for key in McpServerSettings.model_fields if f"`{key}`" not in text] == []
 
 
 def test_the_page_of_settings_is_what_the_code_says() -> None:

@@ -20,7 +20,7 @@ from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 from kenobot.core.common_words import plausible_name
 
-Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated"]
+Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated", "accent"]
 
 _ANY_DAY = date(2024, 1, 1)  # where only the kind of a fact counts
 _IS = lazy.regex(r"(?:'s| (?:is|are|was|were|has|had|coming|going))\b")
@@ -45,7 +45,8 @@ class ExtractionRule:
 
     The groups `value` and `also` are cut from the text as written. attribute: name of the value; "favourite" and
     "relation" go on with the group `what` or `que`. needs: a day that is due, the speaker's birthday, a name in the
-    group `who` (person: one word that may be a name) or `value`, or a name or figure anywhere.
+    group `who` (person: one word that may be a name) or `value`, an accent at the end of `who`, or a name or figure
+    anywhere.
     """
 
     pattern: re.Pattern[str]
@@ -150,6 +151,8 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
     """Return whether a clause has the name, or the figure, that a rule asks for."""
     if needs == "stated":
         return not is_past(clause)
+    if needs == "accent":
+        return clause[match.start("who") : match.end("who")].endswith("é")
     if needs == "figure":
         return NAME_OR_FIGURE.search(clause, 1) is not None
     group = "value" if needs == "value" else "who"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
-from kenobot.cognitive.remember.extract.clause_rules import names_somebody, read_clauses
+from kenobot.cognitive.remember.extract.clause_rules import NAME_OR_FIGURE, names_somebody, read_clauses
 from kenobot.cognitive.remember.extract.due_days import counts_from_another, day_due, deadlines, with_day
 from kenobot.cognitive.remember.extract.lists import join_lists
 from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
@@ -30,6 +30,7 @@ from kenobot.cognitive.remember.extract.sentence_core import (
     folded,
     is_statement,
     read_core,
+    without_marks,
 )
 from kenobot.cognitive.remember.extract.sentence_facts import LONGEST_SENTENCE, is_noted, read_facts, read_unread
 from kenobot.cognitive.remember.extract.taking_back import keeps_nothing, takes_back
@@ -49,6 +50,8 @@ _QUOTE = lazy.regex(r"^[ \t]{0,3}(?:>|```|~~~)", re.MULTILINE)
 _FEW_WORDS = 7  # of a correction that names only what is right
 _LISTED = lazy.regex(r"\s*(?:[-*•·]|\d+[.)])\s")
 _GOES_ON = lazy.regex(rf"(?:{PHRASES['goes_on']})")
+_ADDS = lazy.regex(rf"\W*(?:{PHRASES['adds']})")
+_ADDS_NAMED = lazy.regex(rf"\W*(?:{PHRASES['adds_named']})")
 _OF_SOMEBODY = lazy.regex(r"(?:he|she|his|her)\b")
 _OF_ANYTHING = lazy.regex(r"sus?\b")
 _OWN_THING = lazy.regex(r"\b(?:mis?|nuestr[oa]s?|tengo|tenemos|una?)\b")
@@ -113,7 +116,7 @@ def needs_before(text: str) -> bool:
     if counts_from_another(text):
         return True
     first, *others = (read_core(sentence.strip()) for sentence in split_sentences(written_out(text)))
-    goes_on = _GOES_ON.match(folded(first.told)) is not None
+    goes_on = _GOES_ON.match(folded(first.told)) is not None or _adds(split_sentences(text)[0])
     corrects = first.corrects and len(first.told.split()) <= _FEW_WORDS
     return goes_on or corrects or first.points_back or any(read.points_back for read in others)
 
@@ -151,7 +154,7 @@ def _sentences(message: Message) -> list[ToldSentence]:
             continue
         alone = read
         if before and not own and not read.corrects:
-            read = _with_before(read, before, message.said)
+            read = _with_before(sentence, read, before, message.said)
         read = replace(read, asked=read.asked or (listed and bool(read.told)))
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
@@ -187,10 +190,12 @@ def _without_day(fact: ExtractedFact) -> ExtractedFact:
     return replace(fact, attributes=left, category="fact" if fact.category == "commitment" else fact.category)
 
 
-def _with_before(read: Core, before: str, said: date) -> Core:
+def _with_before(sentence: str, read: Core, before: str, said: date) -> Core:
     """A sentence behind the one before it, where it tells more of what that states or of whom it names."""
     told = read_core(before).told
-    if not _goes_on(read, told, said):
+    if _adds(sentence) and _tells(told, said) and not read_clauses(read.told, said).facts:
+        read = replace(read, told=without_marks(sentence))
+    elif not _goes_on(read, told, said):
         return read
     first = restore_marks(told, before.strip())
     mark = "" if first.endswith(_SENTENCE_ENDS) else "."
@@ -204,7 +209,23 @@ def _goes_on(core: Core, told: str, said: date) -> bool:
         return False
     if len(told) + len(core.told) >= LONGEST_SENTENCE // 2 or not _may_be_of(plain, told):
         return False
-    return bool(read_clauses(told, said).facts) or is_noted(told)
+    return _tells(told, said)
+
+
+def _adds(sentence: str) -> bool:
+    """Return whether a sentence has no verb of its own, and adds to what stands before it."""
+    plain = folded(sentence)
+    if sentence.rstrip().endswith("?"):
+        return False
+    if _ADDS.match(plain):
+        return True
+    named = _ADDS_NAMED.match(plain) is not None and NAME_OR_FIGURE.search(sentence, 1) is not None
+    return named and not is_noted(sentence)
+
+
+def _tells(told: str, said: date) -> bool:
+    """Return whether a sentence states what is noted of it alone."""
+    return bool(told) and (bool(read_clauses(told, said).facts) or is_noted(told))
 
 
 def _may_be_of(plain: str, told: str) -> bool:

@@ -24,7 +24,7 @@ BUCKETS = 1 << 15
 SCALE = 12.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-LEAST = 0.63
+LEAST = 0.55
 """Probability from which a sentence is worth a note; chosen on people of whom no sentence was learned."""
 
 _REMARK = 0.08  # probability below which a text is a remark

@@ -25,6 +25,7 @@ from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.core.health import Cause
+    from kenobot.tools.mcp.server import ServerState
 
 _SHOWN = 160  # characters of a memory in a list
 _UNITS = (
@@ -71,7 +72,8 @@ class CommandContext:
 
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
     budgets: the limits of what models may use. bot_name: of the bot. activity: what goes on in the chats. causes: what
-    is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed.
+    is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed. tools: the
+    names of those that are on. servers: the MCP servers, which offer more.
     """
 
     zone: ZoneInfo
@@ -85,6 +87,8 @@ class CommandContext:
     activity: Callable[[], Sequence[ChatActivity]] = tuple
     causes: "Callable[[], Sequence[Cause]]" = tuple
     without_model: bool = False
+    tools: tuple[str, ...] = ()
+    servers: "Callable[[], Sequence[ServerState]]" = tuple
 
     @property
     def memory_search(self) -> NearSearch | None:

@@ -112,6 +112,7 @@ COMMANDS = (
     Command(("approve", "aprobar"), _later("owner", "approve"), texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
     Command(("reject", "rechazar"), _later("owner", "reject"), texts.HELP_REJECT, _PROPOSALS, owner_only=True),
     Command(("cost", "gasto"), _later("cost", "show_cost"), texts.HELP_COST, frozenset(), owner_only=True),
+    Command(("tools", "herramientas"), _later("tools", "show_tools"), texts.HELP_TOOLS, frozenset(), owner_only=True),
     Command(("people", "personas"), _later("people", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
     Command(("pair", "emparejar"), _later("people", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )

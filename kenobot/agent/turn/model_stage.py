@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import Drafts
-from kenobot.agent.turn.pieces import ToolRound, continued, joined_text
+from kenobot.agent.turn.pieces import ToolRound, continued, joined_text, without_calls
 from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.recall_need import recall_need
@@ -50,6 +50,8 @@ class ModelStage:
             request = replace(request, tools=offered)
         elif rounds:
             request = without_tools(request)
+        if data.called_nothing and not offered:
+            request = without_calls(request)
         if data.cut_short:
             data.cut_short = False
             await self._s.model.count_lost(request, data.calls)
@@ -75,7 +77,10 @@ class ModelStage:
 
         async def ask(request: Request) -> Reply:
             reply = await self._s.model.ask(request, data.calls, level, said=said, on_text=listener)
-            return reply if request.tools else replace(reply, calls=())  # of tools that nobody offered
+            if request.tools:
+                return reply
+            data.called_nothing = data.called_nothing or bool(reply.calls)
+            return replace(reply, calls=())
 
         try:
             return await ask(request)

@@ -11,6 +11,10 @@ _GO_ON = runtime_block(
     "_Your answer was cut off here, because it had reached the length of one reply. Write the rest of it, from exactly "
     "where it stops: repeat nothing, announce nothing, and do not mention the cut. Close what is open._"
 )
+_NO_TOOL = runtime_block(
+    "_You called a tool, and there is none here: nobody ran it. Answer in words, from what you know, and say what you "
+    "cannot look up. What the person wants to see written as a call goes into a block of code._"
+)
 
 
 class ToolRound(NamedTuple):
@@ -42,3 +46,8 @@ def continued(request: Request, said: str) -> Request:
         return request
     so_far = Message("assistant", (Block(said),)), Message("user", (Block(_GO_ON),))
     return replace(request, messages=(*request.messages, *so_far))
+
+
+def without_calls(request: Request) -> Request:
+    """Ask for an answer in words, of a model that called a tool where it has none."""
+    return replace(request, messages=(*request.messages, Message("user", (Block(_NO_TOOL),))))

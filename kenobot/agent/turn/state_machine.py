@@ -230,7 +230,7 @@ class TurnState(NamedTuple):
     dead_letter_failures: failures of this ending for another reason than the disk.
     pieces: of the answer so far.
     fresh: the last of them is not checkpointed.
-    was_silent: the model ended without a word, and was asked once more.
+    was_silent: the model ended without a word, or with the call of no tool, and was asked once more.
     rounds: of tools, before those pieces.
     """
 
@@ -341,12 +341,15 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
             return turn._replace(stage="piece"), SavePiece(turn.pieces, turn.rounds)
         turn = turn._replace(provider_calls=0)
         return _shorten(turn) if last.end == "crowded" else _ask(turn)
+    if last.end == "calls" and not last.calls and not turn.was_silent:  # of a tool that nobody offered
+        return _ask(turn._replace(was_silent=True, pieces=turn.pieces[:-1], provider_calls=0))
     said = (*turn.pieces, *(piece for each in turn.rounds for piece in each.pieces))
     if not any(piece.text.strip() for piece in said):
         if last.whole and not turn.was_silent:  # it may have spent all on thinking
             return _ask(turn._replace(was_silent=True, pieces=(), provider_calls=0))
         if not last.whole or not turn.rounds:
-            return _end(turn, ReportFailure(texts.NO_ANSWER, f"the reply ended before it began: {last.stop_reason}"))
+            sentence = texts.NO_TOOL if last.end == "calls" else texts.NO_ANSWER
+            return _end(turn, ReportFailure(sentence, f"the reply ended before it began: {last.stop_reason}"))
     return _process(turn)
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
+from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
@@ -199,6 +201,9 @@ class ToolStage:
             self.clock.now().astimezone(self.zone),
             lambda query: self._search(data, prepared, query),
             TurnAgenda(self.database, self.clock, self.zone, data),
+            TurnMemory(self.database, self.clock, self.zone, data),
+            read_fetched,
+            limits.result_chars,
         )
         began = self.clock.monotonic()
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from kenobot.core.time_limit import LimitedSteps, TookTooLong
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
-from kenobot.ports.tool import Tool, ToolContext, ToolEffects
+from kenobot.ports.tool import Tool, ToolContext, ToolEffects, ToolSource
 from kenobot.storage.connection import replace_surrogates
 
 _log = logging.getLogger(__name__)
@@ -74,19 +74,20 @@ class PreparedTool:
 class Toolbox:
     """The enabled tools by name."""
 
-    def __init__(self, tools: Iterable[Tool[BaseModel]], limits: ToolLimits) -> None:
-        """Prepare the tools. One that cannot be used is left out and logged."""
+    def __init__(
+        self, tools: Iterable[Tool[BaseModel]], limits: ToolLimits, sources: Sequence[ToolSource] = ()
+    ) -> None:
+        """Prepare the tools. One that cannot be used is left out and logged. sources: of more, which may change."""
         self.limits = limits
-        self._tools: dict[str, PreparedTool] = {}  # bounded: the settings; start
-        for tool in tools:
-            try:
-                prepared = PreparedTool.of(tool)
-                if prepared.spec.name in self._tools:
-                    raise PluginError(f'Two enabled tools are called "{prepared.spec.name}": switch one of them off.')
-            except PluginError as error:
-                _log.error("%s KenoBot runs without it.", error)
-            else:
-                self._tools[prepared.spec.name] = prepared
+        self._fixed = _prepare(tools, {})
+        self._sources = sources
+        self._known = self._fixed
+        self._revisions: tuple[int, ...] = ()
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Return the names of the tools that are of no source."""
+        return tuple(self._fixed)
 
     @property
     def effects(self) -> Mapping[str, ToolEffects]:
@@ -101,6 +102,17 @@ class Toolbox:
         """Return the tool of a name if the speaker's turns may call it."""
         found = self._tools.get(name)
         return found if found is not None and self._may_call(principal, found) else None
+
+    @property
+    def _tools(self) -> Mapping[str, PreparedTool]:
+        """Return the tools there are now, prepared anew where a source has changed its list."""
+        revisions = tuple(source.revision for source in self._sources)
+        if revisions != self._revisions:
+            self._revisions, known = revisions, self._fixed
+            for source in self._sources:
+                known = _prepare(source.list_tools(known.keys()), known)
+            self._known = known
+        return self._known
 
     async def run(
         self, prepared: PreparedTool, arguments: BaseModel, context: ToolContext, seconds: float
@@ -129,6 +141,21 @@ class Toolbox:
     def _may_call(principal: Principal, each: PreparedTool) -> bool:
         """What changes something or leads out is the owner's alone."""
         return principal.role == "owner" or not (each.effects.changes_outside or each.effects.way_out)
+
+
+def _prepare(tools: Iterable[Tool[BaseModel]], others: Mapping[str, PreparedTool]) -> dict[str, PreparedTool]:
+    """Return `others` and those of the tools that can be used, by name."""
+    found = dict(others)
+    for tool in tools:
+        try:
+            prepared = PreparedTool.of(tool)
+            if prepared.spec.name in found:
+                raise PluginError(f'Two enabled tools are called "{prepared.spec.name}": switch one of them off.')
+        except PluginError as error:
+            _log.error("%s KenoBot runs without it.", error)
+        else:
+            found[prepared.spec.name] = prepared
+    return found
 
 
 def failed(call: str, text: str) -> ToolResult:

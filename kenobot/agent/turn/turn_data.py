@@ -54,6 +54,7 @@ class TurnData:
     tools: what became of the tools that were called. reduced: the prompt had to be cut. brings_foreign: a tool brought
     words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
+    called_nothing: the model called a tool, and none was offered.
     held_back: a call that the owner is asked about, and what the model was told of it. pressed: the answer to such a
     question that a button gives, and its number. held_addresses: what the guard held back of the reply.
     """
@@ -83,6 +84,7 @@ class TurnData:
     over_budget: bool = False
     tools: ToolJournal = field(default_factory=ToolJournal)
     reduced: bool = False
+    called_nothing: bool = False
     brings_foreign: bool = False
     held_back: tuple[ToolCall, str] | None = None
     pressed: str = ""

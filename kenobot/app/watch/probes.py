@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from kenobot.agent.background.extraction import EXTRACTION
 from kenobot.agent.experts.rest import is_replaced_by_rules
@@ -27,6 +28,9 @@ from kenobot.storage.backup.archive import find_archives
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+
+if TYPE_CHECKING:
+    from kenobot.tools.mcp.servers import McpServers
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +54,7 @@ class ProbeServices:
     """What is looked at.
 
     channels: those that run, by name. states: of all. circuits: of the providers. pulse: None measures no pauses.
+    servers: of MCP; None where there are none.
     """
 
     home: Home
@@ -61,6 +66,7 @@ class ProbeServices:
     states: Callable[[], Sequence[ChannelState]]
     circuits: Callable[[], Sequence[tuple[str, CircuitBreaker]]]
     pulse: Pulse | None = None
+    servers: "McpServers | None" = None
 
 
 @dataclass(slots=True)
@@ -118,6 +124,7 @@ class Probes:
             (("queue", "outbox", "sleep", "extraction"), self._look_at_rows),
             (("database",), self._look_at_database),
             (("backup",), self._look_at_backups),
+            (("mcp",), self._look_at_servers),
         )
         for checks, look in looks:
             try:
@@ -326,6 +333,14 @@ class Probes:
         load = max(lateness, 1.0 if self._backup_failed is not None else 0.0)
         values = {"hours": round(age / timedelta(hours=1)), "every": round(every / timedelta(hours=1))}
         return [Reading("backup", load, values=values)]
+
+    async def _look_at_servers(self) -> list[Reading]:
+        states = () if self._s.servers is None else self._s.servers.states
+        return [
+            Reading("mcp", 2, each.name, values={"reason": self._told(each.reason)})
+            for each in states
+            if each.state == "down"
+        ]
 
     def _told(self, reason: str) -> str:
         """Return a reason as it may be shown: one line, without secrets."""

@@ -29,6 +29,7 @@ def build_watch(app: "App", states: Callable[[], Sequence[ChannelState]]) -> Wat
         states=states,
         circuits=app.circuits,
         pulse=pulse,
+        servers=app.plugins.mcp,
     )
     notices = HealthNotices(app.database, app.clock, app.owner_alerts) if limits.notify else None
     return Watch(Probes(services), notices, app.bus, app.clock, limits.every_seconds, pulse)

@@ -1,4 +1,4 @@
-"""Set one key of a TOML file and leave every other line, comments included, as its owner wrote it."""
+"""Set a key of a TOML file, or remove a table, and leave every other line, comments too, as its owner wrote it."""
 
 import json
 import re
@@ -33,6 +33,34 @@ def set_value(text: str, section: str, key: str, value: Value) -> str:
             f"under [{section}]: {key} = {toml_literal(value)}"
         )
     return edited
+
+
+def remove_table(text: str, section: str) -> str:
+    """`text` without the table `[section]` and those within it. Raises ConfigError when that cannot be done safely."""
+    kept, inside = list[str](), False
+    for line in text.splitlines(keepends=True):
+        if _ANY_HEADER.match(line):
+            header = _HEADER.fullmatch(line.rstrip())
+            inside = header is not None and f"{header[1]}.".startswith(f"{section}.")
+        if not inside:
+            kept.append(line)
+    edited, wanted = "".join(kept), parse_toml(text)
+    table = wanted
+    *outer, last = section.split(".")
+    for part in outer:
+        table = table.get(part, {})
+    table.pop(last, None)
+    parsed = _parsed(edited)
+    if parsed is None or _filled(parsed) != _filled(wanted):
+        raise ConfigError(
+            f"kenobot.toml is written in a way that cannot be edited safely; please remove [{section}] by hand."
+        )
+    return edited
+
+
+def _filled(tables: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the empty tables at the top."""
+    return {name: value for name, value in tables.items() if value != {}}
 
 
 def toml_literal(value: Value) -> str:

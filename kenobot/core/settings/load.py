@@ -16,8 +16,9 @@ from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugin_guard import PluginGuard
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.redaction import Redactor
-from kenobot.core.settings import explain, sources
+from kenobot.core.settings import explain, sources, workspaces
 from kenobot.core.settings.home import Home
+from kenobot.core.settings.mcp import McpServerSettings, ServerName
 from kenobot.core.settings.schema import (
     AccessSettings,
     BackupSettings,
@@ -74,6 +75,7 @@ class Settings(BaseModel):
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
     tools: ToolsSettings = ToolsSettings()
+    mcp: dict[ServerName, McpServerSettings] = Field(default_factory=dict)  # bounded: the settings; start
     plugins: HomePluginsSettings = HomePluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
@@ -156,7 +158,8 @@ class ResolvedSettings:
     def secrets(self) -> Iterator[str]:
         """Yield every secret in plain text, for redaction."""
         tables = [self.settings.plugin_tables(group) for group in PLUGIN_SECTIONS.values()]
-        yield from dict.fromkeys(_secrets([*tables, *map(dict, self.plugin_models)]))
+        servers = [dict(server.secrets) for server in self.settings.mcp.values()]
+        yield from dict.fromkeys(_secrets([*tables, *servers, *map(dict, self.plugin_models)]))
 
 
 def load_settings(
@@ -190,6 +193,8 @@ def load_settings(
     for plugin in catalogue.home_plugins:
         _move_variables(values, origins, plugin.group.removeprefix("kenobot."), plugin.name)
     settings, mistakes = _validate_merged(values, origins)
+    own_secrets = Path(systemd) if systemd else None
+    mistakes += workspaces.find_mistakes(settings.tools.workspaces, home.path, own_secrets, origins)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():

@@ -116,6 +116,18 @@ class PostProcessorsSettings(PluginsSettings):
     )
 
 
+class WorkspaceSettings(SettingsModel):
+    """A folder of the owner's for tools; its path alone stands for one that may be changed."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    read_only: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_path(cls, table: object) -> object:
+        return {"path": table} if isinstance(table, str) else table
+
+
 class ToolRule(SettingsModel):
     """What is done with the calls of a tool. Patterns have the wildcards of file names.
 
@@ -124,7 +136,7 @@ class ToolRule(SettingsModel):
 
     tool: NonEmptyText
     decision: Literal["allow", "ask", "deny"]
-    arguments: dict[str, str] = Field(default_factory=dict)
+    arguments: dict[str, str] = Field(default_factory=dict)  # bounded: the settings; start
     where: Literal["anywhere", "private", "group"] = "anywhere"
 
 
@@ -134,6 +146,7 @@ class ToolsSettings(PluginsSettings):
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
     total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)
     result_chars: int = Field(8000, ge=100, le=200_000)
+    workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)  # bounded: the settings; start
     calls_a_day: int = Field(500, ge=1, le=100_000)
 
 

@@ -97,7 +97,7 @@ class SettingsSource:
             table = inner
         if value == {} and key[-1] in table:
             return
-        table[key[-1]] = SecretStr(value) if isinstance(value, str) and is_secret(key[-1]) else value
+        table[key[-1]] = SecretStr(value) if isinstance(value, str) and _holds_secret(key, origin) else value
         self.origins[".".join(key) + ("." if value == {} else "")] = origin
 
 
@@ -137,7 +137,8 @@ def from_environment(environ: Mapping[str, str]) -> SettingsSource:
 def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path | None) -> SettingsSource:
     """Read credential files, one secret each: of the home, about to be written or left out there, then of systemd.
 
-    A file is named as in CREDENTIAL_FILES, or by a dotted key: `channels.chat.token`. Raises ConfigError for one that
+    A file is named as in CREDENTIAL_FILES, by a dotted key: `channels.chat.token`, or as a secret of an MCP server:
+    `mcp.NAME.SECRET`. Raises ConfigError for one that
     others can read; the service manager answers for the permissions of its own folder.
     """
     layer = SettingsSource()
@@ -169,8 +170,17 @@ def _key(variable: str) -> KeyPath:
     return tuple(parts)
 
 
+def _holds_secret(key: KeyPath, origin: str) -> bool:
+    """Return whether a value is a secret. Those of MCP servers have names of the owner's, and no place in the file."""
+    if key[0] == "mcp":
+        return key[2:3] == ("secrets",) and not origin.startswith("file ")
+    return is_secret(key[-1])
+
+
 def _credential(name: str) -> KeyPath | None:
     parts = tuple(name.split("."))
+    if len(parts) == 3 and parts[0] == "mcp":
+        return ("mcp", parts[1], "secrets", parts[2])
     return CREDENTIAL_FILES.get(name) or (parts if len(parts) == 3 and parts[0] in PLUGIN_SECTIONS else None)
 
 

@@ -28,11 +28,13 @@ from kenobot.ports.errors import (
     Unavailable,
 )
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.ports.provider import Delta, Request, Usage
+from kenobot.ports.provider import Delta, Request, ToolCall, Usage
 from kenobot.providers.command_line.dialects import CLAUDE, CODEX, GEMINI, SYSTEM_FILE, Dialect, Step
 from kenobot.providers.command_line.process import Lines, Run, empty_folder, running
 from kenobot.providers.pictures import without_pictures
 from kenobot.providers.service import ServiceErrors, check_key, well_formed
+from kenobot.providers.tool_calls import CallCollector
+from kenobot.providers.written_calls import CallReader
 
 _PASSED: Final = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ"),
@@ -108,11 +110,11 @@ class CommandLineProvider:
                 self._run(folder, text) as run,
                 aclosing(self._steps(run, until)) as steps,
             ):
-                end = _End()
+                end, written = _End(), CallReader(request)
                 async for step in steps:
                     if step.failed:
                         raise self._failure(run, step)
-                    if text := end.take(step):
+                    if text := written.take(end.take(step)):
                         yield Delta(text=text)
                     if end.is_whole or end.breaks_off:
                         break
@@ -124,7 +126,10 @@ class CommandLineProvider:
                     if end.begun and not code:
                         raise TruncatedReply(f"The answer from {self._dialect.title} broke off before its end.")
                     raise self._failure(run, Step(), code)
-                yield Delta(stop_reason=end.stop_reason, usage=end.usage, model=end.model)
+                held, calls = _read_calls(written, request)
+                for call in calls:
+                    yield Delta(call=call)
+                yield Delta(held, "tool_calls" if calls else end.stop_reason, end.usage, end.model)
         except OSError as error:
             kind = type(error).__name__
             raise Unavailable(f"{self._dialect.title} cannot be started ({kind}): is it still installed?") from None
@@ -181,6 +186,15 @@ class CommandLineProvider:
             return refused
         ended = "" if code is None else f" (exit code {code})"
         return Unavailable(f"{title} ended without an answer{ended}: run `{program}` in a terminal to see why.")
+
+
+def _read_calls(written: CallReader, request: Request) -> tuple[str, list[ToolCall]]:
+    """Return what was held back of an answer: as text, or as calls of the tools that the program has of its own."""
+    held, calls = written.rest()
+    collected = CallCollector(request)
+    for number, (name, arguments) in enumerate(calls):
+        collected.take(number, "", name, arguments)
+    return held, collected.finish_all()
 
 
 class _End:

@@ -1,6 +1,6 @@
 """Thin adapters: a case's input becomes the product's call, its result the form that the case expects."""
 
-from tests.conformance.adapters import extraction, improve, night, schedule, statistics
+from tests.conformance.adapters import extraction, improve, night, schedule, statistics, web, workspace
 from tests.conformance.adapters.conversation import (
     configuration,
     context,
@@ -42,8 +42,10 @@ ADAPTERS: dict[str, Adapter] = {
     **procedural.ADAPTERS,
     **pruning.ADAPTERS,
     **schedule.ADAPTERS,
+    **web.ADAPTERS,
     **statistics.ADAPTERS,
     **upgrades.ADAPTERS,
+    **workspace.ADAPTERS,
     "box_seal": boxes.box_seal,
     "box_topics": boxes.box_topics,
     "thread_boundary": boxes.thread_boundary,

@@ -209,6 +209,14 @@ class TestClaude(CommandLineContract):
         assert Reply("", deltas[-1].stop_reason or "").end == end
         assert deltas[-1].usage == _TOLD["claude"]
 
+    async def test_a_call_of_its_own_tools_is_no_text(self, make: Maker) -> None:
+        """Its model writes one where the program takes them away (`--tools ""`)."""
+        said = 'I look.\n<function_calls>\n<invoke name="Bash">\n<parameter name="command">ls</parameter>\n</invoke>'
+        async with self._program([{"reply": said}]) as program:
+            deltas = await collect_deltas(make(program.url), make_request("hello"))
+        assert (text_of(deltas), deltas[-1].stop_reason) == ("I look.\n", "tool_calls")
+        assert [delta.call.name for delta in deltas if delta.call] == ["Bash"]
+
     async def test_it_gives_up_soon(self, make: Maker) -> None:
         """Left to itself, Claude Code 2.1.332 asks eleven times in three minutes, also where its key is refused."""
         async with self._program([{"reply": "ok"}]) as program:

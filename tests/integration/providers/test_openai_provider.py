@@ -217,7 +217,7 @@ class TestOpenAI(ServiceContract):
     async def test_a_call_in_the_text_is_a_call(self, make: Maker) -> None:
         """As of a model whose server has no parser for its calls (vLLM 0.11 without --tool-call-parser): never text.
 
-        Of one that comes in both ways there is one, and without tools all is text.
+        Of one that comes in both ways there is one; nor is it a text where no tool was offered.
         """
         said = '<think>I look.</think>I look. <tool_call>\n{"name": "look", "arguments": {"at": 1}}\n</tool_call>'
         both = {"reply": said, "deltas": [_whole_call("a", 0, 2)]}
@@ -225,14 +225,14 @@ class TestOpenAI(ServiceContract):
             provider = make(server.url)
             first, second = [await collect_deltas(provider, TOOLED) for _ in range(2)]
             third = await collect_deltas(provider, make_request("hello"))
-        assert [text_of(each) for each in (first, second)] == ["I look. "] * 2
+        assert [text_of(each) for each in (first, second, third)] == ["I look. "] * 3
         assert [[(c.call.name, c.call.arguments) for c in each if c.call] for each in (first, second, third)] == [
             [("look", {"at": 1})],
             [("look", {"at": 2})],
-            [],
+            [("look", {"at": 1})],
         ]
-        assert first[-1].stop_reason == "tool_calls"
-        assert "<tool_call>" in text_of(third)
+        assert {first[-1].stop_reason, third[-1].stop_reason} == {"tool_calls"}
+        assert [call.call.problem for call in third if call.call] == ["There is no tool called 'look'."]
 
     @pytest.mark.parametrize(
         "thought", ["<think>secret plans</think>", "\n<think>\nsecret\n</think>\n\n", "<think></think>\n\n"]

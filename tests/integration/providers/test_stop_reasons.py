@@ -9,8 +9,10 @@ from pydantic import SecretStr
 from kenobot.core import texts
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
+from kenobot.providers.openai_compatible import services
 from kenobot.testing.clock import EagerClock
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.providers.openai_standin import OpenAIStandIn
 from tests.scene import Scene
 
 CUT_TAG = "The roses are red. <memory>The garden needs wat"
@@ -105,7 +107,7 @@ async def test_what_the_model_declines_stays_out_of_the_conversation(
         assert "forbidden" not in str(server.requests[-1])
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "tool_use"])
+@pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded"])
 async def test_an_answer_without_a_word_is_reported(tmp_path: Path, connect: Connect, reason: str) -> None:
     """When all was spent on thinking, the person hears that there is no answer."""
     async with (
@@ -163,3 +165,36 @@ async def test_continuing_can_be_turned_off(tmp_path: Path, connect: Connect) ->
     ):
         assert (await scene.say("hello")).endswith(texts.CUT("en"))
         assert len(server.requests) == 1
+
+
+_CALL = '{"name": "weather", "arguments": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        (f"I look it up.\n<tool_call>\n{_CALL}\n</tool_call>", True),
+        ("<function=weather><parameter=city>Oslo</parameter></function>", True),
+        (_CALL, True),
+        ("<think>\nThey ask for the weather, and", False),
+        ("<scratchpad>They ask", False),
+    ],
+)
+async def test_a_model_that_only_calls_or_thinks_is_asked_once_more(tmp_path: Path, first: str, again: bool) -> None:
+    """Where no tool is offered; of a second such answer the person hears what happened, never its markup."""
+    scripts: list[list[Entry]] = [[{"reply": first, "times": 1}, {"reply": "It is cold."}], [{"reply": first}]]
+    for number, script in enumerate(scripts):
+        async with OpenAIStandIn(script) as server:
+            settings = services.openai.settings(api_key=SecretStr("k"), base_url=server.url, model="m")
+            provider = services.openai.build(settings, PluginContext(Path("unused"), EagerClock(), "KenoBot"))
+            async with Scene(tmp_path / str(number), provider=provider) as scene:
+                said = await scene.say("what is the weather in Oslo?")
+            await provider.aclose()
+            assert ("a tool" in str(server.requests[1]["messages"][-1])) == again
+            assert len(server.requests) == 2
+        if number == 0:
+            assert said == "It is cold."
+        elif first.startswith("I look"):
+            assert said == f"I look it up.\n\n{texts.CUT('en')}"
+        else:
+            assert said == (texts.NO_TOOL if again else texts.NO_ANSWER)("en")

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from kenobot.cli.setup.toml_edit import Value, set_value, toml_literal
+from kenobot.cli.setup.toml_edit import Value, remove_table, set_value, toml_literal
 from kenobot.ports.errors import ConfigError
 
 
@@ -49,3 +49,27 @@ def test_what_cannot_be_edited_safely_is_refused(text: str) -> None:
 def test_values_are_written_as_toml(value: Value) -> None:
     """Whatever is written reads back as it was."""
     assert tomllib.loads(f"x = {toml_literal(value)}") == {"x": value}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[mcp.a]\nurl = 'x'\n", ""),
+        (
+            "# b\n[bot]\nname = 'y'\n[mcp.a] # it\nurl = 'x'\n[mcp.a.env]\nK = 'v'\n[loop]\n",
+            "# b\n[bot]\nname = 'y'\n[loop]\n",
+        ),
+        ("[mcp.a]\nurl = 'x'\n[mcp.ab]\nurl = 'y'\n", "[mcp.ab]\nurl = 'y'\n"),
+        ("[mcp]\n[mcp.a]\nurl = 'x'\n", "[mcp]\n"),
+    ],
+)
+def test_a_table_is_removed(before: str, after: str) -> None:
+    """With those within it, and nothing else."""
+    assert remove_table(before, "mcp.a") == after
+
+
+@pytest.mark.parametrize("text", ["mcp.a.url = 'x'\n", "[mcp]\na = {url = 'x'}\n", "[mcp.'a']\nurl = 'x'\n"])
+def test_a_table_written_in_another_way_is_left_to_its_owner(text: str) -> None:
+    """It is said which one."""
+    with pytest.raises(ConfigError, match=r"remove \[mcp.a\] by hand"):
+        remove_table(text, "mcp.a")

@@ -31,6 +31,13 @@ from kenobot.core.web_page import decode_page, page_lines
         ('<p title="a > b">c</p>a < b <d', "c\na < b <d"),
         ("a<!-- b -- > c --><![if !vml]>d<![endif]><?x y?></ e>f", "adf"),
         ("<textarea><b>&amp;</textarea>", "<b>&"),
+        ("<table><tfoot><tr><td>Total<td>3<tbody><tr><td>a<td>3</table>z", "a | 3\nTotal | 3\nz"),
+        ("<table><tr><td>a<td>3</tr><thead><tr><th>Of<th>How many</table>", "Of | How many\na | 3"),
+        ("<table><tr><td>x<td><table><tfoot><tr><td>T<td>1</tfoot><tr><td>b<td>1</table></table>", "x\nb | 1\nT | 1"),
+        ("Area <math><msup><mi>b</mi><mn>2</mn></msup></math>.", "Area b^2."),
+        ("<m:math><m:mrow/><m:mfrac><m:mn>1</m:mn><m:mn>2</m:mn></m:mfrac></m:math> l", "1/2 l"),
+        ("<math><mi>a</mi><msup><mi>b</mi><p>new", "ab\nnew"),
+        ("<span><math><mi>x</mi></math></span><span class=katex-html><i>x</i></span>", "x"),
         ("done <progress value=3 max=4>75 per cent</progress>mi&shy;nutes", "done minutes"),
     ],
 )

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from kenobot.providers.thinking import ThinkingFilter, opens_thoughts
 
 
-def _read(text: str, *pieces: str, holds: bool = False) -> tuple[str, bool]:
+def _read(text: str, *pieces: str, holds: bool = False, asked: str = "") -> tuple[str, bool]:
     """Return what is left of a text, and whether any of it had to be taken back."""
-    thinking, answer, replaced = ThinkingFilter(holds=holds), "", False
+    thinking, answer, replaced = ThinkingFilter(holds=holds, asked=asked), "", False
     for passed in (*map(thinking.take, pieces or (text,)), thinking.rest()):
         answer = passed.text if passed.replaces else answer + passed.text
         replaced |= passed.replaces
@@ -58,6 +58,16 @@ def _read(text: str, *pieces: str, holds: bool = False) -> tuple[str, bool]:
         "Here is my thought process: a\nHere is my response: ",
         "I greet them.\n[BEGIN FINAL RESPONSE]\n",
         "<think>a</think>\n<|im_start|>assistant\n",
+        "<analysis>\nThey greet me.\n</analysis>\n\n",
+        "<scratchpad>a</scratchpad>\n",
+        "<Scratch_Pad>a</Scratch_Pad>",
+        "<query_analysis>a <b>c</b></query_analysis>\n",
+        "<planning>a</planning>\n<think>b</think>",
+        "<chain_of_thought>a</chain_of_thought>",
+        "<internal_monologue>a</internal_monologue>\n",
+        "<thought_process>a</thought_process>\n",
+        "<self_reflection>a</self_reflection>",
+        "<cot>a</cot>\n",
     ],
 )
 def test_a_thought_is_left_out(thought: str) -> None:
@@ -109,12 +119,30 @@ def test_what_an_answer_behind_a_thought_is_wrapped_in_is_left_out(answer: str) 
         *("Use `<seed:think>` for it.", "```\n<|think|>\na\n<|/think|>\n```", "<thinker>x</thinker>", "<:thinking:>"),
         *("Here are my reasoning steps: first, then.", "Here is my thought process: I add.", "The <answer> tag"),
         *("`<think>` opens and </think> closes", "<think-aloud>x</think-aloud>"),
+        *(
+            "<analysis>The data are good.</analysis>",
+            "<analysis>The data are good.",
+            "<analysis> is a tag",
+            "<analyst>x",
+        ),
+        "<analysis>a</analysis>\n<verdict>b</verdict>",
+        "<report>\n<analysis>a</analysis>\n</report>",
+        "Sure:\n<analysis>\na\n</analysis>\nDone.",
+        "```xml\n<scratchpad>a</scratchpad>\n```",
+        *("<p>One</p>\n<b>two</b>", "<svg><path/></svg> is it", "<plan>Soup, then fish.</plan>\nShall I go on?"),
     ],
 )
 def test_what_only_speaks_of_a_tag_is_answered(answer: str) -> None:
     """Nothing of an answer is lost."""
     for holds in (False, True):
         assert _read("", *answer, holds=holds) == (answer, False)
+
+
+@pytest.mark.parametrize("asked", ["Write XML with an analysis", "Put it into <analysis>, please", "Usa etiquetas"])
+def test_a_tag_that_a_person_asks_for_stays(asked: str) -> None:
+    """Thoughts are not all that it is for."""
+    for step in ("<analysis>a</analysis>\nThe rest.", [*"<analysis>a</analysis>\nThe rest."]):
+        assert _read("", *step, asked=asked)[0] == "<analysis>a</analysis>\nThe rest."
 
 
 def test_a_thought_further_on_is_left_out_where_it_is_closed() -> None:
@@ -163,7 +191,10 @@ def test_a_family_of_models_opens_its_thoughts() -> None:
 
 
 _TEXTS = st.lists(
-    st.sampled_from([*"<think>/ \na`.b", "<think>", "</think>", "</thought>", "analysis", "```"]), max_size=30
+    st.sampled_from(
+        [*"<think>/ \na`.b", "<think>", "</think>", "</thought>", "analysis", "```", "<analysis>", "</analysis>"]
+    ),
+    max_size=30,
 )
 
 

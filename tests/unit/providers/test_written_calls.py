@@ -120,9 +120,46 @@ def test_what_is_no_call_is_text(text: str) -> None:
         assert _read(text, step=step) == (text, [])
 
 
-def test_without_tools_all_is_text() -> None:
-    """Nobody could run a call."""
-    assert _read(_CALL, tools=()) == (_CALL, [])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"<tool_call>{_CALL}</tool_call>", f"<tool_call>{_CALL}", _CALL, f"[{_CALL}]", f"[TOOL_CALLS][{_CALL}]"),
+        *("<function=look><parameter=at>1</parameter></function>", _INVOKED, f"<function_calls>{_INVOKED}"),
+        '{"type": "function", "function": {"name": "look", "parameters": {"at": 1}}}',
+        '{"tool_calls": [{"id": "a", "type": "function", "function": {"name": "look", "arguments": {"at": 1}}}]}',
+        '<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at": 1}<|call|>',
+    ],
+)
+def test_a_call_where_there_are_no_tools_is_no_text(text: str) -> None:
+    """Models that were trained with tools call those that nobody offered; markup is nothing for a person."""
+    asked = Message("user", (Block("What is the weather like?"),))
+    for step in (1, 7, 1000):
+        assert _read(text, asked, step=step, tools=()) == ("", [("look", {"at": 1})])
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ("Give me a JSON object with name and arguments", _CALL),
+        ("How does a <tool_call> look with Qwen?", f"<tool_call>{_CALL}</tool_call>"),
+        ("How do I call a function?", f"```json\n{_CALL}\n```"),
+        ("Show me a call", f"```\n<tool_call>{_CALL}</tool_call>\n```"),
+        ("How do I call a function?", "Use `<tool_call>` for it."),
+        ("Who is Ana?", '{"name": "Ana", "age": 3}'),
+        ("Who is Ana?", '{"name": "Ana Ruiz", "input": "her letters"}'),
+        ("Who is Ana?", '{"type": "person", "name": "ana", "arguments": ["a"]}'),
+        ("Which events?", '[{"type": "event", "id": 3}]'),
+        ("What is it?", "A <tool_call> tag opens it."),
+        ("Which XML?", "<tools><tool>hammer</tool></tools>"),
+        ("Which code?", "look(at=1)"),
+        ("Which list?", "[1] see below, {and} more"),
+        ("Which page?", "<action>run</action> and <call>it</call>"),
+    ],
+)
+def test_what_a_person_asked_for_is_text_where_there_are_no_tools(asked: str, text: str) -> None:
+    """Nothing of it is lost."""
+    for step in (1, 7, 1000):
+        assert _read(text, Message("user", (Block(asked),)), step=step, tools=()) == (text, [])
 
 
 @pytest.mark.parametrize(

@@ -25,20 +25,71 @@ _MOST = 500  # lines
 _MOST_TIMES = 60  # of an event whose times no rule alone tells
 _AHEAD = timedelta(days=3 * 366)
 _LONGEST = 200
+_MOST_PEOPLE = 20
 _NO_NAME = re.compile(r"[;()\s]+")
+
+
+_METHODS = {"REQUEST": "Invitation", "CANCEL": "Cancelled", "REPLY": "Answer to an invitation", "COUNTER": "Other time"}
+_ATTENDANCE = {"ACCEPTED": "accepts", "DECLINED": "declines", "TENTATIVE": "accepts for now"}
 
 
 def calendar_lines(raw: bytes) -> Iterator[str]:
     """Iterate over the lines of a calendar's events, the earliest first."""
-    from icalendar import Calendar  # noqa: PLC0415 - an extra
-
-    text = raw.decode("utf-8-sig", "replace")
     found: list[tuple[str, str]] = []
-    for calendar in Calendar.from_ical(text, multiple=True):
+    for calendar in _read(raw):
         found += [(line[2:18], line) for line in _events(calendar)]
     found.sort(key=lambda each: each[0])
     yield f"Calendar, events: {len(found)}"
     yield from (line for _, line in found[:_MOST])
+
+
+def invitation_lines(raw: bytes) -> Iterator[str]:
+    """Iterate over the events that a mail invites to, each with its end and the people of it."""
+    for calendar in _read(raw):
+        method = str(calendar.get("METHOD", "")).upper()
+        yield f"[{_METHODS.get(method, 'Calendar')}]"
+        for event in calendar.walk("VEVENT"):
+            start, rule = event.get("DTSTART"), event.get("RRULE")
+            if start is None:
+                continue
+            zone = _zone_of(start, recurs=rule is not None)
+            yield _line(event, start.dt, zone, _rule_of(rule, zone) if rule is not None else "")
+            end = event.get("DTEND")
+            if (last := _last_day(end.dt) if end is not None else _after(start.dt, event.get("DURATION"))) is not None:
+                yield f"  until {_moment(last, zone)}"
+            yield from _people(event, answers=method == "REPLY")
+            if text := " ".join(str(event.get("DESCRIPTION", "")).split()):
+                yield f"  {text}"
+
+
+def _last_day(end: date) -> date:
+    return end if isinstance(end, datetime) else end - timedelta(days=1)
+
+
+def _after(start: date, duration: Any) -> date | None:
+    return None if duration is None else start + duration.dt
+
+
+def _people(event: "Component", *, answers: bool) -> Iterator[str]:
+    for name, label in (("ORGANIZER", "organiser"), ("ATTENDEE", "invited")):
+        given = event.get(name, [])
+        people = [_person(each, answers=answers) for each in (given if isinstance(given, list) else [given])]
+        if people:
+            yield f"  {label}: {', '.join(people[:_MOST_PEOPLE])}{' …' if len(people) > _MOST_PEOPLE else ''}"
+
+
+def _person(person: Any, *, answers: bool) -> str:
+    address = re.sub("(?i)^mailto:", "", str(person))
+    name = str(person.params.get("CN", ""))
+    told = f"{name} <{address}>" if name and name != address else address
+    answer = _ATTENDANCE.get(str(person.params.get("PARTSTAT", "")).upper(), "") if answers else ""
+    return f"{told} {answer}".strip()
+
+
+def _read(raw: bytes) -> "list[Calendar]":
+    from icalendar import Calendar  # noqa: PLC0415 - an extra
+
+    return list(Calendar.from_ical(raw.decode("utf-8-sig", "replace"), multiple=True))
 
 
 def _events(calendar: "Calendar") -> Iterator[str]:
@@ -79,13 +130,19 @@ def _each_time(calendar: "Calendar", events: "list[Component]", start: Any) -> I
         yield _line(event, event["DTSTART"].dt, name)
 
 
+def _moment(moment: date, zone: str) -> str:
+    """Write a day, or a time in a zone where that is known."""
+    if not isinstance(moment, datetime):
+        return f"{moment:%Y-%m-%d}"
+    if moment.tzinfo is not None and zone == "UTC":
+        moment = moment.astimezone(UTC)
+    elif moment.tzinfo is not None and not zone.startswith(UNKNOWN) and zone not in (LOCAL, ALL_DAY):
+        moment = moment.astimezone(ZoneInfo(zone))
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
 def _line(event: "Component", start: date, zone: str, rule: str = "") -> str:
-    if isinstance(start, datetime) and start.tzinfo is not None:
-        if zone == "UTC":
-            start = start.astimezone(UTC)
-        elif not zone.startswith(UNKNOWN) and zone not in (LOCAL, ALL_DAY):
-            start = start.astimezone(ZoneInfo(zone))
-    when = f"{start:%Y-%m-%d %H:%M}" if isinstance(start, datetime) else f"{start:%Y-%m-%d}"
+    when = _moment(start, zone)
     told = [" ".join(str(event.get(name, "")).split()) for name in ("SUMMARY", "LOCATION")]
     text = " — ".join(part for part in told if part)[:_LONGEST] or "?"
     return f"- {when} ({zone}{f'; {rule}' if rule else ''}): {text}"

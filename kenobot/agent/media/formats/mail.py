@@ -3,9 +3,11 @@
 import email
 import email.policy
 from collections.abc import Iterator
+from contextlib import suppress
 from email.message import EmailMessage, MIMEPart
 from typing import Final
 
+from kenobot.agent.media.formats.calendar import EVENT, invitation_lines
 from kenobot.core.flowed_text import join_flowed
 from kenobot.core.web_page import page_lines
 
@@ -28,24 +30,41 @@ def _lines(message: EmailMessage, depth: int) -> Iterator[str]:
         yield from _body(body)
     forms = _within(message, "multipart/alternative")
     inner = _within(message, "message/rfc822")
-    for part in message.walk():
-        if part is body or id(part) in inner or part.get_content_maintype() == "multipart":
-            continue
+    parts = [part for part in message.walk() if part is not body and id(part) not in inner]
+    calendars = [part for part in parts if _is_calendar(part)]
+    for lines in dict.fromkeys(map(_read_calendar, calendars)):  # some send the same again as a file
+        yield from lines
+    for part in parts:
         if part.get_content_type() == "message/rfc822" and part is not message and depth < _MOST_NESTED:
             yield "[attached message]"
             for each in part.iter_parts():
                 if isinstance(each, EmailMessage):
                     yield from _lines(each, depth + 1)
-        elif file := part.get_filename():
-            if part.is_attachment() or "Content-ID" not in part:
-                yield f"[attached file: {file}]"
-        elif part.get_content_maintype() == "text" and _is_shown(part, forms):
-            yield from _body(part)
+        elif part.get_content_maintype() != "multipart":
+            yield from _beside(part, is_form=id(part) in forms or part in calendars)
 
 
-def _is_shown(part: MIMEPart, forms: set[int]) -> bool:
-    """Return whether a part is shown beside the body: an invitation, or no other form of it."""
-    return not part.is_attachment() and (part.get_content_type() == "text/calendar" or id(part) not in forms)
+def _beside(part: MIMEPart, *, is_form: bool) -> Iterator[str]:
+    """Yield what a reader shows of a part beside the body. is_form: as another form of it, or already."""
+    if file := part.get_filename():
+        if part.is_attachment() or "Content-ID" not in part:
+            yield f"[attached file: {file}]"
+    elif part.get_content_maintype() == "text" and not part.is_attachment() and not is_form:
+        yield from _body(part)
+
+
+def _is_calendar(part: MIMEPart) -> bool:
+    return part.get_content_type() in ("text/calendar", "application/ics")
+
+
+def _read_calendar(part: MIMEPart) -> tuple[str, ...]:
+    """Return the lines of an invitation; as it is written where it cannot be read."""
+    text = _text(part)
+    with suppress(ImportError, ValueError, LookupError, AttributeError, TypeError):  # the package is an extra
+        lines = tuple(invitation_lines(text.encode()))
+        if any(map(EVENT.fullmatch, lines)):
+            return lines
+    return tuple(text.splitlines())
 
 
 def _within(message: EmailMessage, kind: str) -> set[int]:
@@ -64,6 +83,9 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _body(body: MIMEPart) -> Iterator[str]:
+    if _is_calendar(body):
+        yield from _read_calendar(body)
+        return
     if body.get_content_type() == "text/html":
         yield from page_lines(_text(body), is_mail=True)
         return

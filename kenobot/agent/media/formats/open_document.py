@@ -22,8 +22,9 @@ from kenobot.agent.media.formats.open_styles import (
 )
 from kenobot.agent.media.formats.package import add_text, join_text, local, parse
 from kenobot.agent.media.formats.reading_order import order_by_place
+from kenobot.core.mathml import write_mathml
 from kenobot.core.symbol_fonts import read_symbols
-from kenobot.core.table_rows import write_row
+from kenobot.core.table_rows import Cell, write_cells
 
 _DC: Final = "{http://purl.org/dc/elements/1.1/}"
 _MOST_COLUMNS: Final = 20_000
@@ -217,6 +218,8 @@ class _Document:
                 line.after.append(self._annotation(child))
             case _ if child.tag == DRAW + "control":
                 line.text.append(self._control(child))
+            case _ if formula := self._formula(child.find(DRAW + "object") if child.tag == DRAW + "frame" else None):
+                line.text.append(formula)
             case _ if child.tag.startswith(DRAW) and child.tag != DRAW + "a":
                 line.after += self._blocks([child])
             case _:
@@ -262,15 +265,23 @@ class _Document:
 
     # ── objects ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _object(self, element: Element) -> Iterator[str]:
-        """Yield the text of a chart or a formula that is embedded."""
+    def _embedded(self, element: Element) -> Element | None:
+        """Return the content of an object that is embedded."""
         reference = element.get("{http://www.w3.org/1999/xlink}href", "").removeprefix("./").strip("/")
         content = self._parts.get(f"{reference}/content.xml")
-        root = parse(content) if content else next(iter(element), None)
+        return parse(content) if content else next(iter(element), None)
+
+    def _formula(self, element: Element | None) -> str:
+        root = None if element is None else self._embedded(element)
+        return "" if root is None or local(root) != "math" else write_mathml(root)
+
+    def _object(self, element: Element) -> Iterator[str]:
+        """Yield the text of a chart or a formula that is embedded."""
+        root = self._embedded(element)
         if root is None:
             return
         if local(root) == "math":
-            yield "".join(each.text or "" for each in root.iter() if local(each) in ("mi", "mn", "mo", "mtext")).strip()
+            yield write_mathml(root)
             return
         for each in root.iter():
             if each.tag in (CHART + "title", CHART + "subtitle"):
@@ -346,7 +357,7 @@ class _Document:
                 yield from self._rows(row, hidden)
 
     def _row(self, row: Element, hidden: list[bool]) -> Iterator[str]:
-        cells, after, nested, at = list[str](), list[str](), list[str](), 0
+        cells, after, at = list[Cell](), list[str](), 0
         for cell in row:
             if cell.tag not in (TABLE + "table-cell", TABLE + "covered-table-cell"):
                 continue
@@ -354,15 +365,11 @@ class _Document:
             seen = times - sum(hidden[at : at + times])
             lines, beside = self._cell(cell) if seen else ([], [])
             if lines or beside:
-                cells += [""] * (at - sum(hidden[:at]) - len(cells))
-                cells += ["\n".join(lines)] * seen
-            nested += lines
+                cells += [Cell(())] * (at - sum(hidden[:at]) - len(cells))
+                cells += [Cell(lines, cell.find(f".//{TABLE}table") is not None)] * seen
             after += beside
             at += times
-        if row.find(f".//{TABLE}table-cell//{TABLE}table") is not None:  # each cell stands for itself
-            yield from nested
-        elif line := write_row(cells):
-            yield line
+        yield from write_cells(cells)
         yield from after
 
     def _cell(self, cell: Element) -> tuple[list[str], list[str]]:

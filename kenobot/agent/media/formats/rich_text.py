@@ -9,7 +9,7 @@ from typing import Final
 from kenobot.agent.media.formats.equations import write_equation
 from kenobot.agent.media.formats.package import add_text, join_text
 from kenobot.core.symbol_fonts import read_symbols
-from kenobot.core.table_rows import write_row
+from kenobot.core.table_rows import Cell, write_cells, write_row
 
 _TOKENS: Final = re.compile(
     rb"\\bin(?P<bin>\d+) ?|\\(?P<word>[a-zA-Z]+)(?P<number>-?\d+)? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<sign>[^a-zA-Z])"
@@ -51,10 +51,15 @@ class _Group:
 
 @dataclass(slots=True)
 class _Flow:
-    """Text that is being read: the document, or something beside it."""
+    """Text that is being read: the document, or something beside it.
+
+    inner: cells of a row of a table within a cell. inside: lines of that cell so far.
+    """
 
     text: list[str] = field(default_factory=list)
-    cells: list[str] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    inner: list[str] = field(default_factory=list)
+    inside: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     in_table: bool = False
@@ -191,10 +196,21 @@ class _Reader:
                     self._end_paragraph()
             case "intbl" | "pard":
                 flow.in_table = word == "intbl"
-            case "cell" | "nestcell":
-                flow.cells.append(join_text(flow.text))
+            case "itap" if number == 2 and not flow.inner and (text := join_text(flow.text).strip()):
+                flow.inside.append(text)
                 flow.text.clear()
-            case "row" | "nestrow":
+            case "nestcell":
+                flow.inner.append(join_text(flow.text))
+                flow.text.clear()
+            case "nestrow":
+                flow.inside.append(write_row(flow.inner))
+                flow.inner.clear()
+            case "cell":
+                text, inside = join_text(flow.text), flow.inside
+                flow.cells.append(Cell(list(filter(str.strip, [*inside, *text.splitlines()])), is_outer=bool(inside)))
+                flow.text.clear()
+                flow.inside = []
+            case "row":
                 self._end_row()
             case "v" | "deleted":
                 group.hidden = number != 0
@@ -277,10 +293,9 @@ class _Reader:
         self._flush()
         flow = self._flow
         if rest := "".join(flow.text).strip():
-            flow.cells.append(rest)
+            flow.cells.append(Cell([rest]))
         flow.text.clear()
-        if line := write_row(flow.cells):
-            flow.lines.append(line)
+        flow.lines += write_cells(flow.cells)
         flow.cells.clear()
         flow.lines += flow.after
         flow.after.clear()

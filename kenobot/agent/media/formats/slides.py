@@ -7,7 +7,8 @@ from xml.etree.ElementTree import Element
 
 from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local
 from kenobot.agent.media.formats.slide_order import find_placeholders, order_shapes
-from kenobot.agent.media.formats.word import diagram_lines, write_formula
+from kenobot.agent.media.formats.word import diagram_lines
+from kenobot.agent.media.formats.word_formulas import write_formula
 from kenobot.core.list_numbers import write_number
 from kenobot.core.symbol_fonts import read_symbols
 from kenobot.core.table_rows import write_row

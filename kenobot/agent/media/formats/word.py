@@ -8,9 +8,10 @@ from xml.etree.ElementTree import Element
 
 from kenobot.agent.media.formats.equations import write_equation
 from kenobot.agent.media.formats.package import Package, add_text, chart_lines, is_on, join_text, local
+from kenobot.agent.media.formats.word_formulas import write_formula
 from kenobot.agent.media.formats.word_lists import ListNumbers
 from kenobot.core.symbol_fonts import read_symbols
-from kenobot.core.table_rows import write_row
+from kenobot.core.table_rows import Cell, write_cells
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -289,16 +290,11 @@ class _Story:
             properties = row.find(_W + "trPr")
             if properties is not None and any(properties.find(_W + name) is not None for name in (*_GONE, "hidden")):
                 continue
-            cells = [self._cell(cell) for cell in _within(row, "tc")]
-            if any(cell.find(f".//{_W}tbl") is not None for cell in _within(row, "tc")):  # each stands for itself
-                for lines, _ in cells:
-                    yield from lines
-                continue
-            if written := write_row(
-                [""] * _grid(properties, "gridBefore")
-                + [each for lines, wide in cells for each in ("\n".join(lines), *[""] * wide)]
-            ):
-                yield written
+            cells = [Cell(()) for _ in range(_grid(properties, "gridBefore"))]
+            for cell in _within(row, "tc"):
+                lines, wide = self._cell(cell)
+                cells += [Cell(lines, cell.find(f".//{_W}tbl") is not None), *[Cell(())] * wide]
+            yield from write_cells(cells)
 
     def _cell(self, cell: Element) -> tuple[list[str], int]:
         """Return the lines of a cell and how many more columns it takes."""
@@ -374,20 +370,6 @@ def _field_value(mark: Element) -> str:
     return ""
 
 
-def write_formula(element: Element) -> str:
-    """Write a formula in a line."""
-    name, parts = local(element), {local(each): each for each in element}
-    if name == "t":
-        return element.text or ""
-    signs = {"f": ("num", "/", "den"), "sSup": ("e", "^", "sup"), "sSub": ("e", "_", "sub")}
-    if name in signs:
-        first, sign, second = signs[name]
-        return sign.join(_bracket(write_formula(parts[each])) for each in (first, second) if each in parts)
-    if name == "rad":
-        return f"√{_bracket(write_formula(parts['e']))}" if "e" in parts else ""
-    return "".join(write_formula(each) for each in element)
-
-
 def _look(properties: Element | None) -> tuple[bool, bool]:
     """Return whether a run is raised, and whether it is struck out."""
     if properties is None:
@@ -402,7 +384,3 @@ def _look(properties: Element | None) -> tuple[bool, bool]:
 def _font(properties: Element | None) -> str:
     fonts = None if properties is None else properties.find(_W + "rFonts")
     return "" if fonts is None else fonts.get(_W + "ascii", fonts.get(_W + "hAnsi", ""))
-
-
-def _bracket(text: str) -> str:
-    return text if len(text) < 2 or text.isalnum() else f"({text})"

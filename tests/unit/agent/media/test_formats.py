@@ -1,12 +1,12 @@
 """The readers of documents give the words that a person sees, each once and in its place.
 
-The files of tests/data/documents were written by the programs that they are named after: excelize 0.1.0, exceljs
-4.4.0, XlsxWriter 3.3.1, openpyxl 3.1.5, python-docx 1.2.0 (fields.docx too, with markup as Word 16 writes it), docx
-9.15.2 of npm, LibreOffice 7.4.7 (hebrew.pdf too; its export to Word and RTF shows a hidden section), pandoc 2.17,
-odfpy 1.4.1, python-pptx 1.0.2, PptxGenJS 4.0.1, ReportLab 5.1.0, pypdf 7.1.1, WeasyPrint 70.0, fpdf2 2.8.9, jsPDF
-4.2.1, pdf-lib 1.17.1, Typst 0.15.2 and Chromium 155 (the page of a browser, printed). flat.fods, form.fodt and
-hidden.fodt hold what LibreOffice 7.4 writes, textedit.rtf what TextEdit 1.18 does, layers.pdf what ISO 32000-1, 8.11
-says of layers.
+The files of tests/data/documents were written by the programs that they are named after: excelize 0.1.0, exceljs 4.4.0,
+XlsxWriter 3.3.1, openpyxl 3.1.5, python-docx 1.2.0 (fields.docx too, with markup as Word 16 writes it), docx 9.15.2 of
+npm, LibreOffice 7.4.7 (hebrew.pdf and libreoffice-nested.rtf too; its export to Word and RTF shows a hidden section),
+pandoc 2.17, odfpy 1.4.1, python-pptx 1.0.2, PptxGenJS 4.0.1, ReportLab 5.1.0, pypdf 7.1.1, WeasyPrint 70.0, fpdf2
+2.8.9, jsPDF 4.2.1, pdf-lib 1.17.1, Typst 0.15.2 and Chromium 155 (the page of a browser, printed). flat.fods, form.fodt
+and hidden.fodt hold what LibreOffice 7.4 writes, textedit.rtf what TextEdit 1.18 does, layers.pdf what ISO 32000-1,
+8.11 says of layers.
 """
 
 import zipfile

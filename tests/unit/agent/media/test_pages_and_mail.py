@@ -2,6 +2,8 @@
 
 from email.message import EmailMessage
 
+import pytest
+
 from kenobot.agent.media.formats.mail import mail_lines
 
 
@@ -50,3 +52,55 @@ def test_lines_that_flow_are_joined() -> None:
     """Thunderbird 128 wraps what it sends so (RFC 3676)."""
     raw = b"Content-Type: text/plain; format=flowed\n\nA long \nline.\n> quoted \n> flows\n-- \nAna\n"
     assert list(mail_lines(raw)) == ["A long line.", "> quoted flows", "-- ", "Ana"]
+
+
+_INVITATION = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:x
+METHOD:{method}
+BEGIN:VEVENT
+UID:1
+ORGANIZER;CN=Ana Ruiz:mailto:ana@example.org
+ATTENDEE;PARTSTAT=ACCEPTED:mailto:luis@example.org
+SUMMARY:Budget
+DTSTART;TZID=Romance Standard Time:20261203T100000
+{end}
+LOCATION:Room 3
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "end", "told"),
+    [
+        ("REQUEST", "DTEND;TZID=Romance Standard Time:20261203T113000", ("Invitation", "11:30", "")),
+        ("REQUEST", "DURATION:PT1H", ("Invitation", "11:00", "")),
+        ("CANCEL", "DURATION:PT1H", ("Cancelled", "11:00", "")),
+        ("REPLY", "DURATION:PT1H", ("Answer to an invitation", "11:00", " accepts")),
+    ],
+)
+def test_an_invitation_in_a_mail_is_read(method: str, end: str, told: tuple[str, str, str]) -> None:
+    """Outlook sends it beside the text, in its own zones; Google Calendar adds the same as a file."""
+    pytest.importorskip("icalendar", reason="the extra `calendar` is not installed")
+    message, written = EmailMessage(), _INVITATION.format(method=method, end=end)
+    message.set_content("See you.")
+    message.add_alternative(written, subtype="calendar")
+    message.add_attachment(written.encode(), maintype="application", subtype="ics", filename="invite.ics")
+    kind, until, answer = told
+    assert list(mail_lines(message.as_bytes())) == [
+        "See you.",
+        f"[{kind}]",
+        "- 2026-12-03 10:00 (Europe/Paris): Budget — Room 3",
+        f"  until 2026-12-03 {until}",
+        "  organiser: Ana Ruiz <ana@example.org>",
+        f"  invited: luis@example.org{answer}",
+        "[attached file: invite.ics]",
+    ]
+
+
+def test_an_invitation_that_is_damaged_is_read_as_it_is_written() -> None:
+    """Nothing of it is lost."""
+    message = EmailMessage()
+    message.set_content("BEGIN:VCALENDAR\nSUMMARY:Budget\n", subtype="calendar")
+    assert list(mail_lines(message.as_bytes())) == ["BEGIN:VCALENDAR", "SUMMARY:Budget"]

@@ -196,7 +196,19 @@ def test_an_answer_that_the_model_declines_is_none(before: tuple[TurnEvent, ...]
     assert effects[-2:] == [ReportFailure(texts.DECLINED, "the model declined to answer"), Stop()]
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "tool_use", "something new"])
+def test_a_model_that_calls_a_tool_nobody_offered_is_asked_once_more() -> None:
+    """Its words announced the call alone; then the person hears what happened."""
+    call, answer = ModelReplied(Reply("I look it up.", "tool_calls")), ModelReplied(Reply("It is five.", "stop"))
+    turn, effects = _play(MessageClaimed(1), EffectDone(), call)
+    assert (effects[-1], turn.pieces) == (AskModel(0), ())
+    _, effects = _play(MessageClaimed(1), EffectDone(), call, answer)
+    assert effects[-1] == ProcessReply((answer.reply,), True)
+    silent = ModelReplied(Reply("", "tool_calls"))
+    _, effects = _play(MessageClaimed(1), EffectDone(), call, silent)
+    assert effects[-1] == ReportFailure(texts.NO_TOOL, "the reply ended before it began: tool_calls")
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "something new"])
 def test_an_answer_cut_before_its_first_word_is_none(reason: str) -> None:
     """The person is told instead of shown a blank; asking for the rest of nothing would end the same way."""
     _, effects = _play(MessageClaimed(1), EffectDone(), ModelReplied(Reply(" \n", reason)))

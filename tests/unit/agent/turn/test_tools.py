@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import turn_steps
 from kenobot.testing.scripted import ScriptedProvider
+from kenobot.testing.tool import AnyTool, tool_context
 from kenobot.tools.memory_search import MemorySearch
 from tests.scene import Scene, _OpenHouse
 from tests.waiting import until
@@ -91,6 +93,33 @@ async def test_a_tool_is_run_and_its_result_shown_to_the_model(tmp_path: Path) -
             (10,),
             (1,),
         ]
+
+
+class Source:
+    """Offers what it is told to. It breaks no rule about names by itself."""
+
+    def __init__(self, *tools: AnyTool) -> None:
+        self.tools, self.revision, self.asked = tools, 0, 0
+
+    def list_tools(self, taken: Collection[str]) -> Sequence[AnyTool]:
+        self.asked += 1
+        return self.tools
+
+
+def test_a_source_may_change_what_it_offers() -> None:
+    """Its tools stand behind the others, in its order; it is asked once a change, and takes no name from another."""
+    source = Source(Tool(name="b"), Tool(name="a"), Tool("other", name="do"), Tool(name="not a name"))
+    own: AnyTool = Tool()
+    box = toolbox.Toolbox([own], toolbox.ToolLimits(), [source])
+    owner = tool_context().principal
+    assert [spec.name for spec in box.offered(owner)] == ["do", "b", "a"]
+    assert box.find("b", owner) is not None
+    source.tools = (Tool(name="c"),)
+    assert [spec.name for spec in box.offered(owner)] == ["do", "b", "a"]
+    source.revision += 1
+    assert [spec.name for spec in box.offered(owner)] == ["do", "c"]
+    assert (box.find("b", owner), [*box.effects], source.asked) == (None, ["do", "c"], 2)
+    assert box.own_names == ("do",)
 
 
 async def test_the_last_words_stand_when_the_answer_is_blank(tmp_path: Path) -> None:
@@ -232,10 +261,11 @@ async def test_a_provider_that_calls_no_tools_is_told_of(tmp_path: Path, caplog:
 
 
 async def test_without_tools_a_call_is_no_call(tmp_path: Path) -> None:
-    """A model that invents one is not waited for."""
-    async with Scene(tmp_path, [calls("a", text="Here you are.")]) as scene:
-        assert "Here you are." in await scene.say("go")
-        assert len(requests(scene)) == 1
+    """A model that invents one is asked once more, and told that there is none."""
+    async with Scene(tmp_path, [calls("a", text="I look it up."), "Here you are."]) as scene:
+        assert await scene.say("go") == "Here you are."
+        _, again = requests(scene)
+        assert "there is none here" in again.messages[-1].text
 
 
 async def test_guests_are_offered_what_changes_nothing(tmp_path: Path) -> None:

@@ -337,6 +337,35 @@ def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:
     assert not home.config_file.exists()
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('command = "x"\nurl = "http://y"', "mcp.hub: a server has either a command or a url."),
+        ("seconds = 3", "mcp.hub: a server has either a command or a url."),
+        ('comand = "x"', 'unknown key "mcp.hub.comand"'),
+        ('url = "http://y"\n[mcp.hub.env]\nA = "b"', "args and env are for a command, headers for a url"),
+        ('command = "x"\n[mcp.hub.env]\nA = "${key}"', 'the secret "key" is not there'),
+        ('command = "x"\n[mcp.hub.secrets]\nkey = "sesame"', '"key" belongs into a file of its own'),
+        ('command = "x"\neffects = ["all"]', "mcp.hub.effects"),
+    ],
+)
+def test_mistakes_in_an_mcp_server_are_explained(home: Home, written: str, said: str) -> None:
+    """Each is one line, and none shows a secret."""
+    (line,) = refused(home, f"[mcp.hub]\n{written}\n")
+    assert said in line
+    assert "sesame" not in line
+
+
+def test_secrets_of_mcp_servers_are_known_to_be_secret(home: Home) -> None:
+    """They come from files or the environment, by names of the owner's own, and are redacted everywhere."""
+    credential(home, "mcp.hub.key", "sesame-one")
+    text = '[mcp.hub]\ncommand = "x"\n[mcp.hub.env]\nmy_token = "a ${key} ${other}"\n'
+    loaded = accepted(home, text, {"KENOBOT_MCP__HUB__SECRETS__OTHER": "sesame-two"})
+    assert loaded.settings.mcp["hub"].filled_env == {"my_token": "a sesame-one sesame-two"}
+    assert {*loaded.secrets()} == {"sesame-one", "sesame-two"}
+    assert "sesame" not in str(loaded.settings)
+
+
 # ── the shipped file ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -349,7 +378,16 @@ def test_the_shipped_file_changes_nothing(home: Home) -> None:
     assert accepted(home, shipped()).origins == {}
 
 
-_EMPTY = {"providers.openai.extra", "providers.claude-cli.environment", "budget.purposes", "budget.prices"}
+_EMPTY = {
+    *("providers.openai.extra", "providers.claude-cli.environment", "budget.purposes", "budget.prices"),
+    "tools.http_request.hosts",
+    "tools.workspaces",
+}
+_TABLES: Mapping[str, Any] = {
+    **dict.fromkeys(("providers", "channels", "observers", "embedders", "transcribers"), True),
+    "tools": set(plugins.names("kenobot.tools")),
+}
+"""The tables of plugins among the settings."""
 
 
 def test_the_shipped_file_says_every_key_with_its_default(home: Home) -> None:
@@ -358,9 +396,7 @@ def test_the_shipped_file_says_every_key_with_its_default(home: Home) -> None:
     Services that speak one API have one table for all, and so do the command-line programs.
     """
     loaded = accepted(home, re.sub(r"(?m)^# ([a-z_]+ = .+)$", r"\1", shipped()))
-    assert loaded.settings.model_dump(
-        exclude={"providers", "channels", "observers", "embedders", "transcribers"}
-    ) == Settings().model_dump(exclude={"providers", "channels", "observers", "embedders", "transcribers"})
+    assert loaded.settings.model_dump(exclude=_TABLES) == Settings().model_dump(exclude=_TABLES)
     expected = {f"{name}.{key}" for name, table in Settings().model_dump().items() for key in table}
     for section, group in PLUGIN_SECTIONS.items():
         for name in plugins.names(group):

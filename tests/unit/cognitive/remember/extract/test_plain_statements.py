@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.remember.extract.heuristic import extract_facts
+from kenobot.cognitive.remember.extract.heuristic import Message, extract_facts, needs_before, read_messages
 from tests.cost import assert_bounded
 
 SAID = date(2026, 11, 23)
@@ -75,6 +75,74 @@ def test_each_class_is_kept_whole_in_both_languages(text: str) -> None:
 def test_passing_states_are_not_kept(text: str) -> None:
     """Moods, whereabouts of a moment, and what everybody says."""
     assert extract_facts(text, SAID) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I brew my own cider", "I have eczema", "I can't swim", "can't eat shellfish", "We don't have a car",
+        "We're renting near the station", "I'm doing an HNC in plumbing", "everyone calls me Spud", "got two ferrets",
+        "smoke roll-ups mostly", "Priya does my nails", "My nan makes lovely jam", "sold my van", "truck's a Volvo",
+        "Fumo puros los domingos", "Leemos poesía", "Me ducho por las noches", "Soy camarero en un bar de Gràcia",
+        "Somos de Cuenca", "No tengo lavavajillas", "No sé conducir", "Voy al cole en bici", "Me dicen Chispas",
+        "El litro de leche lo vendo a 900", "Entro a las 6 de la mañana", "mi turno empieza a las seis",
+        "abandoné la carrera", "me borré del gimnasio", "la lavadora es una Bosch", "internet con Movistar",
+        "I cycle to work now", "ahora ceno a las nueve",
+    ],
+)  # fmt: skip
+def test_what_somebody_does_as_a_rule_is_kept_by_any_verb(text: str) -> None:
+    """In the present, without a subject too, and what has begun or ended in their life."""
+    assert [fact.text for fact in extract_facts(text, SAID)] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I need a coffee", "I keep forgetting", "I give up", "I smell burning", "I bet it rains", "I have a question",
+        "We've a bit of a problem", "I'm doing my best", "got home late", "can't stop laughing", "live and learn",
+        "my boss makes me laugh", "Tom looks tired", "that's Tom", "quit it", "sleep well", "on my way",
+        "if I keep bees, do I need a licence", "my mate says he keeps bees", "Quiero una pizza", "Veo una peli ahora",
+        "Me muero de hambre", "No tengo ganas", "hago lo que puedo", "vamos a ver", "soy idiota", "somos así",
+        "compre leche", "abandone el plan y proponga otro", "cocina algo rico para mí", "dicen que fumo mucho",
+        "si fumo, avísame", "imagina que vendo empanadas", "12 euros in dollars",
+        "desayuno ahora y voy",
+    ],
+)  # fmt: skip
+def test_moods_orders_and_hearsay_in_the_same_form_are_not_kept(text: str) -> None:
+    """They have the verb of a habit, or its place in the sentence, and tell of none."""
+    assert extract_facts(text, SAID) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("I drive for Uber", "and for Bolt"), ("I do yoga on Mondays", "and pilates on Fridays"),
+        ("We have a dog", "and two parrots"), ("I live alone", "retired teacher"), ("mum's in hospital", "ward 6"),
+        ("Soy vegano", "mi hermana también"), ("Estudio derecho", "en Salamanca"),
+        ("Mi hijo tiene 6 años", "va a judo"), ("my sister is a nurse", "she's got asthma"),
+        ("El coche es un Ibiza", "lo uso los domingos"),
+    ],
+)  # fmt: skip
+def test_a_fragment_that_adds_to_a_fact_is_kept_with_it(before: str, text: str) -> None:
+    """Each in its own words; what was said before has to be looked up for it."""
+    [fact] = read_messages([Message(text, SAID, before=before)], ())
+    assert fact.text == f"{before}. {text}"
+    assert needs_before(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("I drive for Uber", "and thanks"), ("We have a dog", "and that's it"), ("Tengo un gato", "y nada más"),
+        ("I work at Tesco", "in 5 minutes"), ("I work at Tesco", "doing my head in"), ("Soy vegano", "y tú"),
+        ("my sister is a nurse", "she's got to go"), ("Mi hijo tiene 6 años", "va a llover"),
+        ("Tengo un gato", "y dime un chiste"), ("I bank with Monzo", "and write me a poem"),
+        ("Nice day", "and two parrots"),
+    ],
+)  # fmt: skip
+def test_a_fragment_that_adds_nothing_is_not_kept(before: str, text: str) -> None:
+    """Thanks, moments and orders, and what stands behind no fact."""
+    assert read_messages([Message(text, SAID, before=before)], ()) == []
 
 
 @pytest.mark.parametrize("names", [("hey im jade", "jade"), ("hola soy fede", "fede")])

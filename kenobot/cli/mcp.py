@@ -1,0 +1,187 @@
+"""`kenobot mcp`: add, list, try out and remove the MCP servers whose tools the model may call."""
+
+import asyncio
+import getpass
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+
+from kenobot.cli import options
+from kenobot.cli.context import CommandContext
+from kenobot.cli.language import say
+from kenobot.cli.setup import toml_edit
+from kenobot.cli.setup.config_text import current_text
+from kenobot.core import lazy
+from kenobot.core.redaction import escape_controls
+from kenobot.core.settings.load import load_settings
+from kenobot.core.settings.mcp import McpServerSettings, check_server_name
+from kenobot.ports.errors import ConfigError
+from kenobot.ports.tool import ToolEffects
+from kenobot.storage import disk
+from kenobot.tools.mcp.connection import ConnectionLost, connect
+from kenobot.tools.mcp.declared import effects_of, offered_name, read_tools
+from kenobot.tools.mcp.kept_list import KeptList
+
+_SECRET = lazy.regex(r"[A-Za-z0-9_-]{1,64}")
+_SECONDS = 90.0  # a program may have to be fetched first
+_SHOWN = 100  # characters of a description
+_NONE = 'There is no MCP server "{}": `kenobot mcp list` shows those that there are.'
+
+
+def add(context: CommandContext) -> int:
+    """Write a server into kenobot.toml and its secrets into files, if the settings hold together with it."""
+    args, home = context.args, context.home
+    name = _checked_name(args.name)
+    if name in context.loaded.settings.mcp:
+        raise ConfigError(f'There is an MCP server "{name}" already: `kenobot mcp remove {name}` removes it.')
+    text = current_text(home)
+    for section, key, value in _written(name, args.program, args.url, args.env, args.header):
+        text = toml_edit.set_value(text, section, key, value)
+    if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
+        raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
+    secrets = {f"mcp.{name}.{secret}": _ask_secret(secret) for secret in args.secret}
+    load_settings(home, os.environ, text=text, new_credentials=secrets)
+    home.prepare()
+    for file, value in secrets.items():
+        disk.replace_text(home.credentials / file, value + "\n")
+    disk.replace_text(home.config_file, text)
+    lines = [say("Saved credentials/{name}, readable by you only.", name=file) for file in secrets]
+    lines += [
+        say("The MCP server {name} is added. Try it: kenobot mcp test {name}", name=name),
+        say("A bot that is running takes it in with its next start."),
+    ]
+    return options.print_row({"name": name, "added": True}, args.json, "\n".join(lines))
+
+
+def list_(context: CommandContext) -> int:
+    """Print the servers of the settings."""
+    folder = context.home.cache / "mcp"
+    rows = [
+        {
+            "name": name,
+            "enabled": server.enabled,
+            "reach": server.url or shlex.join((server.command, *server.args)),
+            "tools": len(KeptList(folder, name, server).load()),
+        }
+        for name, server in sorted(context.loaded.settings.mcp.items())
+    ]
+    return options.print_rows(
+        rows, context.args.json, _list_line, "There are no MCP servers: `kenobot mcp add` adds one."
+    )
+
+
+def test(context: CommandContext) -> int:
+    """Connect with a server and print its tools, with the effects that they are taken to have."""
+    name, server = _find(context)
+    try:
+        title, declared = asyncio.run(_look(server))
+    except ConnectionLost as error:
+        return options.print_failure(
+            f'The MCP server "{name}" cannot be used: {escape_controls(str(error))}.', options.FAILED
+        )
+    tools, left_out = read_tools(declared)
+    wanted = [tool for tool in tools if not server.tools or tool.name in server.tools]
+    rows = [
+        {
+            "name": offered_name(name, tool.name, ()),
+            "tool": tool.name,
+            "description": tool.description,
+            "effects": _named(effects_of(tool, server)),
+        }
+        for tool in wanted
+    ]
+    if not context.args.json:
+        print(escape_controls(say("{name} answers: {title}. Tools: {count}", name=name, title=title, count=len(rows))))
+    for row in rows:
+        options.print_row(row, context.args.json, _tool_lines(row))
+    for why in left_out:
+        print(escape_controls(say("Left out: {why}", why=why)), file=sys.stderr)
+    return 0
+
+
+def remove(context: CommandContext) -> int:
+    """Take a server out of kenobot.toml, with its secrets and its list of tools."""
+    name, server = _find(context)
+    home = context.home
+    text = toml_edit.remove_table(current_text(home), f"mcp.{name}")
+    files = [f"mcp.{name}.{secret}" for secret in server.secrets]
+    load_settings(home, os.environ, text=text, new_credentials=dict.fromkeys(files))
+    disk.replace_text(home.config_file, text)
+    for path in (*(home.credentials / file for file in files), home.cache / "mcp" / f"{name}.json"):
+        path.unlink(missing_ok=True)
+    said = say("The MCP server {name} is removed, with its secrets.", name=name)
+    again = say("A bot that is running takes it in with its next start.")
+    return options.print_row({"name": name, "removed": True}, context.args.json, f"{said}\n{again}")
+
+
+def _written(
+    name: str, program: str, url: str, env: list[str], headers: list[str]
+) -> Iterator[tuple[str, str, toml_edit.Value]]:
+    """Yield what is written of a server: section, key and value."""
+    section = f"mcp.{name}"
+    if url:
+        yield section, "url", url
+    else:
+        try:
+            command, *rest = shlex.split(program)
+        except ValueError as error:  # a quotation without an end, or nothing
+            raise ConfigError(f"The command cannot be read: {error}.") from error
+        yield section, "command", command
+        if rest:
+            yield section, "args", rest
+    for table, pairs, sign in (("env", env, "="), ("headers", headers, ":")):
+        for pair in pairs:
+            key, found, value = pair.partition(sign)
+            if not found or not key.strip():
+                raise ConfigError(f'"{pair}" has no "{sign}" between a name and a value.')
+            yield f"{section}.{table}", key.strip(), value.strip()
+
+
+def _ask_secret(secret: str) -> str:
+    """Read a secret: unseen in a terminal, else a line of the input."""
+    seen = not sys.stdin.isatty()
+    value = sys.stdin.readline() if seen else getpass.getpass(say("The secret {name}: ", name=secret))
+    if not value.strip():
+        raise ConfigError(f'The secret "{secret}" is empty.')
+    return value.strip()
+
+
+def _checked_name(name: str) -> str:
+    try:
+        return check_server_name(name)
+    except ValueError as error:
+        raise ConfigError(f'"{name}": {error}.') from error
+
+
+def _find(context: CommandContext) -> tuple[str, McpServerSettings]:
+    name = context.args.name
+    server = context.loaded.settings.mcp.get(name)
+    if server is None:
+        raise options.NothingFound(_NONE.format(name))
+    return name, server
+
+
+async def _look(server: McpServerSettings) -> tuple[str, list[object]]:
+    """Return what a server calls itself, and its tools. Raises ConnectionLost."""
+    try:
+        async with asyncio.timeout(_SECONDS), connect(server, lambda: None) as connection:
+            return connection.title, await connection.list_tools()
+    except TimeoutError:
+        raise ConnectionLost("it does not answer") from None
+
+
+def _named(effects: ToolEffects) -> list[str]:
+    names = ("reads_private", "brings_untrusted", "way_out", "changes_outside", "asks_first")
+    return [name for name in names if getattr(effects, name)]
+
+
+def _list_line(row: Mapping[str, object]) -> str:
+    state = say("enabled") if row["enabled"] else say("off")
+    return escape_controls(f"{row['name']}  {state}  {row['reach']}  {say('tools: {count}', count=str(row['tools']))}")
+
+
+def _tool_lines(row: Mapping[str, object]) -> str:
+    effects = row["effects"]
+    listed = ", ".join(effects) if isinstance(effects, list) else ""
+    return f"{row['name']}\n    {str(row['description'])[:_SHOWN]}\n    {listed or say('no effects')}"

@@ -1,0 +1,74 @@
+"""Check the workspaces of the settings: none may give tools a way to the bot itself."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from kenobot.core import lazy
+from kenobot.core.settings.explain import origin_prefix
+from kenobot.core.settings.schema import WorkspaceSettings
+from kenobot.ports.workspace import Workspace
+
+_NAME: Final = lazy.regex(r"[a-z0-9][a-z0-9_-]{0,63}")
+_SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/boot")
+
+
+def resolve_workspaces(settings: Mapping[str, WorkspaceSettings]) -> tuple[Workspace, ...]:
+    """Return the workspaces with the folders that their paths lead to now."""
+    return tuple(
+        Workspace(name, Path(os.path.realpath(Path(each.path).expanduser())), each.read_only)
+        for name, each in settings.items()
+    )
+
+
+def find_mistakes(
+    settings: Mapping[str, WorkspaceSettings],
+    home: Path,
+    credentials: Path | None,
+    origins: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield a line for each workspace that may not be one. credentials: secrets that are not in the home."""
+    found = resolve_workspaces(settings)
+    for each in found:
+        why = _why_not(each, settings[each.name].path, home, credentials) or _overlap(each, found)
+        if why:
+            prefix = origin_prefix(("tools", "workspaces", each.name), origins)
+            yield f"{prefix}tools.workspaces.{each.name} = {settings[each.name].path!r}: {why}."
+
+
+def _why_not(workspace: Workspace, written: str, home: Path, credentials: Path | None) -> str:
+    path = workspace.path
+    if not _NAME.fullmatch(workspace.name):
+        return "a workspace is called by a-z, 0-9, - and _"
+    if not written.startswith(("/", "~/")):
+        return "write the whole path, as ~/notes or /srv/notes"
+    if path.exists() and not path.is_dir():
+        return "not a folder"
+    for private in filter(None, (home, credentials)):
+        if _is_within(path, private) or _is_within(private, path):
+            return f"the bot's own files are in {private}: no workspace may hold them, or be among them"
+    if any(_is_within(path, Path(system)) for system in _SYSTEM):
+        return "a folder of the system's, not of yours"
+    own = (Path(__file__).parents[2], Path(sys.prefix))
+    if not workspace.read_only and any(_is_within(program, path) or _is_within(path, program) for program in own):
+        return "the bot's own program is there: with read_only = true it may be read, not changed"
+    return ""
+
+
+def _overlap(workspace: Workspace, others: tuple[Workspace, ...]) -> str:
+    for other in others:
+        if other is not workspace and _is_within(workspace.path, other.path):
+            return f"it is in the workspace {other.name}: name one of the two"
+    return ""
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Return whether `path` is `folder` or in it, whatever names and mounts they have there."""
+    resolved = Path(os.path.realpath(path))
+    if resolved.is_relative_to(os.path.realpath(folder)):
+        return True
+    if not folder.exists():
+        return False
+    return any(each.exists() and each.samefile(folder) for each in (resolved, *resolved.parents))

@@ -1,0 +1,218 @@
+"""Connect to one server by the SDK, whichever era of the protocol it speaks. The SDK is imported here alone."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from kenobot import __version__
+from kenobot.core.redaction import Redactor
+from kenobot.core.settings.mcp import McpServerSettings
+from kenobot.ports.errors import ToolFailed
+from kenobot.ports.provider import Json
+from kenobot.tools.mcp import results
+from kenobot.tools.mcp.declared import MOST_TOOLS
+from kenobot.tools.mcp.schema import shorten
+
+if TYPE_CHECKING:
+    from mcp.client import Client, Transport
+    from mcp.client._transport import TransportStreams
+
+_log = logging.getLogger(__name__)
+
+_MOST_PAGES = 10
+_LONGEST_REASON = 200  # characters
+_LOST_SESSION = ("session not found", "session terminated", "invalid session", "unknown session")
+_WITHOUT_SDK = "the package mcp is missing: install kenobot[mcp]"
+
+
+class ConnectionLost(Exception):
+    """A server cannot be talked with any more. ran: whether the call under way may have been carried out."""
+
+    def __init__(self, reason: str, *, ran: bool = True) -> None:
+        super().__init__(reason)
+        self.ran = ran
+
+
+class Wire(Protocol):
+    """The way to a server: a program or an address."""
+
+    @property
+    def complaint(self) -> str:
+        """Return what it says itself of why it cannot be talked with."""
+        ...
+
+    @property
+    def forgot(self) -> bool:
+        """Return whether it does not know the session any more, so that it has run nothing."""
+        ...
+
+    def open(self) -> "Transport":
+        """Connect."""
+        ...
+
+
+class Connection(Protocol):
+    """A server that is connected."""
+
+    @property
+    def title(self) -> str:
+        """The version of the protocol, and what the server calls itself."""
+        ...
+
+    async def list_tools(self) -> list[object]:
+        """Return what the server lists. Raises ConnectionLost."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Json]) -> str:
+        """Call a tool. Raises ToolFailed and ConnectionLost."""
+        ...
+
+
+Connect = Callable[[Callable[[], None]], contextlib.AbstractAsyncContextManager[Connection]]
+"""Connects to a server, given what to call when it says that its list has changed. Raises ConnectionLost."""
+
+
+@contextlib.asynccontextmanager
+async def connect(settings: McpServerSettings, changed: Callable[[], None]) -> AsyncIterator[Connection]:
+    """Connect to the server of these settings. Raises ConnectionLost, whatever goes wrong."""
+    try:
+        from mcp.client import Client
+        from mcp_types import Implementation, ToolListChangedNotification
+    except ImportError as error:
+        raise ConnectionLost(_WITHOUT_SDK, ran=False) from error
+
+    async def hear(message: object) -> None:
+        if isinstance(getattr(message, "root", message), ToolListChangedNotification):
+            changed()
+
+    wire = _wire(settings)
+    client = Client(
+        _sifted(wire.open()),
+        cache=None,
+        message_handler=hear,
+        client_info=Implementation(name="kenobot", version=__version__),
+    )
+    try:
+        async with client:
+            yield _SdkConnection(client, wire)
+    except Exception as error:
+        raise _lost(error, wire, Redactor(each.get_secret_value() for each in settings.secrets.values())) from error
+
+
+class _SdkConnection:
+    """A connection by the SDK."""
+
+    def __init__(self, client: "Client", wire: Wire) -> None:
+        self._client, self._wire = client, wire
+
+    @property
+    def title(self) -> str:
+        info = self._client.server_info
+        named = f", {shorten(info.name, 60)} {shorten(info.version, 30)}" if info is not None else ""
+        return f"MCP {self._client.protocol_version}{named}"
+
+    async def list_tools(self) -> list[object]:
+        listed: list[object] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            with _losing(self._wire):
+                page = await self._client.list_tools(cursor=cursor)
+            listed += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None or len(listed) >= MOST_TOOLS:
+                break
+        return listed[:MOST_TOOLS]
+
+    async def call(self, name: str, arguments: Mapping[str, Json]) -> str:
+        from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, InputRequiredResult
+        from pydantic import TypeAdapter
+
+        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
+        # Not call_tool: that checks results by the server's own schema, whose patterns may take for ever.
+        adapter: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
+        with _losing(self._wire):
+            result = await self._client.session.send_request(request, adapter)
+        if isinstance(result, InputRequiredResult):
+            wanted = result.model_dump(by_alias=True, mode="json").get("inputRequests") or {}
+            raise ToolFailed(results.word_request(wanted))
+        content = [block.model_dump(by_alias=True, mode="json") for block in result.content]
+        if result.is_error:
+            raise ToolFailed(results.word_failure(content))
+        return results.word_result(content, result.structured_content)
+
+
+@contextlib.contextmanager
+def _losing(wire: Wire) -> Iterator[None]:
+    """Turn what the SDK raises into ConnectionLost, or into ToolFailed where the server answered."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CONNECTION_CLOSED
+    from pydantic import ValidationError
+
+    try:
+        yield
+    except ToolFailed:
+        raise
+    except MCPError as error:
+        if wire.forgot or any(words in str(error).lower() for words in _LOST_SESSION):
+            raise ConnectionLost("it has forgotten this session", ran=False) from error
+        if error.code == CONNECTION_CLOSED:
+            raise ConnectionLost("it ended the connection") from error
+        raise ToolFailed(f"The server refused: {shorten(str(error), _LONGEST_REASON)}") from error
+    except ValidationError as error:
+        raise ToolFailed("The server answered with something that is no result.") from error
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:
+        raise ConnectionLost(_reason(error)) from error
+
+
+@contextlib.asynccontextmanager
+async def _sifted(transport: "Transport") -> "AsyncIterator[TransportStreams]":
+    from kenobot.tools.mcp.sieve import Sieve
+
+    async with transport as (messages, to_server):
+        yield Sieve(messages), to_server
+
+
+def _wire(settings: McpServerSettings) -> Wire:
+    if settings.command:
+        from kenobot.tools.mcp.stdio import ServerProgram
+
+        return ServerProgram(settings.command, settings.args, settings.filled_env)
+    from kenobot.tools.mcp.http import ServerAddress
+
+    return ServerAddress(settings.url, settings.filled_headers)
+
+
+def _lost(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
+    """Say why a server cannot be talked with, with what it says itself."""
+    complaint = shorten(wire.complaint, _LONGEST_REASON)
+    reason = f"{_reason(error)} ({complaint})" if complaint else _reason(error)
+    cause = _first(error)
+    return ConnectionLost(
+        redact(reason), ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause)
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """Return the cause of a failure in a few words."""
+    cause = _first(error)
+    if isinstance(cause, FileNotFoundError):
+        return "there is no such program"
+    return shorten(str(cause), _LONGEST_REASON) or type(cause).__name__
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the first error of a group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Return whether no connection came about, so that nothing was sent."""
+    import httpx2
+
+    return isinstance(error, httpx2.ConnectError)

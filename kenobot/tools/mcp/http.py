@@ -1,0 +1,79 @@
+"""Talk with a server over streamable HTTP: an answer that is no stream of events has a limit."""
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from kenobot.tools.mcp.stdio import LONGEST_LINE
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_NO_SESSION = (400, 404)
+_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+
+
+class _Limited(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        taken = 0
+        async for chunk in self._stream:
+            taken += len(chunk)
+            if taken > LONGEST_LINE:
+                raise httpx2.ReadError("it sent an answer that is too long")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _LimitedTransport(httpx2.AsyncHTTPTransport):
+    """Bounds each answer; those of events are bounded by the SDK, event by event. None may be packed.
+
+    refusal: the status of the last answer, if it was a refusal. forgot: whether that was of a session.
+    """
+
+    refusal = 0
+    forgot = False
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["Accept-Encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        self.refusal = response.status_code if response.status_code >= 400 else 0
+        self.forgot = self.refusal in _NO_SESSION and "mcp-session-id" in request.headers
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise httpx2.ReadError("it packs its answers, though it was asked not to")
+        if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Limited(response.stream)
+        return response
+
+
+class ServerAddress:
+    """The address of a server."""
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self._url, self._headers = url, headers
+        self._transport = _LimitedTransport()
+
+    @property
+    def complaint(self) -> str:
+        """Return what it answered in the place of a message."""
+        return f"HTTP {self._transport.refusal}" if self._transport.refusal else ""
+
+    @property
+    def forgot(self) -> bool:
+        """Return whether it does not know the session any more, so that it has run nothing."""
+        return self._transport.forgot
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> "AsyncIterator[TransportStreams]":
+        """Return the streams of messages to and from it."""
+        client = httpx2.AsyncClient(headers=dict(self._headers), timeout=_TIMEOUT, transport=self._transport)
+        async with client, streamable_http_client(self._url, http_client=client) as streams:
+            yield streams

@@ -1,0 +1,65 @@
+"""The servers of the settings: the tools that they offer, and how each is."""
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kenobot.core.settings.mcp import McpServerSettings
+from kenobot.ports.clock import Clock
+from kenobot.ports.tool import Tool
+from kenobot.tools.mcp.connection import connect
+from kenobot.tools.mcp.declared import offered_name
+from kenobot.tools.mcp.kept_list import KeptList
+from kenobot.tools.mcp.server import McpServer, ServerState
+from kenobot.tools.mcp.tool import McpTool
+
+
+class McpServers:
+    """Offers the tools of several servers. It is a `ToolSource`."""
+
+    def __init__(self, settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock) -> None:
+        """Read the lists that were kept; nothing is connected before `begin`, or a call. cache: of the home."""
+        self._settings = {name: each for name, each in sorted(settings.items()) if each.enabled}
+        self._servers = {
+            name: McpServer(
+                name,
+                partial(connect, each),
+                clock,
+                KeptList(cache / "mcp", name, each),
+                seconds=each.seconds,
+                changed=self._note_change,
+            )
+            for name, each in self._settings.items()
+        }
+        self.revision = 0
+
+    def begin(self) -> None:
+        """Begin to connect with every server."""
+        for server in self._servers.values():
+            server.begin()
+
+    async def aclose(self) -> None:
+        """End every connection."""
+        await asyncio.gather(*(server.aclose() for server in self._servers.values()))
+
+    @property
+    def states(self) -> Sequence[ServerState]:
+        return [server.state for server in self._servers.values()]
+
+    def list_tools(self, taken: Collection[str]) -> Sequence[Tool[Any]]:
+        """Return the tools of all servers, by server and name."""
+        return tuple(self._offer({*taken}))
+
+    def _offer(self, taken: set[str]) -> Iterator[Tool[Any]]:
+        for name, server in self._servers.items():
+            settings = self._settings[name]
+            for tool in server.tools:
+                if not settings.tools or tool.name in settings.tools:
+                    offered = offered_name(name, tool.name, taken)
+                    taken.add(offered)
+                    yield McpTool(offered, tool, server, settings)
+
+    def _note_change(self) -> None:
+        self.revision += 1

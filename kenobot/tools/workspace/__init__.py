@@ -1,0 +1,1 @@
+"""Tools that work in the folders that the owner named: files, a shell, git."""

@@ -1,0 +1,63 @@
+"""Run a command of the shell in a workspace, confined."""
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.ports.tool import ToolContext, ToolEffects
+from kenobot.tools.workspace.confined_runner import ConfinedRunner
+from kenobot.tools.workspace.sandbox import Confinement
+from kenobot.tools.workspace.workspaces import InWorkspace, Workspaces
+
+_MEGABYTE: Final = 1_000_000
+
+
+class ShellSettings(BaseModel, extra="forbid"):
+    seconds: float = Field(25, ge=0.1, le=600, allow_inf_nan=False)
+    memory_mb: int = Field(1000, ge=50, le=1_000_000)
+    processes: int = Field(128, ge=10, le=10_000)
+    file_mb: int = Field(500, ge=1, le=1_000_000)
+    network: bool = False
+
+
+class ShellArguments(InWorkspace):
+    command: str = Field(min_length=1, max_length=10_000, description="For /bin/sh; it starts in the workspace.")
+
+
+class Shell:
+    """Runs a command by /bin/sh in a sandbox that sees the workspace at /work, and the machine's programs."""
+
+    name = "shell"
+    arguments = ShellArguments
+    effects = ToolEffects(asks_first=True, asks_always=True)
+
+    def __init__(self, settings: ShellSettings, workspaces: Workspaces, home: Path) -> None:
+        self._settings, self._workspaces, self._home = settings, workspaces, home
+        self._runner = ConfinedRunner(home)
+        network = "with network" if settings.network else "without network"
+        self.description = f"Run a command in a workspace, in a sandbox {network}; ended after {settings.seconds:g} s."
+
+    async def run(self, arguments: ShellArguments, turn: ToolContext) -> str:
+        """Run it and return its exit status, and what it printed."""
+        wanted, folder = self._settings, self._workspaces.choose(arguments.workspace, turn)
+        confinement = Confinement(
+            folder.workspace.path,
+            self._home,
+            read_only=folder.workspace.read_only,
+            network=wanted.network,
+            seconds=wanted.seconds,
+            memory=wanted.memory_mb * _MEGABYTE,
+            processes=wanted.processes,
+            file=wanted.file_mb * _MEGABYTE,
+        )
+        ended = await self._runner.run(["/bin/sh", "-c", arguments.command], folder, confinement)
+        return ended.tell()
+
+
+def _build(settings: ShellSettings, context: PluginContext) -> Shell:
+    return Shell(settings, Workspaces.of(context), context.home)
+
+
+plugin = Plugin(settings=ShellSettings, build=_build)

@@ -1,0 +1,53 @@
+"""Servers of tests, as the bot has them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from kenobot.core.settings.mcp import McpServerSettings
+from kenobot.ports.clock import Clock, SystemClock
+from kenobot.ports.provider import Json
+from kenobot.ports.tool import Tool
+from kenobot.testing.tool import tool_context
+from kenobot.tools.mcp.server import State
+from kenobot.tools.mcp.servers import McpServers
+
+
+class QuickClock(SystemClock):
+    """Pauses take a hundredth of their time."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds / 100)
+
+
+@asynccontextmanager
+async def running(
+    settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock | None = None
+) -> AsyncIterator[McpServers]:
+    """Have servers connected."""
+    servers = McpServers(settings, cache, clock or QuickClock())
+    servers.begin()
+    try:
+        yield servers
+    finally:
+        await servers.aclose()
+
+
+async def reach(servers: McpServers, state: State, name: str = "") -> None:
+    """Return once the servers, or the one of a name, are in a state."""
+    async with asyncio.timeout(30):
+        while any(each.state != state for each in servers.states if name in ("", each.name)):
+            await asyncio.sleep(0.005)
+
+
+def offered(servers: McpServers) -> dict[str, Tool[Any]]:
+    """The tools that are offered, by name."""
+    return {tool.name: tool for tool in servers.list_tools(())}
+
+
+async def call(servers: McpServers, name: str, **arguments: Json) -> str:
+    """Call a tool as the core does."""
+    tool = offered(servers)[name]
+    return await tool.run(tool.arguments.model_validate(arguments), tool_context())
