@@ -1,6 +1,6 @@
 """The tools that MCP clients are offered: each is a door of the REST API, with the scopes that it needs there."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -43,7 +43,7 @@ class McpTool(Generic[A]):
     arguments: type[A]
     scopes: frozenset[Scope]
     run: Callable[[Caller, A], Awaitable[str]]
-    hints: dict[str, bool] = field(default_factory=dict)
+    hints: Mapping[str, bool] = field(default_factory=dict)  # bounded: the three hints of a tool; start
 
     def opens_for(self, caller: Caller) -> bool:
         """Return whether a caller's key opens the tool."""
