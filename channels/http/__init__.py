@@ -25,6 +25,7 @@ class HttpSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
     owners: tuple[str, ...] = Field(("owner",), description="names of the owner")
     allowed_users: tuple[str, ...] = Field((), description="names of guests")
     allowed_chats: tuple[str, ...] = Field((), description="groups, such as #team, in which everybody may talk")
+    mcp_hosts: tuple[str, ...] = Field((), description="names under which MCP clients reach the server")
     body_kilobytes: int = Field(256, ge=1, le=10_240, description="longest body of a request")
     wait_seconds: float = Field(60, ge=0, le=300, description="how long a caller waits for an answer")
     requests_per_minute: int = Field(300, ge=1, le=100_000, description="requests of one key")

@@ -1,15 +1,18 @@
 """Build the application of the REST API, and its OpenAPI document."""
 
+import importlib.util
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from kenobot import __version__
 from kenobot.api import conversations, memory, operations, schedule
 from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
+from kenobot.api.mcp.endpoint import PATH, McpEndpoint
 from kenobot.api.services import ApiServices
 from kenobot.channels.http import CHANNEL
 from kenobot.ports.errors import ConfigError
@@ -79,10 +82,12 @@ def build_app(services: ApiServices) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.authenticator = Authenticator(services)
+    app.state.authenticator = authenticator = Authenticator(services)
     add_error_handlers(app)
     app.state.health = services.state
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
     for router in (conversations.router, memory.router, schedule.router, operations.router):
         app.include_router(router, responses=_REFUSALS)
+    if importlib.util.find_spec("mcp") is not None:
+        app.router.routes.append(Route(PATH, McpEndpoint(authenticator, services.channel.settings)))
     return app

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Path, Query
@@ -18,11 +18,11 @@ from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
 from kenobot.cognitive.control import undo as undoing
-from kenobot.cognitive.control.forget import forget
+from kenobot.cognitive.control.forget import ForgetResult, forget
 from kenobot.cognitive.control.history import HistoryStep, explain_last_reply, history
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.recall.results import xray
-from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember import admit
 from kenobot.cognitive.store import feedback, links, records
@@ -32,10 +32,10 @@ from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["memory"])
 
-T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
 Status = Literal["active", "superseded", "expired", "archived", "forgotten", "invalidated", "all"]
 MemoryId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-_LONGEST_TEXT, _LONGEST_QUESTION = 4000, 2000
+_LONGEST_TEXT, LONGEST_QUESTION = 4000, 2000
 _LINKS = 20
 
 
@@ -158,7 +158,7 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
     """Return a memory with its links and the messages that told it."""
 
     def read(connection: Connection) -> MemoryInFull:
-        record = _record(connection, caller, number)
+        record = find_record(connection, caller, number)
         around = [
             Neighbour(to=link.dst if link.src == record.id else link.src, type=link.type, confidence=link.confidence)
             for link in links.links_around(connection, record.id, caller.reach, _LINKS)
@@ -179,7 +179,7 @@ async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
     """Return what happened to a memory, newest first."""
 
     def read(connection: Connection) -> list[HistoryStep]:
-        return history(connection, _record(connection, caller, number).id, caller.reach)
+        return history(connection, find_record(connection, caller, number).id, caller.reach)
 
     names = Change.model_fields
     return [
@@ -191,20 +191,26 @@ async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
 @router.get("/recall")
 async def search_memory(
     caller: MemoryReader,
-    q: Annotated[str, Query(min_length=1, max_length=_LONGEST_QUESTION, description="What to search for")],
+    q: Annotated[str, Query(min_length=1, max_length=LONGEST_QUESTION, description="What to search for")],
     limit: Annotated[int, Query(ge=0, le=100, description="Memories at most; 0 as many as fit a prompt")] = 0,
     as_of: Annotated[Moment | None, Query(description="Search what was known then")] = None,
 ) -> dict[str, Any]:
     """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
     out, why."""
+    report = await search(caller, q, limit, as_of)
+    found: dict[str, Any] = json.loads(json.dumps(xray.as_json(report, q)))
+    return found
+
+
+async def search(caller: Caller, question: str, limit: int, as_of: datetime | None = None) -> SearchReport:
+    """Search the memory in reach of a caller as a turn would. limit: memories at most; 0 as many as fit a prompt."""
     services = caller.services
     moment = as_of if as_of is None or as_of.tzinfo else as_of.replace(tzinfo=UTC)
     if moment is None:
-        await services.embedding.embed_query(q)
-    query = MemoryQuery(q, caller.reach, services.clock.now(), services.zone, limit=limit, as_of=moment, force=True)
-    report = await services.database.read_long(lambda connection: recall(connection, services.index, query))
-    found: dict[str, Any] = json.loads(json.dumps(xray.as_json(report, q)))
-    return found
+        await services.embedding.embed_query(question)
+    at = services.clock.now()
+    query = MemoryQuery(question, caller.reach, at, services.zone, limit=limit, as_of=moment, force=True)
+    return await services.database.read_long(lambda connection: recall(connection, services.index, query))
 
 
 @router.get("/conversations/{name}/why")
@@ -252,7 +258,7 @@ async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: Idempo
             raise HTTPException(409, f"not remembered: {decision.reason}")
         return _decided(connection, caller, decision.action, decision.record)
 
-    return await _change(caller, idempotency_key, ("remember", new.text), work, text=new.text)
+    return await change_memory(caller, idempotency_key, ("remember", new.text), Decided, work, text=new.text)
 
 
 @router.put("/memories/{number}")
@@ -262,7 +268,7 @@ async def correct(
     """Put other words in the place of a memory, which stays in its history."""
 
     def work(connection: Connection) -> Decided:
-        _record(connection, caller, number)
+        find_record(connection, caller, number)
         try:
             decision = admit.correct(connection, number, new.text, caller.reach, caller.occasion())
         except LookupError:
@@ -273,7 +279,7 @@ async def correct(
             raise HTTPException(409, f"not corrected: {decision.reason}")
         return _decided(connection, caller, decision.action, decision.record)
 
-    return await _change(caller, idempotency_key, ("correct", number, new.text), work, text=new.text)
+    return await change_memory(caller, idempotency_key, ("correct", number, new.text), Decided, work, text=new.text)
 
 
 @router.delete("/memories/{number}")
@@ -281,13 +287,19 @@ async def forget_memory(caller: MemoryWriter, number: MemoryId, idempotency_key:
     """Forget a memory with what repeats it; an undo of the event brings it back."""
 
     def work(connection: Connection) -> Decided:
-        _record(connection, caller, number)
-        hidden = forget(connection, number, caller.reach, caller.occasion(), reason="by the API")
-        if hidden is None:
-            raise HTTPException(409, "it is not remembered any more")
+        hidden = take_away(connection, caller, number, "by the API")
         return Decided(action="forgotten", memory=number, event=hidden.event)
 
-    return await _change(caller, idempotency_key, ("forget", number), work)
+    return await change_memory(caller, idempotency_key, ("forget", number), Decided, work)
+
+
+def take_away(connection: Connection, caller: Caller, number: int, reason: str) -> ForgetResult:
+    """Forget a memory in reach with what repeats it, inside a transaction. Raises HTTPException."""
+    find_record(connection, caller, number)
+    hidden = forget(connection, number, caller.reach, caller.occasion(), reason=reason)
+    if hidden is None:
+        raise HTTPException(409, "it is not remembered any more")
+    return hidden
 
 
 @router.post("/undo")
@@ -305,22 +317,23 @@ async def undo(caller: MemoryWriter, what: Undo, idempotency_key: IdempotencyKey
         first = (*done.after, *done.before)[0].id
         return Decided(action="undone", memory=first, event=done.event)
 
-    return await _change(caller, idempotency_key, ("undo", what.event), work)
+    return await change_memory(caller, idempotency_key, ("undo", what.event), Decided, work)
 
 
-async def _change(
+async def change_memory(
     caller: Caller,
     name: str,
     request: tuple[object, ...],
-    work: Callable[[Connection], Decided],
+    model: type[M],
+    work: Callable[[Connection], M],
     *,
     text: str = "",
-) -> Decided:
-    """Change memory once, then have its files and its index follow. text: what is to be remembered."""
+) -> M:
+    """Change memory once, as `do_once` does; then have its files and its index follow. text: what is remembered."""
     services = caller.services
     if text:
         await services.embedding.embed_statements([text])
-    done = await do_once(caller, name, request, Decided, work)
+    done = await do_once(caller, name, request, model, work)
     services.memory_files.mark_dirty()
     services.embedding.note_news()
     return done
@@ -331,7 +344,7 @@ def _decided(connection: Connection, caller: Caller, action: str, number: int) -
     return Decided(action=action, memory=number, event=newest[0].event if newest else 0)
 
 
-def _record(connection: Connection, caller: Caller, number: int) -> Record:
+def find_record(connection: Connection, caller: Caller, number: int) -> Record:
     """Return a memory in reach. Raises HTTPException with 404."""
     record = records.get(connection, number, caller.reach)
     if record is None:

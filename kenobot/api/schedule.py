@@ -142,12 +142,12 @@ def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]
     meaning = when.meaning if when is not None else None
     if meaning is None or isinstance(meaning, Choice):
         why = "can mean several things" if meaning is not None else "is not understood"
-        raise HTTPException(409, f"`when` {why}: say it like tomorrow at 8 am, or give `at`")
+        raise HTTPException(409, f"`when` {why}: say it like tomorrow at 8 am, or give the moment: 2026-12-24T20:00")
     return meaning, new.zone
 
 
 def _place(connection: Connection, caller: Caller, text: str) -> Place:
-    elsewhere = (CHANNEL, caller.chat(_CONVERSATION))
+    elsewhere = caller.elsewhere or (CHANNEL, caller.chat(_CONVERSATION))
     if caller.is_owner:
         return owner_place(connection, text, elsewhere, None)
     return Place(*elsewhere, "", True, guess_language(text), f"{CHANNEL}:{caller.user}", caller.write_scope)

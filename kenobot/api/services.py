@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
@@ -10,7 +11,6 @@ from kenobot.agent.ledger.limits import Limit
 from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.webhook import chat_of
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -23,6 +23,14 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
 from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.database import Database
+
+
+class MemoryMirror(Protocol):
+    """The Markdown files that follow memory."""
+
+    def mark_dirty(self) -> None:
+        """Have the files written anew. Call after the commit."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ class ApiServices:
     access: Access
     index: SideIndex
     embedding: EmbeddingWorker
-    memory_files: MemoryFiles
+    memory_files: MemoryMirror
     budgets: tuple[Limit, ...]
     sleep_policy: SleepPolicy
     started: datetime
@@ -55,10 +63,14 @@ class ApiServices:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account that a request speaks for, and what its key opens."""
+    """The account that a request speaks for, and what its key opens.
+
+    elsewhere: the channel and the chat in which an owner is reminded who wrote in none yet; None for the caller's own.
+    """
 
     key: ApiKey
     services: ApiServices
+    elsewhere: tuple[str, str] | None = None
 
     @property
     def user(self) -> str:

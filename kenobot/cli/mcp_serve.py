@@ -1,0 +1,33 @@
+"""`kenobot mcp serve`: memory and agenda as tools for a program of the owner's, over the pipes of this process."""
+
+import asyncio
+import importlib.util
+import signal
+
+from kenobot.cli.context import CommandContext
+from kenobot.cli.memory.sync_files import make_home
+from kenobot.ports.errors import ConfigError
+
+_NEEDED = ("mcp", "fastapi", "uvicorn", "httptools")
+
+
+def serve(context: CommandContext) -> int:
+    if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
+        raise ConfigError(f"The MCP server needs {', '.join(missing)}: run `pip install 'kenobot[mcp,http]'`.")
+    from kenobot.api.mcp.stdio import serve as serve_pipes  # noqa: PLC0415 - where the packages are there
+    from kenobot.cli.mcp_home import OpenHome  # noqa: PLC0415
+
+    make_home(context)
+    context.require_current_schema()
+    # A thread waits for the client's next line, and would hold up an orderly end.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    async def run() -> None:
+        home = OpenHome(context)
+        try:
+            await serve_pipes(home.find_caller)
+        finally:
+            await home.close()
+
+    asyncio.run(run())
+    return 0
