@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from kenobot.agent.embedding_worker import PreviousEmbedders
-from kenobot.agent.media.tool_documents import ToolDocuments
 from kenobot.app import embedder_choice
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_catalogue import PluginCatalogue
@@ -166,10 +165,7 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
 
 def _tools(loaded: ResolvedSettings, surroundings: PluginContext) -> list[Tool[BaseModel]]:
     """Build the enabled tools, with what those that work in folders need. A broken plugin is left out and logged."""
-    folders, media = resolve_workspaces(loaded.settings.tools.workspaces), loaded.settings.media
-    surroundings = replace(
-        surroundings, workspaces=folders, read_document=ToolDocuments(media.document_chars, media.document_seconds)
-    )
+    surroundings = replace(surroundings, workspaces=resolve_workspaces(loaded.settings.tools.workspaces))
     return _enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.")
 
 

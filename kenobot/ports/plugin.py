@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import NoSignals, Signals
-from kenobot.ports.workspace import ReadDocument, Workspace, read_no_document
+from kenobot.ports.workspace import Workspace
 
 PluginKind = Literal["", "channel", "provider", "postprocessor", "embedder", "transcriber", "tool", "observer"]
 
@@ -24,7 +24,7 @@ class PluginContext:
     """The bot that a plugin is built for.
 
     signals: subscribe to its signals, or add middleware; see `kenobot.ports.signals`. workspaces: folders of the
-    owner's in which tools may work. read_document: reads PDF and office files.
+    owner's in which tools may work.
     """
 
     home: Path
@@ -32,7 +32,6 @@ class PluginContext:
     bot_name: str
     signals: Signals = field(default_factory=NoSignals)
     workspaces: tuple[Workspace, ...] = ()
-    read_document: ReadDocument = read_no_document
 
 
 class NoSettings(BaseModel, extra="forbid"):

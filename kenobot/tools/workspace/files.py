@@ -1,17 +1,14 @@
 """List, read, write and edit the files of workspaces."""
 
 import asyncio
-import tempfile
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from pydantic import Field
 
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
+from kenobot.ports.plugin import NoSettings, Plugin
 from kenobot.ports.tool import ToolContext, ToolEffects
-from kenobot.ports.workspace import ReadDocument
 from kenobot.tools.workspace.folder import ListedFile, WorkspaceFolder
 from kenobot.tools.workspace.paths import show_path
 from kenobot.tools.workspace.text import decode_text, exchange, show_lines
@@ -24,6 +21,7 @@ _WRITES: Final = ToolEffects(
     reads_private=False, brings_untrusted=False, way_out=False, changes_outside=True, asks_first=True
 )
 _MOST_READ: Final = 20_000_000  # bytes
+_MOST_TEXT: Final = 200_000  # characters of a document
 _MOST_EDITED: Final = 5_000_000
 _MOST_WRITTEN: Final = 200_000  # characters
 _MOST_LISTED: Final = 200
@@ -71,8 +69,8 @@ class ReadFile:
     arguments = ReadArguments
     effects = READS
 
-    def __init__(self, workspaces: Workspaces, read_document: ReadDocument) -> None:
-        self._workspaces, self._read_document = workspaces, read_document
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
 
     async def run(self, arguments: ReadArguments, turn: ToolContext) -> str:
         """Return its lines from one on, as many as are shown at once."""
@@ -80,15 +78,8 @@ class ReadFile:
         content = await asyncio.to_thread(folder.read, arguments.path, _MOST_READ)
         text = decode_text(content.data)
         if text is None:
-            text = await self._read_binary(arguments.path, content.data)
+            text = await turn.read_document(content.data, arguments.path.rpartition("/")[2], "", _MOST_TEXT)
         return show_lines(text, arguments.first_line)
-
-    async def _read_binary(self, path: str, data: bytes) -> str:
-        """Read a copy of a document: the file itself may be another by the time that a reader opens it."""
-        with tempfile.TemporaryDirectory(prefix="kenobot-file-") as folder:
-            copy = Path(folder) / "document"
-            await asyncio.to_thread(copy.write_bytes, data)
-            return await self._read_document(copy, path.rpartition("/")[2])
 
 
 class WriteArguments(InWorkspace):
@@ -170,11 +161,7 @@ def _show_list(found: list[ListedFile]) -> str:
     return "\n".join(lines) or "(an empty folder)"
 
 
-def _build_reader(_settings: NoSettings, context: PluginContext) -> ReadFile:
-    return ReadFile(Workspaces.of(context), context.read_document)
-
-
 list_files = Plugin(settings=NoSettings, build=lambda _settings, context: ListFiles(Workspaces.of(context)))
-read_file = Plugin(settings=NoSettings, build=_build_reader)
+read_file = Plugin(settings=NoSettings, build=lambda _settings, context: ReadFile(Workspaces.of(context)))
 write_file = Plugin(settings=NoSettings, build=lambda _settings, context: WriteFile(Workspaces.of(context)))
 edit_file = Plugin(settings=NoSettings, build=lambda _settings, context: EditFile(Workspaces.of(context)))

@@ -1,12 +1,13 @@
 """A workspace beside the home of a bot, and the tools that work in it."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.turn.toolbox import PreparedTool, validated
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.plugin import PluginContext
@@ -66,6 +67,6 @@ class Desk:
         if isinstance(parsed, str):
             return f"failed: {parsed}"
         try:
-            return await used.run(parsed, tool_context())
+            return await used.run(parsed, replace(tool_context(), read_document=read_fetched))
         except ToolFailed as error:
             return f"failed: {error}"

@@ -11,13 +11,11 @@ from typing import Any
 
 import pytest
 
-from kenobot.agent.media.tool_documents import ToolDocuments
 from kenobot.ports.identity import Principal
 from kenobot.ports.workspace import Workspace
 from kenobot.testing.tool import tool_context
-from kenobot.tools.workspace.files import ReadArguments, ReadFile
+from kenobot.tools.workspace.files import ReadArguments
 from kenobot.tools.workspace.folder import WorkspaceFolder
-from kenobot.tools.workspace.workspaces import Workspaces
 from tests.unit.tools.workspace.desk import SECRET, Desk
 
 DOCUMENTS = Path(__file__).parents[3] / "data" / "documents"
@@ -270,23 +268,21 @@ async def test_a_long_file_is_read_by_parts(desk: Desk) -> None:
         ("año".encode("utf-8-sig"), "año"),
         ("año".encode("utf-16"), "año"),
         ("año".encode("cp1252"), "año"),
-        (b"\x7fELF\0\0", "failed: It is neither a text nor a document that can be read."),
+        (b"\x7fELF\0\0", "failed: That is no text, page or document, and cannot be read."),
         (b"x" * 9000, f"{'x' * 7000}\n[2000 more characters of this line are not shown]"),
     ],
 )
 async def test_bytes_are_read_as_what_they_are(desk: Desk, data: bytes, told: str) -> None:
     """Texts in the usual encodings; what is none is said to be none."""
     (desk.work / "file").write_bytes(data)
-    tool = ReadFile(Workspaces.of(desk.context), ToolDocuments(10_000, 10))
-    assert await desk.call("read_file", tool, path="file") == told
+    assert await desk.call("read_file", path="file") == told
 
 
 async def test_an_office_file_is_read_by_its_text(desk: Desk) -> None:
     """By the readers of attachments, in a process of its own, also under a name that says nothing."""
     (desk.work / "sheet").write_bytes((DOCUMENTS / "pandoc.docx").read_bytes())
-    tool = ReadFile(Workspaces.of(desk.context), ToolDocuments(10_000, 10))
     expected = (DOCUMENTS / "pandoc.docx.txt").read_text("utf-8").split()[:5]
-    assert (await desk.call("read_file", tool, path="sheet")).split()[:5] == expected
+    assert (await desk.call("read_file", path="sheet")).split()[:5] == expected
 
 
 async def test_a_file_that_is_too_large_is_not_read(desk: Desk) -> None:
