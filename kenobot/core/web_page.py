@@ -31,10 +31,10 @@ _CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # wha
     "li": (("li",), ("ul", "ol", "menu")),
     "dt": (("dt", "dd"), ("dl",)),
     "dd": (("dt", "dd"), ("dl",)),
-    "tr": (("tr", "td", "th"), ("table",)),
+    "tr": (("tr", "td", "th", "caption"), ("table",)),
     "td": (("td", "th"), ("table", "tr")),
     "th": (("td", "th"), ("table", "tr")),
-    **dict.fromkeys(_SECTIONS, (("tr", "td", "th", *_SECTIONS), ("table",))),
+    **dict.fromkeys(_SECTIONS, (("tr", "td", "th", "caption", *_SECTIONS), ("table",))),
     "option": (("option",), ("select", "datalist", "optgroup")),
     "optgroup": (("option", "optgroup"), ("select",)),
     "body": (("head",), ()),
@@ -335,7 +335,9 @@ class _Page:
 
     def _find_place(self, tables: Sequence[_Table]) -> tuple[list[str], int]:
         """Return where lines go, a cell or the page, and how many quotations are around it."""
-        return next(((each.lines, each.quoted) for each in reversed(tables) if each.lines is not None), (self._lines, 0))
+        return next(
+            ((each.lines, each.quoted) for each in reversed(tables) if each.lines is not None), (self._lines, 0)
+        )
 
     def _skip_line(self) -> None:
         """Leave a line blank in a mail, whose paragraphs a reader tells apart by it."""

@@ -10,6 +10,8 @@ from kenobot.core.table_rows import write_row
 
 _MOST_RULES: Final = 1000
 _CROSSED: Final = (0.14, 0.45)  # of the height of a letter, above its line
+_WORD: Final = 0.1  # of the size of letters: a gap within a word
+_BLANK: Final = 0.9  # the same, within words that are drawn at once
 NEAR: Final = 3.0  # points within which rules meet
 
 
@@ -189,7 +191,8 @@ def _fits(glyphs: Sequence[Glyph], xs: Sequence[float]) -> bool:
             if any(each.x0 < x - 0.5 and each.x1 > x + 0.5 for each in letters):
                 return False
             for before, after in pairwise(letters):
-                is_word = after.x0 - before.x1 < 0.1 * (after.y1 - after.y0)
+                blank = _BLANK if before.string and before.string == after.string else _WORD
+                is_word = after.x0 - before.x1 < blank * (after.y1 - after.y0)
                 if is_word and before.x1 <= x + 0.5 and after.x0 >= x - 0.5:
                     return False
     return True
