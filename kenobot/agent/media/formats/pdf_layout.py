@@ -14,6 +14,7 @@ from kenobot.agent.media.formats.pdf_lines import (
     drop_doubles,
     find_lines,
     is_apart,
+    is_leftward,
     is_right_to_left,
     write_line,
 )
@@ -212,7 +213,7 @@ def _is_prose(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
 
 
 def _table(region: Sequence[list[Run]]) -> Iterator[str]:
-    at = 0
+    at, step = 0, -1 if is_leftward(run.text for line in region for run in line) else 1
     while at < len(region):
         end, columns = _region(region, at, close=True)
         columns = _narrow(region[at:end], columns)
@@ -221,7 +222,7 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
                 yield write_line(line)
                 continue
             cells = [" ".join(run.text for run in line if is_within(run, column)) for column in columns]
-            yield write_row(cells) if len(columns) > 1 else write_line(line)
+            yield write_row(cells[::step]) if len(columns) > 1 else write_line(line)
         at = end
 
 

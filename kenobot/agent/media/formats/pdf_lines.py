@@ -294,7 +294,15 @@ def is_apart(above: Sequence[Run], below: Sequence[Run]) -> bool:
 
 def write_line(line: Sequence[Run]) -> str:
     """Write the runs of a line, those that are far apart as cells."""
-    written = line[0].text
-    for before, run in pairwise(line):
-        written += (" | " if run.x0 - before.x1 > FAR * run.size else " ") + run.text
+    ordered = line[::-1] if is_leftward(run.text for run in line) else line
+    written = ordered[0].text
+    for before, run in pairwise(ordered):
+        gap = max(run.x0 - before.x1, before.x0 - run.x1)
+        written += (" | " if gap > FAR * run.size else " ") + run.text
     return written
+
+
+def is_leftward(texts: Iterable[str]) -> bool:
+    """Return whether most letters of cells are read from right to left, as then the cells are."""
+    kinds = [unicodedata.bidirectional(each) for text in texts for each in text]
+    return sum(each in ("R", "AL") for each in kinds) > kinds.count("L")

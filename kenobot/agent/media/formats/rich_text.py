@@ -202,7 +202,7 @@ class _Reader:
             group.codec = _codec(number or 0)
 
     def _layout(self, word: str, number: int | None) -> None:
-        """Follow paragraphs, cells and hidden text."""
+        """Follow paragraphs and hidden text."""
         group, flow = self._group, self._flow
         match word:
             case "par" | "sect" | "page":
@@ -213,6 +213,20 @@ class _Reader:
             case "itap" if number == 2 and not flow.inner and (text := join_text(flow.text).strip()):
                 flow.inside.append(text)
                 flow.text.clear()
+            case "v" | "deleted":
+                group.hidden = number != 0
+            case "super" | "nosupersub" | "up":
+                group.raised = word != "nosupersub" and number != 0
+            case "strike" | "striked":
+                group.struck = number != 0
+            case "plain":
+                group.hidden = group.raised = group.struck = False
+            case _:
+                self._lay_table(flow, word, number)
+
+    def _lay_table(self, flow: _Flow, word: str, number: int | None) -> None:
+        """Follow the cells of tables."""
+        match word:
             case "nestcell":
                 flow.inner.append(join_text(flow.text))
                 flow.text.clear()
@@ -230,14 +244,6 @@ class _Reader:
                 flow.edges.append(number)
             case "row":
                 self._end_row()
-            case "v" | "deleted":
-                group.hidden = number != 0
-            case "super" | "nosupersub" | "up":
-                group.raised = word != "nosupersub" and number != 0
-            case "strike" | "striked":
-                group.struck = number != 0
-            case "plain":
-                group.hidden = group.raised = group.struck = False
 
     def _begin_destination(self, group: _Group, word: str) -> None:
         role = _MARGINS.get(word, "")
