@@ -31,10 +31,10 @@ _CLOSES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # wha
     "li": (("li",), ("ul", "ol", "menu")),
     "dt": (("dt", "dd"), ("dl",)),
     "dd": (("dt", "dd"), ("dl",)),
-    "tr": (("tr", "td", "th"), ("table",)),
+    "tr": (("tr", "td", "th", "caption"), ("table",)),
     "td": (("td", "th"), ("table", "tr")),
     "th": (("td", "th"), ("table", "tr")),
-    **dict.fromkeys(_SECTIONS, (("tr", "td", "th", *_SECTIONS), ("table",))),
+    **dict.fromkeys(_SECTIONS, (("tr", "td", "th", "caption", *_SECTIONS), ("table",))),
     "option": (("option",), ("select", "datalist", "optgroup")),
     "optgroup": (("option", "optgroup"), ("select",)),
     "body": (("head",), ()),
@@ -226,7 +226,7 @@ class _Page:
                 self._tables[-1].cells = []
             case "td" | "th" if self._tables:
                 self._begin_cell(self._tables[-1], given)
-            case "tfoot" | "thead" if self._tables:
+            case "caption" | "tfoot" | "thead" if self._tables:
                 self._tables[-1].begun = len(self._find_place(self._tables[:-1])[0])
             case _:
                 self._begin_words(element.tag, given)
@@ -271,7 +271,7 @@ class _Page:
             self._end_cell(table)
         elif element.tag == "tr":
             self._end_row(table)
-        elif element.tag in ("thead", "tfoot"):
+        elif element.tag in ("caption", "thead", "tfoot"):
             self._move_rows(table, element.tag)
         elif element.tag == "table":
             self._end_row(table)
@@ -335,8 +335,9 @@ class _Page:
 
     def _find_place(self, tables: Sequence[_Table]) -> tuple[list[str], int]:
         """Return where lines go, a cell or the page, and how many quotations are around it."""
-        cell = tables[-1].lines if tables else None
-        return (self._lines, 0) if cell is None else (cell, tables[-1].quoted)
+        return next(
+            ((each.lines, each.quoted) for each in reversed(tables) if each.lines is not None), (self._lines, 0)
+        )
 
     def _skip_line(self) -> None:
         """Leave a line blank in a mail, whose paragraphs a reader tells apart by it."""
@@ -379,7 +380,7 @@ class _Page:
         table.outer = False
 
     def _move_rows(self, table: _Table, section: str) -> None:
-        """Move the rows of a head or foot to where a browser shows them."""
+        """Move a caption, or the rows of a head or foot, to where a browser shows them."""
         into, _ = self._find_place(self._tables[:-1])
         rows = into[table.begun :]
         del into[table.begun :]

@@ -32,6 +32,7 @@ _COVERS: Final = 0.5  # of a page: a picture of this size is what the page shows
 _MOST_GROUNDS: Final = 300
 _WHITE: Final = 0.97
 _MARK: Final = 4  # letters of a raised mark at most
+_UNUSED: Final = (127, 129, 141, 143, 144, 157)  # codes that draw a bullet (ISO 32000-1, annex D.2)
 _RAISED: Final = 1.2  # times the size that a document gives to raised letters: these are drawn on the line
 
 
@@ -240,7 +241,14 @@ class _Fonts(PDFResourceManager):
         is_told = isinstance(encoding, dict) and "Differences" in encoding
         if isinstance(font, PDFSimpleFont) and font.unicode_map is None and not is_told and is_symbol_font(name):
             font.cid2unicode = {code: read_symbols(chr(0xF000 + code), name) for code in range(0x20, 0x100)}
+        elif isinstance(font, PDFSimpleFont) and _name_encoding(encoding) == "WinAnsiEncoding":
+            font.cid2unicode = {**dict.fromkeys(_UNUSED, "•"), **font.cid2unicode}
         return font
+
+
+def _name_encoding(encoding: object) -> str:
+    base = resolve1(encoding.get("BaseEncoding")) if isinstance(encoding, dict) else encoding
+    return literal_name(base) if isinstance(base, PSLiteral) else ""
 
 
 def _is_white(color: object) -> bool:

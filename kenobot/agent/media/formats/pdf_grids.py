@@ -1,15 +1,17 @@
 """Find tables that are drawn with rules between their cells, on a PDF page. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
-from kenobot.agent.media.formats.pdf_lines import find_lines, group_rows, write_line
+from kenobot.agent.media.formats.pdf_lines import find_lines, group_rows, is_leftward, write_line
 from kenobot.agent.media.formats.pdf_text import Glyph, join_words
 from kenobot.core.table_rows import write_row
 
 _MOST_RULES: Final = 1000
 _CROSSED: Final = (0.14, 0.45)  # of the height of a letter, above its line
+_WORD: Final = 0.1  # of the size of letters: a gap within a word
+_BLANK: Final = 0.9  # the same, within words that are drawn at once
 NEAR: Final = 3.0  # points within which rules meet
 
 
@@ -80,7 +82,7 @@ class Grid:
                     own = above
                 row[begin, end] = own
             cells.append(row)
-        return list(self._write(cells))
+        return self._write(cells)
 
     def _spans(self, middle: float) -> Iterator[tuple[int, int]]:
         """Yield the first and last rule of each cell at a height."""
@@ -98,15 +100,17 @@ class Grid:
         across = (rule for rule in self.rules if not rule.is_vertical)
         return any(abs(rule.y0 - y) < NEAR and rule.x0 - NEAR <= x <= rule.x1 + NEAR for rule in across)
 
-    def _write(self, rows: Sequence[Mapping[tuple[int, int], list[Glyph]]]) -> Iterator[str]:
-        told = set[int]()  # cells that are written
+    def _write(self, rows: Sequence[Mapping[tuple[int, int], list[Glyph]]]) -> list[str]:
+        told, written = set[int](), list[list[str]]()  # told: cells that are written
         for row in rows:
             cells = list[str]()
             for (begin, end), glyphs in row.items():
                 lines = [] if id(glyphs) in told else _cell_lines(glyphs)
                 told.add(id(glyphs))
                 cells += [" ".join(lines), *[""] * (end - begin - 1)]
-            yield write_row(cells)
+            written.append(cells)
+        step = -1 if is_leftward(chain.from_iterable(written)) else 1
+        return [write_row(cells[::step]) for cells in written]
 
 
 def _cell_lines(glyphs: Sequence[Glyph]) -> list[str]:
@@ -189,7 +193,8 @@ def _fits(glyphs: Sequence[Glyph], xs: Sequence[float]) -> bool:
             if any(each.x0 < x - 0.5 and each.x1 > x + 0.5 for each in letters):
                 return False
             for before, after in pairwise(letters):
-                is_word = after.x0 - before.x1 < 0.1 * (after.y1 - after.y0)
+                blank = _BLANK if before.string and before.string == after.string else _WORD
+                is_word = after.x0 - before.x1 < blank * (after.y1 - after.y0)
                 if is_word and before.x1 <= x + 0.5 and after.x0 >= x - 0.5:
                     return False
     return True

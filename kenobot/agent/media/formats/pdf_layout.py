@@ -14,11 +14,13 @@ from kenobot.agent.media.formats.pdf_lines import (
     drop_doubles,
     find_lines,
     is_apart,
+    is_leftward,
     is_right_to_left,
     write_line,
 )
 from kenobot.agent.media.formats.pdf_order import (
     Span,
+    find_columns,
     has_figure,
     is_beside,
     is_drawn_apart,
@@ -212,7 +214,7 @@ def _is_prose(region: Sequence[list[Run]], columns: Sequence[Span]) -> bool:
 
 
 def _table(region: Sequence[list[Run]]) -> Iterator[str]:
-    at = 0
+    at, step = 0, -1 if is_leftward(run.text for line in region for run in line) else 1
     while at < len(region):
         end, columns = _region(region, at, close=True)
         columns = _narrow(region[at:end], columns)
@@ -220,16 +222,27 @@ def _table(region: Sequence[list[Run]]) -> Iterator[str]:
             if line is region[0] and len(line) == 1:
                 yield write_line(line)
                 continue
-            cells = [" ".join(run.text for run in line if is_within(run, column)) for column in columns]
-            yield write_row(cells) if len(columns) > 1 else write_line(line)
+            cells = _place(line, columns)
+            yield write_row(cells[::step]) if len(columns) > 1 else write_line(line)
         at = end
+
+
+def _place(line: Sequence[Run], columns: Sequence[Span]) -> list[str]:
+    """Return the text of each column, where a cell of several columns is in the first of them."""
+    cells, last = [""] * len(columns), -1
+    for run in line:
+        at = next(number for number, (_, end) in enumerate(columns) if end > run.x0 or end == columns[-1][1])
+        if at == last and at + 1 < len(columns) and columns[at + 1][0] < run.x1:
+            at += 1
+        cells[at], last = f"{cells[at]} {run.text}".strip(), at
+    return cells
 
 
 def _narrow(lines: Sequence[list[Run]], columns: list[Span]) -> list[Span]:
     """Part the columns of a table by the narrowest gap of its lines, or by any that gives each cell one of its own."""
     if len(columns) < 2:
         return columns
-    spans = [(run.x0, run.x1) for line in lines for run in line]
+    spans = find_columns(lines)
     fine = _join_heads(lines, _merge(spans, _LEAST))
     if len(fine) == max(map(len, lines)):
         return fine

@@ -26,7 +26,9 @@ FAR: Final = 2.0  # the same, one that parts cells on a line of its own
 _APART: Final = 2.2  # of the height of a line: lines further apart than this are of different tables
 _SAME: Final = 0.7  # points: what begins or ends together
 _MARKED: Final = 3.5  # of the height of a line: a mark of a list is no further from its text
-_MARK: Final = re.compile(r"[•◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
+_MARK: Final = re.compile(r"[•‣◦▪●○■□·–—*\-▶➢✓☐☒\ue000-\uf8ff]|\(?(?:\d{1,2}|[a-zA-Z])[.)]")
+_NUMBER: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})*")
+_LARGER: Final = 1.1
 _SIGNS: Final = ("☐", "☒", "☑", "•", "◦", "▪")  # marks that are one wherever they come
 _OPENING, _CLOSING = "([{<«", ")]}>»"
 
@@ -60,7 +62,7 @@ def find_lines(glyphs: Iterable[Glyph]) -> list[list[Run]]:
     rows = group_rows(letters)
     has_blanks = sum(each.text == " " for each in letters) > _BLANKS * len(letters)
     lines = [_join_mark(list(_runs(keep_strings(row), has_blanks=has_blanks))) for row in attach_small(rows)]
-    lines = join_beside([line for line in lines if line])
+    lines = join_beside(list(_join_numbers([line for line in lines if line])))
     lines = part_strings(lines, _run)
     for above, below in pairwise(range(len(lines))):
         lines[below] = _part(lines[below], lines[above])
@@ -111,6 +113,18 @@ def _join_mark(line: list[Run]) -> list[Run]:
     return found[::-1]
 
 
+def _join_numbers(lines: Sequence[list[Run]]) -> Iterator[list[Run]]:
+    """Join the numbers of headings, whose letters are larger than those of the next line, to their words."""
+    for line, below in pairwise([*lines, []]):
+        is_heading = len(line) == 2 and bool(below) and line[0].size > _LARGER * below[0].size
+        if is_heading and _NUMBER.fullmatch(line[0].text) and line[1].x0 - line[0].x1 < _WIDE * line[0].size:
+            number, title = line
+            text, first = f"{number.text} {title.text}", min(number.first, title.first)
+            yield [replace(title, text=text, x0=number.x0, first=first, glyphs=())]
+        else:
+            yield line
+
+
 def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
     larger = max(first.y1 - first.y0, glyph.y1 - glyph.y0)
     return abs((first.y0 + first.y1) / 2 - middle) < 0.45 * larger
@@ -119,10 +133,12 @@ def _is_beside(first: Glyph, middle: float, glyph: Glyph) -> bool:
 def _runs(row: Sequence[Glyph], *, has_blanks: bool) -> Iterator[Run]:
     """Yield the words that are close together. has_blanks: blanks between words are drawn as letters."""
     begun: list[Glyph] = []
-    end, is_justified = 0.0, _is_justified(row)
-    for glyph in row:
+    end, is_justified, operators = 0.0, _is_justified(row), _find_operators(row)
+    for at, glyph in enumerate(row):
         is_blank = not glyph.text.strip()
-        is_moved = has_blanks and bool(begun) and bool(begun[-1].text.strip())  # further along without a blank
+        is_moved = (  # further along without a blank
+            has_blanks and bool(begun) and bool(begun[-1].text.strip()) and not {at - 1, at} & operators
+        )
         share = _WIDE if not is_moved else _MOVED if glyph.string == begun[-1].string else _CELL
         is_wide = glyph.x0 - end > share * (glyph.y1 - glyph.y0)
         is_over = (
@@ -137,6 +153,16 @@ def _runs(row: Sequence[Glyph], *, has_blanks: bool) -> Iterator[Run]:
             end = glyph.x1 if len(begun) == 1 else max(end, glyph.x1)
     if begun:
         yield _run(begun)
+
+
+def _find_operators(row: Sequence[Glyph]) -> set[int]:
+    """Return which letters are signs such as "=", drawn by themselves as in formulas."""
+    return {
+        at
+        for at, glyph in enumerate(row)
+        if unicodedata.category(glyph.text[0]) == "Sm"
+        and all(near.string != glyph.string for near in (*row[max(0, at - 1) : at], *row[at + 1 : at + 2]))
+    }
 
 
 def _is_justified(row: Sequence[Glyph]) -> bool:
@@ -268,7 +294,15 @@ def is_apart(above: Sequence[Run], below: Sequence[Run]) -> bool:
 
 def write_line(line: Sequence[Run]) -> str:
     """Write the runs of a line, those that are far apart as cells."""
-    written = line[0].text
-    for before, run in pairwise(line):
-        written += (" | " if run.x0 - before.x1 > FAR * run.size else " ") + run.text
+    ordered = line[::-1] if is_leftward(run.text for run in line) else line
+    written = ordered[0].text
+    for before, run in pairwise(ordered):
+        gap = max(run.x0 - before.x1, before.x0 - run.x1)
+        written += (" | " if gap > FAR * run.size else " ") + run.text
     return written
+
+
+def is_leftward(texts: Iterable[str]) -> bool:
+    """Return whether most letters of cells are read from right to left, as then the cells are."""
+    kinds = [unicodedata.bidirectional(each) for text in texts for each in text]
+    return sum(each in ("R", "AL") for each in kinds) > kinds.count("L")

@@ -1,5 +1,7 @@
 """Tell columns of a PDF page from rows of a table by the order in which they are drawn. Pure."""
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
@@ -18,6 +20,16 @@ _LEVEL: Final = 0.8  # points: lines at one height
 def is_within(run: Run, column: Span) -> bool:
     """Return whether the middle of a run is in a column."""
     return column[0] <= (run.x0 + run.x1) / 2 <= column[1]
+
+
+def find_columns(lines: Sequence[list[Run]]) -> list[Span]:
+    """Return where the cells of lines are, but for those that have several cells of another line over or under them."""
+    worded = ([run for run in line if any(map(str.isalnum, run.text))] for line in lines)
+    pairs = (pair for line in worded for pair in pairwise(line))
+    gaps = sorted((before.x1, after.x0) for before, after in pairs if before.x1 < after.x0)
+    begins = [begin for begin, _ in gaps]
+    ends = [*reversed(list(accumulate((end for _, end in reversed(gaps)), min))), math.inf]
+    return [(run.x0, run.x1) for line in lines for run in line if ends[bisect_right(begins, run.x0)] >= run.x1]
 
 
 def has_figure(run: Run) -> bool:

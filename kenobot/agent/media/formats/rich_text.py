@@ -2,9 +2,9 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from kenobot.agent.media.formats.equations import write_equation
 from kenobot.agent.media.formats.package import add_text, join_text
@@ -29,6 +29,8 @@ _SIGNS: Final = {"emdash": "—", "endash": "–", "lquote": "‘", "rquote": "�
 _CHARSETS: Final = {0: 1252, 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258,
                     177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250}  # fmt: skip
 
+_SAME: Final = 60  # twips: cells that end together
+
 
 @dataclass(slots=True)
 class _Group:
@@ -49,11 +51,20 @@ class _Group:
     role: str = ""
 
 
+class _Row(NamedTuple):
+    """A row of a table, where its cells end, and the notes to it."""
+
+    cells: Sequence[Cell]
+    edges: Sequence[int]
+    notes: Sequence[str]
+
+
 @dataclass(slots=True)
 class _Flow:
     """Text that is being read: the document, or something beside it.
 
-    inner: cells of a row of a table within a cell. inside: lines of that cell so far.
+    inner: cells of a row of a table within a cell. inside: lines of that cell so far. edges: where the cells of a row
+    end. rows: those of a table so far.
     """
 
     text: list[str] = field(default_factory=list)
@@ -63,6 +74,8 @@ class _Flow:
     lines: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     in_table: bool = False
+    edges: list[int] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
 
 
 def rich_text_lines(raw: bytes) -> Iterator[str]:
@@ -108,7 +121,7 @@ class _Reader:
             elif found["text"]:
                 self._bytes(found["text"])
         self._end_paragraph()
-        self._flush()
+        self._end_table()
         yield from self._margins["header"]
         yield from self._flow.lines
         yield from self._margins["footer"]
@@ -130,6 +143,7 @@ class _Reader:
             outer, self._flow = self._flow, flow
             flow.in_table = False
             self._end_row() if flow.cells else self._end_paragraph()
+            self._end_table()
             self._flow = outer
         text = " / ".join(filter(None, map(str.strip, "\n".join(flow.lines).splitlines())))
         if not text:
@@ -188,7 +202,7 @@ class _Reader:
             group.codec = _codec(number or 0)
 
     def _layout(self, word: str, number: int | None) -> None:
-        """Follow paragraphs, cells and hidden text."""
+        """Follow paragraphs and hidden text."""
         group, flow = self._group, self._flow
         match word:
             case "par" | "sect" | "page":
@@ -199,6 +213,20 @@ class _Reader:
             case "itap" if number == 2 and not flow.inner and (text := join_text(flow.text).strip()):
                 flow.inside.append(text)
                 flow.text.clear()
+            case "v" | "deleted":
+                group.hidden = number != 0
+            case "super" | "nosupersub" | "up":
+                group.raised = word != "nosupersub" and number != 0
+            case "strike" | "striked":
+                group.struck = number != 0
+            case "plain":
+                group.hidden = group.raised = group.struck = False
+            case _:
+                self._lay_table(flow, word, number)
+
+    def _lay_table(self, flow: _Flow, word: str, number: int | None) -> None:
+        """Follow the cells of tables."""
+        match word:
             case "nestcell":
                 flow.inner.append(join_text(flow.text))
                 flow.text.clear()
@@ -210,16 +238,12 @@ class _Reader:
                 flow.cells.append(Cell(list(filter(str.strip, [*inside, *text.splitlines()])), is_outer=bool(inside)))
                 flow.text.clear()
                 flow.inside = []
+            case "trowd" if not flow.inner:
+                flow.edges = []
+            case "cellx" if number is not None and not flow.inner:
+                flow.edges.append(number)
             case "row":
                 self._end_row()
-            case "v" | "deleted":
-                group.hidden = number != 0
-            case "super" | "nosupersub" | "up":
-                group.raised = word != "nosupersub" and number != 0
-            case "strike" | "striked":
-                group.struck = number != 0
-            case "plain":
-                group.hidden = group.raised = group.struck = False
 
     def _begin_destination(self, group: _Group, word: str) -> None:
         role = _MARGINS.get(word, "")
@@ -282,6 +306,7 @@ class _Reader:
         if flow.in_table or flow.cells:  # another paragraph of a cell
             flow.text.append("\n")
             return
+        self._end_table()
         text = join_text(flow.text)
         flow.text.clear()
         if text.strip():
@@ -295,10 +320,29 @@ class _Reader:
         if rest := "".join(flow.text).strip():
             flow.cells.append(Cell([rest]))
         flow.text.clear()
-        flow.lines += write_cells(flow.cells)
+        flow.rows.append(_Row([*flow.cells], [*flow.edges], [*flow.after]))
         flow.cells.clear()
-        flow.lines += flow.after
         flow.after.clear()
+
+    def _end_table(self) -> None:
+        """Write the rows of a table, each cell in its column."""
+        flow = self._flow
+        columns = max((row.edges for row in flow.rows), key=len, default=())
+        for row in flow.rows:
+            flow.lines += write_cells(_place_cells(row, columns))
+            flow.lines += row.notes
+        flow.rows.clear()
+
+
+def _place_cells(row: _Row, columns: Sequence[int]) -> list[Cell]:
+    """Return the cells of a row with empty ones where some take several columns. columns: where these end."""
+    ends = [next((at for at, each in enumerate(columns) if abs(each - edge) < _SAME), -1) for edge in row.edges]
+    if len(row.cells) != len(ends) or ends != sorted(set(ends)) or -1 in ends:
+        return list(row.cells)
+    placed = [Cell([])] * len(columns)
+    for cell, before in zip(row.cells, [-1, *ends], strict=False):
+        placed[before + 1] = cell
+    return placed
 
 
 def _codec(page: int) -> str:

@@ -18,6 +18,7 @@ class _Level:
         self.form = "decimal" if form is None else form.get(_VAL, "decimal")
         self.text = "" if text is None else text.get(_VAL, "")
         self.restarts = restart is None or restart.get(_VAL) != "0"
+        self.has_bullet = bool(self.text.strip()) or element.find(_W + "lvlPicBulletId") is not None
         self.legal = element.find(_W + "isLgl") is not None
 
 
@@ -49,7 +50,7 @@ class ListNumbers:
         if numbered in ("", "0") or level is None:
             return ""
         if level.form == "bullet":
-            return "- "
+            return "- " if level.has_bullet else ""
         return f"{written} " if (written := self._count(numbered, abstract, depth)).strip() else ""
 
     def _add(self, element: Element) -> None:
