@@ -41,7 +41,11 @@ def lost_relative(text: str, message: str) -> str:
     named = {kin for kin, _ in told_relatives(message)}
     plain = text[:_LONGEST].rstrip(" .!")
     for found in (match for pattern in _TOLD for match in pattern.finditer(plain)):
-        if RELATIVES[fold(found["kin"])] in named or fold(found["name"]) in STOPWORDS or _OF.search(plain[: found.start()]):
+        if (
+            RELATIVES[fold(found["kin"])] in named
+            or fold(found["name"]) in STOPWORDS
+            or _OF.search(plain[: found.start()])
+        ):
             continue
         more = _MORE_NAMES.match(plain, found.end())
         words = plain[found.start() : more.end() if more is not None else found.end()]
