@@ -194,6 +194,7 @@ class _Home:
 
     async def _say(self, text: str) -> int:
         await self._house.run_until(self._house.clock.now() + _BETWEEN, SCHEDULE)
+        await self._house.app.embedding.wait_idle()  # a model loads in true time, and the clock here does not wait
         await self._house.say_as(_SPEAKER, text)
         self._row = await self._house.app.database.read(_newest_row)
         self._said[self._row] = text
