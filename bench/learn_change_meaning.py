@@ -20,7 +20,6 @@ from bench import learn_likely_change as by_words
 from bench.learn_likely_change import HARM, Example, Judged, load_dialogues, load_lives, load_pairs, load_statements
 from kenobot.cognitive.remember.extract import change_meaning, likely_change
 from kenobot.cognitive.remember.extract.change_meaning import meaning_features
-from kenobot.evals.life.harm import load_harm
 from kenobot.providers.embedders import usem3
 
 _SEED, _ROUNDS, _TOGETHER, _PULL, _STEP, _SLOWER = 1, 6, 16, 1e-3, 0.01, 0.8
@@ -88,7 +87,7 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     dry: bool = parser.parse_args().dry
     chance = random.Random(_SEED)
-    examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *load_dialogues(load_harm(HARM))]
+    examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *load_dialogues(HARM)]
     vectors = embed(examples)
     judged = list(judge_by_others(examples, vectors))
     for line in by_words.judge(judged):

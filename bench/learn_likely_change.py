@@ -31,12 +31,14 @@ from kenobot.cognitive.remember.extract.likely_change import (
     BUCKETS,
     PAIR_WEIGHT,
     SCALE,
+    WORD_PAIRS,
     LikelyChange,
     StandingStatement,
     memory_features,
     pair_features,
     telling_features,
     tellings,
+    word_pair_features,
 )
 from kenobot.cognitive.remember.extract.sentence_core import question_in
 from kenobot.evals.life import fortnights
@@ -49,15 +51,15 @@ _ROUNDS = 5
 _TOGETHER = 16  # messages that one step learns from
 _AMONG = (0, 0, 2, 5, 9, 9, 20, 40)  # memories of others that stand beside those of a pair
 _BESIDE = (2, 4, 8, 14, 30)  # beside a statement
-_TIMES = {"pair": 1, "statement": 1, "life": 4, "dialogue": 3, "harm": 3, "home": 3}  # how often each is learned from
+_TIMES = {"pair": 1, "statement": 1, "life": 2, "dialogue": 4, "harm": 6, "home": 3}  # how often each is learned from
 _SAID = date(2026, 9, 15)
-_FOLDS = 3
+_FOLDS = 4
 _LEVELS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7)
 _WEIGH = {"pair": 0.1, "statement": 0.05, "life": 0.5, "dialogue": 1.5, "harm": 3.0, "home": 1.0}  # in the regression
 _RIDGE, _FREE = 2.0, 0.05  # pull on the weights of signs, and on that of what the softmax says
 _LEAST = 5  # examples that a sign must be of
 _IN_A_HOME = 40  # dialogues
-_PARTS = 5  # of the dialogues
+_PARTS = 5  # of the writers
 _NEWTON = 20  # steps
 HARM = sorted((Path(fortnights.__file__).parent / "data").glob("harm_*.toml"))
 """The dialogues of `kenobot bench life --harm`."""
@@ -117,7 +119,9 @@ def example(
         for each, pair in zip(standing, pair_features(telling, said, standing), strict=True):
             own = memory_features(each.text)
             weight = 0.5 / math.sqrt(max(1, len(own)))
-            pairs.append([*((place, PAIR_WEIGHT) for place in pair), *((place, weight) for place in own)])
+            words = word_pair_features(telling, each.text)
+            by_words = [(place, 1 / math.sqrt(len(words))) for place in words]
+            pairs.append([*((place, PAIR_WEIGHT) for place in pair), *((place, weight) for place in own), *by_words])
     return Example(
         message,
         tuple(standing),
@@ -189,14 +193,20 @@ def _noted(text: str, said: date, before: str) -> list[StandingStatement]:
     return [StandingStatement(each.text, dict(each.attributes).get("due", ""), each.category) for each in facts]
 
 
-def load_dialogues(dialogues: Sequence[Dialogue]) -> Iterator[Example]:
-    """Iterate over the messages of dialogues that no rule reads: each alone, the last ones also among many."""
+def load_dialogues(paths: Sequence[Path]) -> Iterator[Example]:
+    """Iterate over the messages of dialogues that no rule reads, each file by a writer of its own."""
+    for path in paths:
+        yield from _load_writer(load_harm([path]), path.stem)
+
+
+def _load_writer(dialogues: Sequence[Dialogue], writer: str) -> Iterator[Example]:
+    """Iterate over the messages of a writer's dialogues: each alone, the last ones also among many."""
     homes: list[list[tuple[int, int, StandingStatement]]] = []
     for number, dialogue in enumerate(dialogues):
         noted: list[tuple[int, int, StandingStatement]] = []
         for at, text in enumerate(dialogue.says, 1):
             before = dialogue.says[at - 2] if at > 1 else ""
-            if noted and (made := _left_open(dialogue, at, noted, number, "harm")) is not None:
+            if noted and (made := _left_open(dialogue, at, noted, number, ("harm", writer))) is not None:
                 yield made
             if at < len(dialogue.says):
                 noted += [(number, at, each) for each in _noted(text, _SAID, before)]
@@ -204,33 +214,45 @@ def load_dialogues(dialogues: Sequence[Dialogue]) -> Iterator[Example]:
     for start in range(0, len(dialogues), _IN_A_HOME):
         among = [each for noted in homes[start : start + _IN_A_HOME] for each in noted]
         for number in range(start, min(start + _IN_A_HOME, len(dialogues))):
-            if (made := _left_open(dialogues[number], len(dialogues[number].says), among, number, "home")) is not None:
+            last = dialogues[number], len(dialogues[number].says)
+            if (made := _left_open(*last, among, number, ("home", writer))) is not None:
                 yield made
 
 
 def _left_open(
-    dialogue: Dialogue, at: int, noted: Sequence[tuple[int, int, StandingStatement]], number: int, kind: str
+    dialogue: Dialogue,
+    at: int,
+    noted: Sequence[tuple[int, int, StandingStatement]],
+    number: int,
+    source: tuple[str, str],
 ) -> Example | None:
-    """A message of a dialogue beside memories; None where it asks, or a rule ends something by it."""
+    """A message of a dialogue beside memories; None where it asks, or a rule ends something by it.
+
+    source: the kind and the writer of the example.
+    """
     text, before = dialogue.says[at - 1], dialogue.says[at - 2]
     known = [each.text for _, _, each in noted]
     if question_in(text) or any(fact.verdicts for fact in read_messages([Message(text, _SAID, 1, before)], known)):
         return None
     is_last = at == len(dialogue.says)
     changed = [place for place, (of, told, _) in enumerate(noted) if is_last and of == number and told == dialogue.ends]
-    return example(text, _SAID, [each for _, _, each in noted], frozenset(changed), f"dialogue {number}", kind)
+    kind, writer = source
+    return example(text, _SAID, [each for _, _, each in noted], frozenset(changed), writer, kind)
 
 
 def learn(examples: Sequence[Example]) -> Floats:
-    """The weights: of messages, then of pairs."""
-    weights, squares = np.zeros(2 * BUCKETS), np.full(2 * BUCKETS, 1e-3)
+    """The weights: of messages, of pairs, and of the words of both."""
+    size = 2 * BUCKETS + WORD_PAIRS
+    weights, squares = np.zeros(size), np.full(size, 1e-3)
     order, seeded = list(range(len(examples))), random.Random(_SEED)
     for _ in range(_ROUNDS):
         seeded.shuffle(order)
         for start in range(0, len(order), _TOGETHER):
             slopes = [_slope(weights, examples[at]) for at in order[start : start + _TOGETHER]]
-            places, at = np.unique(np.concatenate([place for place, _ in slopes]), return_inverse=True)
-            slope = np.bincount(at, np.concatenate([value for _, value in slopes])) + _PULL * weights[places]
+            found = np.concatenate([place for place, _ in slopes]), np.concatenate([value for _, value in slopes])
+            of_all = np.bincount(*found, minlength=size)
+            places = np.flatnonzero(of_all)
+            slope = of_all[places] + _PULL * weights[places]
             squares[places] += slope * slope
             weights[places] -= _STEP * slope / np.sqrt(squares[places])
     return weights
@@ -281,7 +303,8 @@ def signs_by_others(examples: Sequence[Example]) -> list[Judged]:
 def folds(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[Example]]]:
     """Iterate over parts of the writers: the examples of all others, and their own."""
     writers = sorted({each.writer for each in examples})
-    fold = {writer: at % _FOLDS for at, writer in enumerate(random.Random(_SEED).sample(writers, len(writers)))}
+    writers.sort(key=lambda writer: writer in {path.stem for path in HARM})  # so that each part has as many of these
+    fold = {writer: at % _FOLDS for at, writer in enumerate(writers)}
     for number in range(_FOLDS):
         others = [each for each in examples if fold[each.writer] != number]
         yield others, [each for each in examples if fold[each.writer] == number]
@@ -335,11 +358,9 @@ def judge(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _part(judged: Judged) -> int:
-    """The part of the dialogues that one is of; none of other examples."""
-    kind, _, number = judged.example.writer.partition(" ")
-    if judged.example.kind == "life":
-        return crc32(judged.example.writer.encode()) % _PARTS
-    return int(number) % _PARTS if kind == "dialogue" else -1
+    """The part of the writers of dialogues and fortnights that one is of; none of other examples."""
+    is_judged = judged.example.kind in ("harm", "home", "life")
+    return crc32(judged.example.writer.encode()) % _PARTS if is_judged else -1
 
 
 def _sure(weights: dict[str, float], each: Judged) -> float:
@@ -362,7 +383,7 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     arguments = parser.parse_args()
     chance = random.Random(_SEED)
-    dialogues = load_dialogues(load_harm(HARM))
+    dialogues = load_dialogues(HARM)
     examples = [*load_pairs(chance), *load_statements(chance), *load_lives(), *dialogues]
     weights, judged = learn(weighed(examples)), signs_by_others(examples)
     for line in judge(judged):

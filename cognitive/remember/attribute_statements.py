@@ -67,8 +67,11 @@ def read_attribute(text: str) -> AttributeStatement | None:
 
 def gives_other_value(text: str, known: str) -> bool:
     """Return whether both texts give the same single-valued attribute of the same subject, each another value."""
-    told, said = read_attribute(text), read_attribute(known)
-    if told is None or said is None or told.attribute != said.attribute or not is_single_valued(told.attribute):
+    told = read_attribute(text)
+    if told is None or not is_single_valued(told.attribute):
+        return False
+    said = read_attribute(known)
+    if said is None or told.attribute != said.attribute:
         return False
     return fold(told.subject) == fold(said.subject) and not is_same_or_more_exact(told.value, said.value)
 

@@ -21,6 +21,8 @@ _TOLD = (
     lazy.regex(rf"\b{_NAME},\s{_MINE}{_KIN}(?=[,.;:!)]|\Z)"),  # "Today my sister …" and "yes, my sister …" name nobody
 )
 _LONGEST = 400
+_MORE_NAMES = lazy.regex(r"(?:\.?\s[^\W\d_a-zß-öø-ÿ][\w-]+)*")
+_OF = lazy.regex(r"\b(?:of|de)\s\Z")  # "the coach of my son is Marta" calls nobody a son
 
 
 def told_relatives(text: str) -> set[tuple[str, str]]:
@@ -37,7 +39,15 @@ def lost_relative(text: str, message: str) -> str:
     "" where there are none, and where the text tells nothing else.
     """
     named = {kin for kin, _ in told_relatives(message)}
-    for found in (match for pattern in _TOLD for match in pattern.finditer(text[:_LONGEST])):
-        if RELATIVES[fold(found["kin"])] not in named and fold(found["name"]) not in STOPWORDS:
-            return found[0] if len(found[0]) < len(text.rstrip(" .!")) else ""
+    plain = text[:_LONGEST].rstrip(" .!")
+    for found in (match for pattern in _TOLD for match in pattern.finditer(plain)):
+        if (
+            RELATIVES[fold(found["kin"])] in named
+            or fold(found["name"]) in STOPWORDS
+            or _OF.search(plain[: found.start()])
+        ):
+            continue
+        more = _MORE_NAMES.match(plain, found.end())
+        words = plain[found.start() : more.end() if more is not None else found.end()]
+        return words if len(words) < len(plain) else ""
     return ""

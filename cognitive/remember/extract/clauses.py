@@ -8,11 +8,15 @@ _STARTS = load_phrases("kenobot.cognitive.remember.extract", "likely_change.toml
 _BETWEEN = lazy.regex(
     rf"(?P<mark>[.!?;]+\s+|,\s+(?:and\s+|but\s+|y\s+|e\s+|pero\s+)?|\s+(?:and|but|y|e|pero)\s+)(?=(?i:{_STARTS})(?!\w))"
 )
+_ONLY_NAMES = lazy.regex(r"\A(?:(?i:my|our|the|mis?|nuestr[oa]s?|el|la|los|las)\s)?[\w'-]+(?:,\s[A-ZÁÉÍÓÚÑ][\w-]+)?\Z")
 
 
 def split_clauses(text: str) -> list[str]:
-    """Split a statement where a clause of its own begins; each as it is written, with what stands before the next."""
-    ends = [found.start() for found in _BETWEEN.finditer(text)]
+    """Split a statement where a clause of its own begins; each as it is written, with what stands before the next.
+
+    What only names somebody is no clause: "mi mujer, Rosalía", "my wife and I".
+    """
+    ends = [found.start() for found in _BETWEEN.finditer(text) if not _ONLY_NAMES.match(text[: found.start()])]
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 

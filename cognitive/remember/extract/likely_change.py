@@ -2,10 +2,10 @@
 
 Which memory it would be is told by a softmax over all memories and "none", for the message and for each of its
 sentences: what the words are (words, pairs of them and runs of letters, each by its hash), what each memory is, and
-what both have to do with each other: shared words by how rare they are, kinds of values, names, how long ago the
-memory was told and when it is due. Its weights, one signed byte for each hash, are `likely_change.bin`. Whether to
-ask is then told by a few signs of both (`change_signs`), weighed by a logistic regression whose weights are
-`change_signs.json`. Both are learned by `python -m bench.learn_likely_change`.
+what both have to do with each other: shared words by how rare they are, each word of one beside each of the other,
+kinds of values, names, how long ago the memory was told and when it is due. Its weights, one signed byte for each
+hash, are `likely_change.bin`. Whether to ask is then told by a few signs of both (`change_signs`), weighed by a
+logistic regression whose weights are `change_signs.json`. Both are learned by `python -m bench.learn_likely_change`.
 """
 
 import json
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from zlib import crc32
 
@@ -49,6 +49,9 @@ SIGNS_BOTH_FILE = "change_signs_both.json"
 
 BUCKETS = 1 << 15
 """Hashes that features fall into, of the message and of its pairs with memories each."""
+
+WORD_PAIRS = 1 << 16
+"""Hashes that a word of the message beside one of a memory falls into."""
 
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
@@ -85,6 +88,7 @@ _DATE = lazy.regex(
 )
 _CODE = lazy.regex(r"\b(?=\w*\d)(?=\w*[a-z])\w{4,}\b|\b\d{4,}\b")
 _KINDS = {"time": _TIME, "money": _MONEY, "day": _DAY, "date": _DATE, "code": _CODE}
+_FIRST_PAIR, _APART, _SHIFT, _MASK = 2 * BUCKETS, 40503, 8, WORD_PAIRS - 1
 _VALUES = frozenset({"time", "money", "day", "date", "number"})
 _NUMBER = lazy.regex(r"(?<!\w)[£$€]?\d+(?:[.,:]\d+)*")
 _NAME = lazy.regex(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w'-]+|\A[A-ZÁÉÍÓÚÑ][\w-]+(?='s)")
@@ -217,7 +221,13 @@ def _logits(telling: str, said: date, standing: Sequence[StandingStatement]) -> 
     shared = sum(weights[each] for each in own) / math.sqrt(len(own))
     pairs = pair_features(telling, said, standing)
     return [
-        (shared + _of_memory(each.text) + PAIR_WEIGHT * sum(weights[at] for at in pair)) / SCALE
+        (
+            shared
+            + _of_memory(each.text)
+            + PAIR_WEIGHT * sum(map(weights.__getitem__, pair))
+            + _of_words(telling, each.text)
+        )
+        / SCALE
         for each, pair in zip(standing, pairs, strict=True)
     ]
 
@@ -265,6 +275,18 @@ def pair_features(telling: str, said: date, standing: Sequence[StandingStatement
         yield [BUCKETS + _hash(name) for name in names]
 
 
+def word_pair_features(telling: str, text: str) -> list[int]:
+    """Return the hashes of each word of a telling beside each of a memory; see `_of_words` for what they weigh."""
+    known = _read(text[:_LONGEST]).as_memory
+    return [_FIRST_PAIR + ((one + other >> _SHIFT) & _MASK) for one in _read(telling).as_telling for other in known]
+
+
+def _of_words(telling: str, text: str) -> float:
+    """Add up what the words of both weigh; each pair one by the root of their number."""
+    weights, places = _weights(), word_pair_features(telling, text)
+    return sum(map(weights.__getitem__, places)) / math.sqrt(len(places))
+
+
 class _Text:
     """A text by its words: folded, their stems, names, numbers, and the kinds of values that it has."""
 
@@ -281,6 +303,21 @@ class _Text:
         self.names = frozenset(fold(name).removesuffix("'s") for name in _NAME.findall(text))
         kinds = {kind for kind, pattern in _KINDS.items() if pattern.search(self.plain)}
         self.kinds = frozenset({*kinds, *(["number"] if self.numbers else []), *(["name"] if self.names else [])})
+        self.text = text
+
+    @cached_property
+    def as_memory(self) -> tuple[int, ...]:
+        """Hash its words, and what kinds of values it has, for `word_pair_features`."""
+        stems = (min(found) for found in self.by_word.values())
+        return tuple(crc32(name.encode()) for name in (*stems, *(f"#{kind}" for kind in sorted(self.kinds)), "any"))
+
+    @cached_property
+    def as_telling(self) -> tuple[int, ...]:
+        """Hash the same and the signs of a change; apart from those of memories."""
+        stems, signs = (min(found) for found in self.by_word.values()), read_signs(self.text)
+        names = [*stems, *(f"#{kind}" for kind in sorted(self.kinds)), f"own {signs.own_head}"]
+        names += [*(f"cue {name}" for name in sorted(signs.cues)), *(f"doubt {name}" for name in sorted(signs.doubts))]
+        return tuple(_APART * crc32(name.encode()) for name in names)
 
     def shared(self, other: "_Text") -> list[str]:
         """Return its words that another text has, too."""

@@ -19,6 +19,7 @@ _MEASURES = lazy.regex(rf"(?:\s?(?:{_ROWS['measures']})(?!\w))*")
 _NEXT = lazy.regex(rf"\W*\Z|[,;]|\s(?:{_ROWS['next']})\s")
 _STAYS = lazy.regex(rf"(?<!\w)(?:{_ROWS['stays']})(?!\w)")
 _IS = lazy.regex(r"\s(?:is|are|es|son)\s")
+_PHRASE = lazy.regex(rf"\s(?:{_ROWS['next']})\s")
 _ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
 _MARKS = r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)"
 _PART = lazy.regex(_MARKS)
@@ -26,6 +27,7 @@ _PARTS = lazy.regex(rf"{_MARKS}|\s(?=(?:with|con)\s)")  # and who is with them
 _HALF_PAST = lazy.regex(r"\sy (?:media|cuarto|pico|\d+)\b")  # of an hour: it joins no two things
 _LEAST_OF_PARTS = 3  # words that carry a meaning
 _LEAST = 2  # words of its own that a memory needs to be understood
+_LEAST_TO_TELL = 3  # and to tell anything: "the surgery opens" tells nothing
 
 
 def has_parts(text: str) -> bool:
@@ -52,11 +54,12 @@ def _is_apart(part: Signs, told: Signs) -> bool:
     return bool(part.stems or part.values) and not shares
 
 
-def without_value(text: str, message: str) -> str:
+def without_value(text: str, message: str, *, is_part: bool = False) -> str:
     """Return a memory without the phrase of a value of which a message tells another; "" where none alone is meant.
 
     That is the part behind a comma or an "and" that the value is in, or a value with the words that lead to it: "on
-    Thursdays", "a las 5". Nothing is taken out for a message that says that all of it is over.
+    Thursdays", "a las 5". Nothing is taken out for a message that says that all of it is over. is_part: the person said
+    that a part goes on holding, so that less need be left.
     """
     told, known, plain = read_signs(message), read_signs(text), fold(text)
     kinds = [kind for kind in told.values.keys() & known.values.keys() if told.values[kind] - known.values[kind]]
@@ -67,7 +70,8 @@ def without_value(text: str, message: str) -> str:
     for start, end in sorted({span for found in spans for span in found}, reverse=True):
         left = _cut_part(left, start, end) or _cut_phrase(left, start, end)
     is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text and not left.endswith("'s")
-    return left if is_clear and (_count_meant(left) >= _LEAST or read_signs(left).values) else ""
+    least = _LEAST if is_part or _PHRASE.search(fold(left)) else _LEAST_TO_TELL
+    return left if is_clear and (_count_meant(left) >= least or read_signs(left).values) else ""
 
 
 def _join(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

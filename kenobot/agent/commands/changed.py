@@ -90,7 +90,7 @@ def _follow(
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox.read_text(connection, asked.asked)
-    said, kept = asked.clause or old.text, _find_kept(asked, old.text, message)
+    said, kept = asked.clause or old.text, _find_kept(asked, old.text, message, is_part=answered.is_part)
     if not answered.is_yes and not kept:
         from kenobot.agent.commands.correct import ask_for_words  # noqa: PLC0415 - seldom needed, and it reads facts
 
@@ -105,12 +105,12 @@ def _follow(
     return CommandAnswer(text, ((undo_button(event, call.language),),))
 
 
-def _find_kept(asked: ChangePayload, text: str, message: str) -> str:
+def _find_kept(asked: ChangePayload, text: str, message: str, *, is_part: bool) -> str:
     """Return the words that still hold of what was asked about; "" where none do, or it is not clear which."""
     if asked.whole:
         return ""
     said = asked.clause or text
-    return without_value(said, message) or lost_relative(said, message)
+    return without_value(said, message, is_part=is_part) or lost_relative(said, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:

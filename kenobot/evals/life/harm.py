@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.remember.extract.change_signs import read_signs
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.lexicon import STOPWORDS
+from kenobot.cognitive.text.relatives import RELATIVES, told_relatives
 from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.words import fold
+from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
 from kenobot.evals.life.live import PROMISED, SCHEDULE, everything, told_by
@@ -191,6 +194,7 @@ class _Home:
 
     async def _say(self, text: str) -> int:
         await self._house.run_until(self._house.clock.now() + _BETWEEN, SCHEDULE)
+        await self._house.app.embedding.wait_idle()  # a model loads in true time, and the clock here does not wait
         await self._house.say_as(_SPEAKER, text)
         self._row = await self._house.app.database.read(_newest_row)
         self._said[self._row] = text
@@ -276,10 +280,29 @@ def _is_word_for_word(record: Record, said: dict[int, str]) -> bool:
 
 
 def _is_over(was: Sequence[Record], after: Sequence[Record], rest: str) -> bool:
-    """Return whether memories of what ended hold it no longer: each is gone, or says what still holds and no more."""
+    """Return whether memories of what ended hold it no longer: each is gone, or says no more of it."""
     now = {each.id: each for each in after}
-    left = [now[each.id] for each in was if each.id in now and _is_live(now[each.id])]
-    return all(rest and _plain(each.text) in _plain(rest) for each in left)
+    return all(
+        _is_rid_of(each.text, now[each.id].text, rest) for each in was if each.id in now and _is_live(now[each.id])
+    )
+
+
+def _is_rid_of(was: str, left: str, rest: str) -> bool:
+    """Return whether what is left of a memory no longer holds what ended.
+
+    It says only what still holds, or has none of the hours, days and figures that do not; or says only whose relative
+    somebody is: "my daughter Renata".
+    """
+    if rest:
+        over = _read_values(was) - _read_values(rest)
+        return _plain(left) in _plain(rest) or (bool(over) and not over & _read_values(left))
+    names = {name for _, name in told_relatives(left)}
+    says = {word for word in words(fold(left)) if word not in STOPWORDS and word not in RELATIVES}
+    return left != was and bool(names) and says <= names
+
+
+def _read_values(text: str) -> set[tuple[str, str]]:
+    return {(kind, value) for kind, found in read_signs(text).values.items() for value in found}
 
 
 def _stands(rest: str, records: Sequence[Record]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.text.relatives import told_relatives
+from kenobot.cognitive.text.relatives import lost_relative, told_relatives
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,20 @@ from kenobot.cognitive.text.relatives import told_relatives
 def test_a_relation_is_told_beside_a_name(text: str, told: set[tuple[str, str]]) -> None:
     """Before the name or behind it, in either language, and only of the speaker's own people."""
     assert told_relatives(text) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "kept"),
+    [
+        ("Mi hija Renata estudia derecho", "Renata se cambió a psicología", "Mi hija Renata"),
+        ("My sister Ana Belén lives in Leeds", "Ana Belén moved to York", "My sister Ana Belén"),
+        ("My husband Walter works at the port", "my husband Walter is retired", ""),
+        ("My boss is Linda Cho", "Linda left, now I report to Abdul", ""),
+        ("My landlord is Mr. Petrov", "the building was sold", ""),
+        ("La entrenadora de mi hijo es Marta", "ahora lo entrena Goyo", ""),
+        ("The coach of my son is Marta", "Goyo trains him now", ""),
+    ],
+)
+def test_who_somebody_is_stays_when_the_rest_is_over(text: str, message: str, kept: str) -> None:
+    """Nothing stays where that is all a text tells, and nobody is called what somebody else is."""
+    assert lost_relative(text, message) == kept

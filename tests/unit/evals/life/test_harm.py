@@ -5,6 +5,9 @@ from pathlib import Path
 from kenobot.evals.life.harm import Dialogue, HarmScore, load_harm, play, play_in_a_home
 
 ENDS = Dialogue("es", ("apunta que entro a trabajar a las 7 y media", "desde mañana entro a trabajar a las 13"), ends=1)
+PART = Dialogue(
+    "en", ("My yoga is on Mondays with Ruth", "yoga has moved to Tuesdays from now on"), ends=1, rest="with Ruth"
+)
 REMARK = Dialogue("en", ("My sister lives in Leeds", "it rained all day"))
 
 
@@ -13,6 +16,13 @@ async def test_a_change_is_applied_by_a_truthful_yes() -> None:
     score = HarmScore("alone")
     await play(ENDS, score)
     assert (score.changes, score.held, score.with_answers, score.harm) == (1, 1, 1, 0)
+
+
+async def test_a_memory_without_the_value_that_ended_is_applied() -> None:
+    """Its other words may stay, as far as they hold."""
+    score = HarmScore("alone")
+    await play(PART, score)
+    assert (score.held, score.with_answers, score.harm) == (1, 1, 0)
 
 
 async def test_one_home_counts_the_memories_of_all_dialogues() -> None:

@@ -62,9 +62,31 @@ def test_what_is_left_keeps_its_subject(text: str, clause: str, left: str) -> No
     assert without_clause(text, clause) == left
 
 
-@pytest.mark.parametrize("text", ["I live in Bath", "I like fish and chips", "vendo pan y leche"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Bath",
+        "I like fish and chips",
+        "vendo pan y leche",
+        "mi señora y yo tenemos un vocho del 94",
+        "Mi mujer, Rosalía, está en paro",
+        "my wife and I have a boat",
+    ],
+)
 def test_a_statement_of_one_clause_is_meant_whole(text: str) -> None:
-    """A list is no clause of its own, and without the one clause nothing is left."""
+    """A list or whom it is about is no clause of its own, and without the one clause nothing is left."""
     assert split_clauses(text) == [text]
     assert find_clause("not any more", DAY, text) == ""
     assert without_clause(text, text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("I've a landline, it's 0121 496 0000", "we no longer have the landline"),
+        ("I'm allergic to eggs, have been since I was small", "the egg allergy is gone"),
+    ],
+)
+def test_what_says_nothing_without_a_clause_goes_with_it(text: str, message: str) -> None:
+    """All of the statement is meant, so that no half of it stays."""
+    assert find_clause(message, DAY, text) == ""

@@ -1,0 +1,23 @@
+"""What of a memory goes on holding when another value takes the place of one of its own."""
+
+import pytest
+
+from kenobot.cognitive.remember.extract.value_phrase import without_value
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "yes", "part"),
+    [
+        ("The surgery opens at 8.30", "surgery opens at 8 now", "", "The surgery opens"),
+        ("saco la basura los martes", "la basura pasa los jueves", "", "saco la basura"),
+        ("My yoga is on Mondays with Ruth", "yoga is on Tuesdays now", *["My yoga with Ruth"] * 2),
+        ("Entreno con Leo los martes", "entrenamos los jueves", *["Entreno con Leo"] * 2),
+        ("Leo plays football on Tuesdays", "football is on Thursdays now", *["Leo plays football"] * 2),
+    ],
+)
+def test_words_that_tell_nothing_without_a_value_stay_only_as_a_part(
+    text: str, message: str, yes: str, part: str
+) -> None:
+    """After a yes all of it is over; who says that only a part is keeps them."""
+    assert without_value(text, message) == yes
+    assert without_value(text, message, is_part=True) == part
