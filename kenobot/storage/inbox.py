@@ -459,6 +459,12 @@ def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
     return connection.execute(f"SELECT 1 FROM inbox WHERE {where}", (message, attempt)).fetchone() is not None
 
 
+def newest_id(connection: Connection) -> int:
+    """Return the id of the message that came last; 0 where none did."""
+    found: int = connection.execute("SELECT coalesce(max(id), 0) FROM inbox").fetchone()[0]
+    return found
+
+
 def finish(connection: Connection, message: int, attempt: int, end: FinalState, at: datetime, reason: str = "") -> None:
     """Mark a message and its fragments done, inside a transaction.
 

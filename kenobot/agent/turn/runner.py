@@ -59,7 +59,7 @@ from kenobot.core.log import current_trace
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
 from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import RenderedAnswer, render_answer, render_file, sends_files
+from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
@@ -410,17 +410,22 @@ class TurnRunner:
         if data.over_budget:
             notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
         notes += secret_question.secret_notes(data)
-        if self._s.tools is not None and (question := self._s.tools.question(data)):
-            notes.append(question)
-        elif data.report is not None and data.report.change is not None:
+        question = self._s.tools.question(data) if self._s.tools is not None else ""
+        if not question and data.report is not None and data.report.change is not None:
             notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
         if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
             notes.append(held)
         whole = "\n\n".join((clean, *notes))
         if data.as_file and (file := answer_file(clean, data.language)) is not None:
             note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
-            return render_file(self._s.channels, data.pending.inbound.channel, file, note, whole)
-        return self._render_answer(data, whole)
+            answer = render_file(self._s.channels, data.pending.inbound.channel, file, note, whole)
+        else:
+            answer = self._render_answer(data, whole)
+        if not question:
+            return answer
+        # Messages of its own: no end of the answer is left out before it, and no mark in the answer changes its look.
+        parts = render(self._s.channels, data.pending.inbound.channel, question)
+        return RenderedAnswer([*answer.parts, *parts], f"{answer.text}\n\n{question}")
 
     def _write(
         self, connection: Connection, data: TurnData, answer: RenderedAnswer

@@ -13,7 +13,7 @@ from kenobot.core import lazy, texts
 from kenobot.core.redaction import escape_controls
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.provider import Json, ToolCall
-from kenobot.storage import approvals, conversation, tool_grants
+from kenobot.storage import approvals, conversation, inbox, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
@@ -42,6 +42,9 @@ _ANSWER_WITHIN = timedelta(hours=1)
 _LONGEST_ALWAYS = 30  # characters
 _LONGEST = 1000  # characters of a call that is shown
 _FENCE = "```"
+_BLANK = lazy.regex(  # letters, marks and signs that have no look of their own
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
 _LINKS = lazy.regex(r"(?<=\w)(?:\.(?=\w)|:(?=//))")
 
 
@@ -74,6 +77,7 @@ def ask(connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, .
     pending, (call, told) = data.pending, data.held_back
     newest = conversation.newest_message_id(connection, pending.session)
     payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _shown(call)}
+    payload["behind"] = inbox.newest_id(connection)  # what was written by then answers something else
     by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
     payload |= {"id": call.id, "name": call.name, "arguments": dict(call.arguments), "by_rule": by_rule}
     until = at + _ANSWER_WITHIN
@@ -112,8 +116,11 @@ def find_asked(connection: Connection, data: TurnData, at: datetime) -> Approval
         return None
     if (asked.session, asked.account) != (pending.session, pending.inbound.user):
         return None
-    is_newest = asked.payload.get("after") == conversation.newest_message_id(connection, pending.session)
-    return asked if data.pressed or quotes or is_newest else None
+    if data.pressed or quotes:
+        return asked
+    behind, after = asked.payload.get("behind", 0), asked.payload.get("after")
+    is_later = isinstance(behind, int) and pending.id > behind
+    return asked if is_later and after == conversation.newest_message_id(connection, pending.session) else None
 
 
 def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswer, at: datetime) -> ToolCall | None:
@@ -144,7 +151,15 @@ def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: dat
 
 def describe_call(call: ToolCall) -> str:
     """Return a call in one line: the tool's name, and its arguments as JSON."""
-    return escape_controls(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+    text = escape_controls(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+    return text if text.isascii() else "".join(map(_visible, text))
+
+
+def _visible(letter: str) -> str:
+    """Return a letter, or its escape where nobody would see it: words can be hidden in such letters."""
+    if letter.isprintable() and not _BLANK.match(letter):
+        return letter
+    return letter if letter in "\n\t" else f"\\u{ord(letter):04x}"
 
 
 def _shown(call: ToolCall) -> str:

@@ -1,14 +1,17 @@
 """Decide by the owner's rules whether a tool call is run, refused, or put to the owner first. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Literal
+from posixpath import normpath
+from typing import Final, Literal
 
 from kenobot.core.settings.schema import ToolRule
 from kenobot.ports.provider import Json, ToolCall
 from kenobot.ports.tool import ToolEffects
 
 Decision = Literal["allow", "ask", "deny"]
+
+_ROOT: Final = "/work"  # of a workspace, as models may write it
 
 
 def decide(rules: Sequence[ToolRule], call: ToolCall, effects: ToolEffects, *, private: bool) -> Decision:
@@ -24,12 +27,38 @@ def decide(rules: Sequence[ToolRule], call: ToolCall, effects: ToolEffects, *, p
 
 def _matches(rule: ToolRule, call: ToolCall, *, private: bool) -> bool:
     is_here = rule.where == "anywhere" or (rule.where == "private") == private
-    return is_here and fnmatchcase(call.name, rule.tool) and _match_arguments(rule.arguments, call.arguments)
+    if not (is_here and fnmatchcase(call.name, rule.tool)):
+        return False
+    every = rule.decision == "allow"
+    return all(_match(name, call.arguments.get(name), pattern, every=every) for name, pattern in rule.arguments.items())
 
 
-def _match_arguments(patterns: Mapping[str, str], arguments: Mapping[str, Json]) -> bool:
-    """Return whether each named argument is a text or a number that matches its pattern."""
-    return all(
-        isinstance(value := arguments.get(name), str | int | float) and fnmatchcase(str(value), pattern)
-        for name, pattern in patterns.items()
-    )
+def _match(name: str, value: Json, pattern: str, *, every: bool) -> bool:
+    """Return whether a text or a number matches a pattern, as it is written and in its plain spelling.
+
+    every: both have to match, so that no odd spelling is allowed; otherwise one is enough, so that none gets around.
+    """
+    if not isinstance(value, str | int | float):
+        return False
+    text = str(value)
+    spellings = {text} if name == "command" else {text, _plain(text)}
+    found = [fnmatchcase(each, pattern) for each in spellings]
+    return all(found) if every else any(found)
+
+
+def _plain(text: str) -> str:
+    """Return an address or a path without detours; any other text as it is."""
+    stripped = text.strip()
+    scheme, mark, rest = stripped.partition("://")
+    if mark and scheme.isalpha():
+        host, slash, path = rest.partition("/")
+        host = host.lower().removesuffix({"http": ":80", "https": ":443"}.get(scheme.lower(), ":")).rstrip(".")
+        return f"{scheme.lower()}://{host}{slash}{_without_detours(f'/{path}')[1:]}"
+    if "/" not in stripped:
+        return text
+    return _without_detours(stripped).removeprefix(f"{_ROOT}/")
+
+
+def _without_detours(path: str) -> str:
+    plain = normpath(path)
+    return f"{plain}/" if path.endswith("/") and not plain.endswith("/") else plain

@@ -220,7 +220,10 @@ class ToolStage:
         data.tools.seconds += took
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
-        return ToolResult(call.id, self.redact(result.text), result.failed)
+        text = self.redact(result.text)
+        if text in _REFUSALS or text in tool_consent.HELD:  # a server's words: this call was run
+            text = f"It said: {text}"
+        return ToolResult(call.id, text, result.failed)
 
     async def _refusal(
         self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound]

@@ -39,6 +39,11 @@ class Wire(Protocol):
     """The way to a server: a program or an address."""
 
     @property
+    def has_sessions(self) -> bool:
+        """Return whether it may forget one: what a tool of a program says of sessions is about others."""
+        ...
+
+    @property
     def complaint(self) -> str:
         """Return what it says itself of why it cannot be talked with."""
         ...
@@ -155,7 +160,7 @@ def _losing(wire: Wire) -> Iterator[None]:
     except ToolFailed:
         raise
     except MCPError as error:
-        if wire.forgot or any(words in str(error).lower() for words in _LOST_SESSION):
+        if wire.forgot or (wire.has_sessions and str(error).strip(" .").lower() in _LOST_SESSION):
             raise ConnectionLost("it has forgotten this session", ran=False) from error
         if error.code == CONNECTION_CLOSED:
             raise ConnectionLost("it ended the connection") from error

@@ -57,6 +57,8 @@ class _LimitedTransport(httpx2.AsyncHTTPTransport):
 class ServerAddress:
     """The address of a server."""
 
+    has_sessions = True
+
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self._url, self._headers = url, headers
         self._transport = _LimitedTransport()

@@ -36,7 +36,7 @@ _LONGEST_COMPLAINT = 300  # bytes of a line
 class ServerProgram:
     """The program of a server."""
 
-    forgot = False
+    forgot = has_sessions = False
 
     def __init__(self, command: str, args: Sequence[str], env: Mapping[str, str]) -> None:
         self._command, self._args = command, args

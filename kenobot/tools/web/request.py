@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Final, Literal
 from urllib.parse import quote, quote_plus
 
@@ -24,7 +25,7 @@ _VALUE = lazy.regex(r"[\x20-\x7e]{0,1000}")
 _MOST_HEADERS: Final = 20
 _OURS: Final = frozenset(
     "host connection content-length transfer-encoding te trailer upgrade expect cookie authorization accept-encoding "
-    "idempotency-key".split()
+    "idempotency-key x-http-method x-http-method-override x-method-override".split()  # the owner names methods
 )
 _SHOWN: Final = ("content-type", "location", "retry-after", "etag", "last-modified", "link")
 _REPEATABLE: Final = frozenset(("GET", "HEAD", "PUT", "DELETE"))
@@ -139,9 +140,12 @@ def _read_body(answer: Answer) -> str:
 
 
 def _hide(text: str, secrets: tuple[str, ...]) -> str:
-    """Take secrets out that a server sends back, also as an address spells them."""
+    """Take secrets out that a server sends back, also as addresses, JSON and pages spell them."""
     for secret in secrets:
-        for spelt in (secret, quote(secret, safe=""), quote_plus(secret)):
+        in_json = json.dumps(secret)[1:-1]
+        addresses = [quote(secret, safe=""), quote_plus(secret)]
+        others = [in_json, in_json.replace("/", "\\/"), escape(secret), escape(secret, quote=False)]
+        for spelt in (secret, *addresses, *others):
             text = text.replace(spelt, REDACTED)
     return text
 

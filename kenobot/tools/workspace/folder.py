@@ -14,7 +14,7 @@ from typing import Final
 
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.workspace import Workspace
-from kenobot.tools.workspace.paths import check_new_path, parse_path, show_path
+from kenobot.tools.workspace.paths import check_new_file, parse_path, show_path
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PASSING: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -149,7 +149,7 @@ class WorkspaceFolder:
     def _require_writable(self, names: tuple[str, ...]) -> None:
         if self.workspace.read_only:
             raise ToolFailed(f'The workspace "{self.workspace.name}" is for reading only.')
-        check_new_path(names)
+        check_new_file(names)
 
     # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -26,6 +26,7 @@ _AUTHOR: Final = lazy.regex(r"([^<>\n\0]+) <([^<>\s\0]+)>")
 _LOGGED: Final = 30
 _SETTINGS: Final = (
     "safe.directory=*",
+    "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.pager=cat",

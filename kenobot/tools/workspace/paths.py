@@ -42,6 +42,13 @@ def check_new_path(names: tuple[str, ...]) -> None:
             raise ToolFailed("Files of git's own are written by git alone.")
 
 
+def check_new_file(names: tuple[str, ...]) -> None:
+    """Refuse what `check_new_path` does, and the file that makes a folder a repository without `.git`."""
+    check_new_path(names)
+    if names and _plain(names[-1]) == "head":
+        raise ToolFailed("Files of git's own are written by git alone.")
+
+
 def show_path(path: str) -> str:
     """Word a path for a message: on one line, and without what would show it otherwise than it is."""
     shown = one_line(path.encode("utf-8", "backslashreplace").decode()).replace("`", "'")
@@ -64,6 +71,10 @@ def _checked(name: str) -> str:
 
 
 def _is_git_folder(name: str) -> bool:
-    """Return whether some file system takes this for `.git`: by case, by letters that it ignores, by what it cuts."""
+    return _plain(name) in _GIT_FOLDERS
+
+
+def _plain(name: str) -> str:
+    """Return a name as some file system takes it: by case, by letters that it ignores, by what it cuts."""
     seen = "".join(each for each in unicodedata.normalize("NFKC", name) if unicodedata.category(each) != "Cf")
-    return seen.partition(":")[0].casefold().rstrip(" .") in _GIT_FOLDERS
+    return seen.partition(":")[0].casefold().rstrip(" .")

@@ -5,15 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.turn import tool_policy
+from kenobot.agent.turn import tool_consent, tool_policy
+from kenobot.channels.telegram.markdown import parse_markdown
+from kenobot.channels.telegram.split import split_message
 from kenobot.core.settings.schema import ToolRule
+from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.provider import ToolCall
-from kenobot.ports.tool import ToolEffects
+from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.storage import erasure
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
-from tests.unit.agent.turn.test_tools import Tool, calls
+from tests.unit.agent.turn.test_tools import Tool, Word, calls
 
 _ALWAYS = ToolEffects(
     reads_private=False, brings_untrusted=False, way_out=False, changes_outside=True, asks_always=True
@@ -37,7 +40,7 @@ async def test_a_call_that_is_put_to_the_owner_runs_after_their_yes_once(tmp_pat
     tool = Tool("42", _ALWAYS)
     async with Scene(tmp_path, [calls("a"), "I want to.", "It is 42.", "Fine."], tools=[tool]) as scene:
         asked = await scene.say("do it")
-        assert asked == f'I want to.\n\n{_ASKED}\n```\ndo {{"word": "a"}}\n```'
+        assert asked == f'I want to.\n{_ASKED}\n```\ndo {{"word": "a"}}\n```'
         assert tool.ran == []
         assert await scene.say("yes") == "It is 42."
         assert tool.ran == ["a"]
@@ -182,3 +185,85 @@ async def test_a_purge_takes_calls_along(tmp_path: Path) -> None:
         assert len(await scene.rows("SELECT * FROM tool_run UNION ALL SELECT *, 1, 1, 1, 1 FROM tool_grant")) == 3
         await scene.app.database.write(lambda c: erasure.erase_turns(c, (), ["Hyacinth"], OWNER_SCOPE))
         assert await scene.rows("SELECT 1 FROM tool_run UNION ALL SELECT 1 FROM tool_grant") == []
+
+
+@pytest.mark.parametrize("reply", ["word " * 9000, "I want to.\n\n```", "> ```"], ids=["long", "fence", "quote"])
+async def test_no_answer_hides_what_is_asked(tmp_path: Path, reply: str) -> None:
+    """The question is a message of its own, with its buttons, whatever the model wrote before it."""
+    tool, command = Tool("42", _ALWAYS), "[ls](mailto:rm) `id` **x**"
+    scene = ButtonScene(tmp_path, [calls(command), reply, "Done."], tools=[tool])
+    scene.channel.render = lambda text: split_message(*parse_markdown(text))  # type: ignore[method-assign]
+    async with scene:
+        await scene.say("do it")
+        assert scene.channel.sent[-1].part.text == f'{_ASKED}\ndo {{"word": "{command}"}}\n'
+        assert list(scene.buttons) == [_YES, _NO, _EVER]
+        assert await scene.press(_YES) == "Done."
+        assert tool.ran == [command]
+
+
+async def test_a_yes_that_was_written_before_the_question_is_no_answer_to_it(tmp_path: Path) -> None:
+    """It waited in the inbox while the model made up its mind; a yes after that counts."""
+    tool, look = Tool("42", _ALWAYS), Tool("seen", name="look")
+    script = [calls("x", name="look"), calls("a"), "May I?", "Yes what?", calls("a"), "May I?", "Done."]
+    async with Scene(tmp_path, script, tools=[tool, look]) as scene:
+        run = look.run
+
+        async def run_slowly(arguments: Word, turn: ToolContext) -> str:
+            await scene.put("yes")
+            return await run(arguments, turn)
+
+        look.run = run_slowly  # type: ignore[method-assign]
+        assert (await scene.say("clean up")).endswith("Yes what?")
+        assert tool.ran == []
+        assert _ASKED in await scene.say("well?")
+        assert await scene.say("yes") == "Done."
+        assert tool.ran == ["a"]
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\U000e0073", "\u200b", "\u200f", "\u2060", "\u3164", "\ufe01", "\U000e0101", "\xa0"]
+)
+async def test_nothing_is_hidden_in_what_is_asked(tmp_path: Path, hidden: str) -> None:
+    """Letters that nobody sees are escaped: they could carry memory out."""
+    tool = Tool("42", _ALWAYS)
+    async with Scene(tmp_path, [calls(f"a{hidden}b"), "May I?", "Done."], tools=[tool]) as scene:
+        assert f'"a\\u{ord(hidden):04x}b"' in await scene.say("do it")
+        assert await scene.say("yes") == "Done."
+        assert tool.ran == [f"a{hidden}b"]
+
+
+@pytest.mark.parametrize(
+    "path", ["keys/a", "./keys/a", "x/../keys/a", "/work/keys/a", "keys//a", "notes/../keys/a", "my notes/../keys/a"]
+)
+def test_no_detour_leads_around_a_rule(path: str) -> None:
+    """A path is denied however it is written, and is not allowed for how it begins."""
+    rules = [ToolRule.model_validate({"tool": "do", "decision": "deny", "arguments": {"path": "keys/*"}})]
+    assert tool_policy.decide(rules, ToolCall("c", "do", {"path": path}), _QUIET, private=True) == "deny"
+    rules = [ToolRule.model_validate({"tool": "do", "decision": "allow", "arguments": {"path": "notes/*"}})]
+    assert tool_policy.decide(rules, ToolCall("c", "do", {"path": path}), _ALWAYS, private=True) == "ask"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example/x",
+        " https://a.example/x",
+        "HTTPS://A.example/x",
+        "https://a.example:443/y/../x",
+        "https://a.example./x",
+    ],
+)
+def test_no_spelling_of_an_address_leads_around_a_rule(url: str) -> None:
+    """As the tools of the web read it."""
+    rules = [ToolRule.model_validate({"tool": "do", "decision": "deny", "arguments": {"url": "https://a.example/x*"}})]
+    assert tool_policy.decide(rules, ToolCall("c", "do", {"url": url}), _QUIET, private=True) == "deny"
+
+
+@pytest.mark.parametrize("said", tool_consent.HELD)
+async def test_a_tool_cannot_say_that_it_was_not_run(tmp_path: Path, said: str) -> None:
+    """One that fails in the words of a refusal is not asked about, so not run again, and the log has it as failed."""
+    tool = Tool(ToolFailed(said), _QUIET)
+    async with Scene(tmp_path, [calls("a"), "It failed."], tools=[tool]) as scene:
+        assert await scene.say("do it") == "It failed."
+        await scene.say("yes")
+        assert await scene.rows("SELECT DISTINCT outcome FROM tool_run") == [("failed",)]

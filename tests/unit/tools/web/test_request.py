@@ -219,3 +219,22 @@ def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any]) -> Non
 
 def _surroundings() -> PluginContext:
     return PluginContext(Path(), ManualClock(), "Keno")
+
+
+@pytest.mark.parametrize("name", ["X-HTTP-Method-Override", "x-http-method", "X-Method-Override"])
+async def test_no_header_makes_another_method_of_a_request(name: str) -> None:
+    """Many servers take these for the method, which the owner names."""
+    async with open_site() as site:
+        with pytest.raises(ToolFailed, match="not given by you"):
+            await send(site, "https://open.example.org/", headers={name: "DELETE"})
+        assert site.heads == []
+
+
+@pytest.mark.parametrize("echo", ['ab/c\\"&12', 'ab\\/c\\"&12', "ab/c&quot;&amp;12", 'ab/c"&amp;12'])
+async def test_a_secret_is_taken_out_as_json_and_pages_spell_it(echo: str) -> None:
+    """Servers escape slashes, quotes and ampersands."""
+    async with open_site() as site:
+        site.pages["/"] = answer(f"<{echo}>", "text/plain")
+        tool = HttpRequest(site.client(), {"a.example.com": AllowedHost(frozenset({"GET"}), secrets=('ab/c"&12',))})
+        told = await tool.run(RequestArguments(url="https://a.example.com/"), context())
+        assert "<[secret]>" in told

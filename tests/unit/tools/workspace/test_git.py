@@ -167,3 +167,25 @@ async def test_a_repository_is_cloned_from_where_the_owner_says(desk: Desk, forg
     assert (desk.work / "notes" / "a.txt").read_text() == "one\n"
     for name in ("../x", "a/..", "-u/x", "ana", f"{forge}/ana/notes", "ana/notes --upload-pack=x", ""):
         assert "is no repository" in await desk.call("git", tool, verb="clone", repository=name)
+
+
+_BARE = {
+    "x/HEAD": "ref: refs/heads/main\n",
+    "x/objects/info/packs": "",
+    "x/refs/heads/.keep": "",
+    "x/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = /work/x\n"
+    '[filter "e"]\n\tclean = "touch /work/ran; cat"\n',
+    "x/info/attributes": "* filter=e\n",
+    "x/a.txt": "hello",
+}
+
+
+async def test_a_folder_that_looks_like_a_repository_is_none(desk: Desk) -> None:
+    """No command is run by the settings of a folder that anybody can write, and HEAD is not written."""
+    for path, text in _BARE.items():
+        said = await desk.call("write_file", path=path, text=text)
+        assert said.startswith("failed: ") == (path == "x/HEAD"), said
+    (desk.work / "x" / "HEAD").write_text(_BARE["x/HEAD"])  # as a clone may bring it
+    for verb in ("status", "add"):
+        assert "safe.bareRepository" in await desk.call("git", verb=verb, folder="x")
+    assert not (desk.work / "ran").exists()
