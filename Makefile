@@ -16,8 +16,8 @@ $(VENV)/.ready: pyproject.toml Makefile
 	@command -v $(PYTHON) >/dev/null || { echo "KenoBot needs Python 3.11 or newer: set PYTHON=/path/to/python3" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up .venv …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel]' 2>$(VENV)/pip.log || \
-	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,documents,calendar,http,discord,slack,otel]' && \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel,web,mcp]' 2>$(VENV)/pip.log || \
+	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,documents,calendar,http,discord,slack,otel,web,mcp]' && \
 	echo "No embedded model could be installed here (see $(VENV)/pip.log): memories are found by words alone."; }
 	@$(BIN)/python -m compileall -q kenobot channels cognitive postprocessors
 	@touch $@
@@ -108,7 +108,7 @@ lowest: $(VENV)/.ready ## run the tests with the lowest versions that pyproject.
 	@$(BIN)/python -m tests.packaging.lowest > $(VENV)/lowest.txt
 	@$(PYTHON) -m venv --clear $(VENV)-lowest
 	@$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/lowest.txt \
-	--editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel]'
+	--editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel,web,mcp]'
 	@$(VENV)-lowest/bin/pytest --numprocesses auto --dist loadfile tests/unit tests/contract tests/integration
 
 fmt: $(VENV)/.ready ## format and mend what can be mended

@@ -62,14 +62,14 @@ def test_what_the_bot_needs_is_left_to_it(product: Product, wheels: Wheels, disk
 def test_a_copy_of_the_database_that_does_not_fit_is_not_begun(product: Product, wheels: Wheels, disk: Path) -> None:
     _serve(product, least=0, padding=20 * MEGA)
     wheel, before = wheels("0.2.0"), product.process
-    _fill(disk, leave=18 * MEGA)
+    _fill(disk, leave=30 * MEGA)
     _fails(product, wheel, before, "are free, and 2")
 
 
 def test_a_migration_that_finds_the_disk_full_fails_on_the_copy(product: Product, wheels: Wheels, disk: Path) -> None:
     _serve(product, least=0, padding=12 * MEGA)
     wheel, before = wheels("0.2.0"), product.process
-    _fill(disk, leave=30 * MEGA)
+    _fill(disk, leave=38 * MEGA)
     _fails(product, wheel, before, "The disk is full (")
 
 
