@@ -10,7 +10,7 @@ import kenobot
 ROOT = Path(kenobot.__file__).parent
 OPENS = {"agent/model_router.py"}  # the only module that opens a provider's stream
 ASKS = {"agent/ledger/models.py"}  # the only one that asks a router
-APART = ("testing/", "providers/", "tools/")  # the contract for authors, and what has HTTP clients of its own
+APART = ("testing/", "providers/", "tools/")  # the contract for authors; what has HTTP clients
 
 
 def modules() -> Iterator[tuple[str, str]]:
