@@ -20,7 +20,7 @@ _TOLD = 300  # characters of what a program said last
 _MEGA = 1_000_000
 _NOTES_BYTES = 1_000_000  # for what is written down of an update
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_SAID_FULL = re.compile(r"(?i)no space left on device|os error 28|disk quota exceeded|disk (is )?full|the disk of .+ is full")
+_SAID_FULL = re.compile(r"(?i)no space left on device|os error 28|disk quota exceeded|disk (of .+ )?(is )?full")
 
 
 class UpdateFailed(KenobotError):
