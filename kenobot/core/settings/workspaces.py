@@ -13,6 +13,7 @@ from kenobot.ports.workspace import Workspace
 
 _NAME: Final = lazy.regex(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/boot")
+_SHARED_MEMORY: Final = Path("/dev/shm")  # folders in it are of people
 
 
 def resolve_workspaces(settings: Mapping[str, WorkspaceSettings]) -> tuple[Workspace, ...]:
@@ -46,11 +47,11 @@ def _why_not(workspace: Workspace, written: str, home: Path, credentials: Path |
         return "write the whole path, as ~/notes or /srv/notes"
     if path.exists() and not path.is_dir():
         return "not a folder"
+    if _SHARED_MEMORY not in path.parents and any(_is_within(path, Path(system)) for system in _SYSTEM):
+        return "a folder of the system's, not of yours"
     for private in filter(None, (home, credentials)):
         if _is_within(path, private) or _is_within(private, path):
             return f"the bot's own files are in {private}: no workspace may hold them, or be among them"
-    if any(_is_within(path, Path(system)) for system in _SYSTEM):
-        return "a folder of the system's, not of yours"
     own = (Path(__file__).parents[2], Path(sys.prefix))
     if not workspace.read_only and any(_is_within(program, path) or _is_within(path, program) for program in own):
         return "the bot's own program is there: with read_only = true it may be read, not changed"
