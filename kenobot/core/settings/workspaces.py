@@ -13,7 +13,7 @@ from kenobot.ports.workspace import Workspace
 
 _NAME: Final = lazy.regex(r"[a-z0-9][a-z0-9_-]{0,63}")
 _SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/boot")
-_SHARED_MEMORY: Final = Path("/dev/shm")  # folders in it are of people
+_SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - folders in it are of people
 
 
 def resolve_workspaces(settings: Mapping[str, WorkspaceSettings]) -> tuple[Workspace, ...]:
