@@ -87,7 +87,7 @@ def test(context: CommandContext) -> int:
             "name": offered_name(name, tool.name, ()),
             "tool": tool.name,
             "description": tool.description,
-            "effects": _named(effects_of(tool, server)),
+            "effects": _name_effects(effects_of(tool, server)),
         }
         for tool in wanted
     ]
@@ -171,7 +171,7 @@ async def _look(server: McpServerSettings) -> tuple[str, list[object]]:
         raise ConnectionLost("it does not answer") from None
 
 
-def _named(effects: ToolEffects) -> list[str]:
+def _name_effects(effects: ToolEffects) -> list[str]:
     names = ("reads_private", "brings_untrusted", "way_out", "changes_outside", "asks_first")
     return [name for name in names if getattr(effects, name)]
 

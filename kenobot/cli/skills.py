@@ -22,7 +22,7 @@ _CHANGED = "Its files were changed since you trusted them: a model does not read
 
 
 def list_(context: CommandContext) -> int:
-    shelf = _library(context).list_skills(_trusted(context))
+    shelf = _library(context).list_skills(_read_trusted(context))
     if not shelf or context.args.json:
         return options.print_rows(map(_row, shelf), context.args.json, str, _NONE)
     cells = [
@@ -61,7 +61,7 @@ def add(context: CommandContext) -> int:
         intake.write_skill(context.home.skills, name, files)
     except UnusableSkill as error:
         return options.print_failure(str(error), options.FAILED)
-    added = _library(context).find(name, _trusted(context))
+    added = _library(context).find(name, _read_trusted(context))
     assert added is not None
     lines = [say("Added: {name} ({count} files)", name=name, count=len(files.contents)), *_remarks(added)]
     if added.state != "trusted":
@@ -109,7 +109,7 @@ def _library(context: CommandContext) -> SkillLibrary:
     return SkillLibrary(context.home.skills)
 
 
-def _trusted(context: CommandContext) -> trust_rows.Trusted:
+def _read_trusted(context: CommandContext) -> trust_rows.Trusted:
     try:
         with context.read() as connection:
             return trust_rows.read_trusted(connection)
@@ -119,7 +119,7 @@ def _trusted(context: CommandContext) -> trust_rows.Trusted:
 
 def _find(context: CommandContext) -> ShelvedSkill:
     """Return the skill that is named. Raises NothingFound."""
-    found = _library(context).find(context.args.name, _trusted(context))
+    found = _library(context).find(context.args.name, _read_trusted(context))
     if found is None:
         raise options.NothingFound(f"There is no skill {context.args.name}: `kenobot skills list` shows them.")
     return found

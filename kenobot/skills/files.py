@@ -74,7 +74,7 @@ def stamp(folder: Path) -> Stamp:
         while waiting:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    count = _counted(count)
+                    count = _count_file(count)
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     else:
@@ -91,7 +91,7 @@ def read(folder: Path, left_out: frozenset[str] = frozenset()) -> SkillFiles:
     room, count = MOST_BYTES, 0
     try:
         for path, name, parent in _walk(folder, left_out):
-            count = _counted(count)
+            count = _count_file(count)
             mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
             if stat.S_ISREG(mode):
                 contents[path] = _read_file(name, parent, room)
@@ -117,7 +117,7 @@ def _require_folder(folder: Path) -> None:
         raise UnusableSkill(f"{folder.name} is no folder of its own: a link is not followed.")
 
 
-def _counted(count: int) -> int:
+def _count_file(count: int) -> int:
     if count == MOST_FILES:
         raise UnusableSkill(f"It has more than {MOST_FILES} files and folders.")
     return count + 1

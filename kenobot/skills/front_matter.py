@@ -47,7 +47,7 @@ def parse_page(text: str) -> FrontMatter:
     if len(head) > _LONGEST:
         raise UnusableSkill(f"The front matter of SKILL.md is longer than {_LONGEST} characters.")
     try:
-        events = list(_checked(head))
+        events = list(_check_events(head))
     except UnusableSkill:
         raise
     except (yaml.YAMLError, ValueError, OverflowError):  # the latter two of escapes that are no letters
@@ -58,7 +58,7 @@ def parse_page(text: str) -> FrontMatter:
     return FrontMatter(_mapping(iter(events[1:])), body, strict)
 
 
-def _checked(head: str) -> Iterator[yaml.Event]:
+def _check_events(head: str) -> Iterator[yaml.Event]:
     """Iterate over the events of a YAML text: none is nested deep, and none refers to another."""
     depth = 0
     passed = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent)

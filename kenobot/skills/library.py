@@ -49,9 +49,9 @@ class SkillLibrary:
         """List all skills with their states, by name, and let go of what was read of others."""
         names, known = self.names(), self._known  # other threads may read beside this one
         self._known = {name: read for name in names if (read := known.get(name)) is not None}
-        return [self._shelved(name, trusted) for name in names]
+        return [self._find_state(name, trusted) for name in names]
 
-    def trusted_skills(self, trusted: Trusted) -> "list[Skill]":
+    def list_trusted(self, trusted: Trusted) -> "list[Skill]":
         """List the skills that may be read to a model, by name.
 
         Of one that was read before only the page is looked at, which is all that is listed; the rest when it is read.
@@ -75,7 +75,7 @@ class SkillLibrary:
         if not self.path.is_dir():
             return ""
         trusted = read_trusted(connection)
-        skills = self.trusted_skills(trusted) if trusted else []
+        skills = self.list_trusted(trusted) if trusted else []
         if not skills:
             return ""
         from kenobot.skills.prompt import list_skills
@@ -84,9 +84,9 @@ class SkillLibrary:
 
     def find(self, name: str, trusted: Trusted) -> ShelvedSkill | None:
         """Return a skill by its name; None where there is none."""
-        return self._shelved(name, trusted) if name in self.names() else None
+        return self._find_state(name, trusted) if name in self.names() else None
 
-    def _shelved(self, name: str, trusted: Trusted) -> ShelvedSkill:
+    def _find_state(self, name: str, trusted: Trusted) -> ShelvedSkill:
         found = self._read(name)
         if isinstance(found, str):
             return ShelvedSkill(name, "broken", why=found)

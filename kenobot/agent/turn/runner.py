@@ -453,7 +453,6 @@ class TurnRunner:
             conversation.drop_pictures(connection, session)
             turn = replace(turn, pictures="")
         conversation.append_turn(connection, turn)
-        asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
         conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None:
@@ -472,11 +471,7 @@ class TurnRunner:
         unique = list(dict.fromkeys(effects.candidates))
         if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        choices = (
-            asked
-            or self._models.settle_report(connection, data, at)
-            or secret_question.open_offer(connection, data, at)
-        )
+        choices = self._open_question(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
         parts = self._with_buttons(connection, data, answer.parts, (choices,) if choices else ())
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
@@ -488,6 +483,15 @@ class TurnRunner:
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
         data.calls.write(connection)
         return decisions, waiting, reacted
+
+    def _open_question(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
+        """Open the question of a reply behind its messages: one at most; return its buttons."""
+        asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
+        return (
+            asked
+            or self._models.settle_report(connection, data, at)
+            or secret_question.open_offer(connection, data, at)
+        )
 
     def _follow_reply(self, connection: Connection, data: TurnData, at: datetime, *, asked: bool) -> list[Outbound]:
         """Put into the outbox what is said about reminders behind a reply, each as a message of its own."""

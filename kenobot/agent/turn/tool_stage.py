@@ -54,7 +54,7 @@ _CANNOT_ASK = (
     "short enough to be shown whole. Tell the person."
 )
 _MOST_BESIDE = 4  # calls that run beside each other
-_REFUSALS = (_DENIED, _CANNOT_ASK, _NO_WAY_OUT)
+_NOT_RUN = frozenset((_DENIED, _CANNOT_ASK, _NO_WAY_OUT, *tool_consent.HELD))
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
@@ -221,7 +221,7 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in _REFUSALS or text in tool_consent.HELD:  # a server's words: this call was run
+        if text in _NOT_RUN:  # a server's words: this call was run
             text = f"It said: {text}"
         return ToolResult(call.id, text, result.failed)
 
@@ -287,8 +287,7 @@ class ToolStage:
     async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
-        refused = result.text in _REFUSALS or result.text in tool_consent.HELD
-        outcome: ToolOutcome = "done" if not result.failed else "refused" if refused else "failed"
+        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in _NOT_RUN else "failed"
         described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
         told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
         run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)

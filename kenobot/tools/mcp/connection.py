@@ -94,7 +94,7 @@ async def connect(settings: McpServerSettings, changed: Callable[[], None]) -> A
 
     wire = _wire(settings)
     client = Client(
-        _sifted(wire.open()),
+        _sift_streams(wire.open()),
         cache=None,
         message_handler=hear,
         client_info=Implementation(name="kenobot", version=__version__),
@@ -174,7 +174,7 @@ def _losing(wire: Wire) -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def _sifted(transport: "Transport") -> "AsyncIterator[TransportStreams]":
+async def _sift_streams(transport: "Transport") -> "AsyncIterator[TransportStreams]":
     from kenobot.tools.mcp.sieve import Sieve
 
     async with transport as (messages, to_server):

@@ -35,7 +35,14 @@ class ListArguments(InWorkspace):
     deep: bool = Field(False, description="Also what is in the folders below.")
 
 
-class ListFiles:
+class _FileTool:
+    """A tool that works in workspaces."""
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+
+
+class ListFiles(_FileTool):
     """Lists what is in a folder of a workspace."""
 
     name = "list_files"
@@ -43,7 +50,7 @@ class ListFiles:
     effects = READS
 
     def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
+        super().__init__(workspaces)
         self.description = f"List a folder of a workspace of the owner's.{workspaces.describe()}"
 
     async def run(self, arguments: ListArguments, turn: ToolContext) -> str:
@@ -61,16 +68,13 @@ class ReadArguments(InWorkspace):
     first_line: int = Field(1, ge=1, le=10_000_000)
 
 
-class ReadFile:
+class ReadFile(_FileTool):
     """Reads a file of a workspace: a text by lines, or the text of a document."""
 
     name = "read_file"
     description = "Read a file of a workspace: text, PDF or office document. A long one is read by parts."
     arguments = ReadArguments
     effects = READS
-
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
 
     async def run(self, arguments: ReadArguments, turn: ToolContext) -> str:
         """Return its lines from one on, as many as are shown at once."""
@@ -88,16 +92,13 @@ class WriteArguments(InWorkspace):
     replace: bool = Field(False, description="Write over a file that is there.")
 
 
-class WriteFile:
+class WriteFile(_FileTool):
     """Writes a file of a workspace as a whole."""
 
     name = "write_file"
     description = "Write a new file in a workspace, with the folders that it needs."
     arguments = WriteArguments
     effects = _WRITES
-
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
 
     async def run(self, arguments: WriteArguments, turn: ToolContext) -> str:
         """Write it and say so."""
@@ -113,16 +114,13 @@ class EditArguments(InWorkspace):
     new: str = Field(max_length=_MOST_WRITTEN, description="What takes its place.")
 
 
-class EditFile:
+class EditFile(_FileTool):
     """Exchanges a passage of a text file."""
 
     name = "edit_file"
     description = "Exchange one passage of a text file in a workspace."
     arguments = EditArguments
     effects = _WRITES
-
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._workspaces = workspaces
 
     async def run(self, arguments: EditArguments, turn: ToolContext) -> str:
         """Exchange it and say so; a file that changes meanwhile is left as it is."""

@@ -56,7 +56,7 @@ class WorkspaceFolder:
 
     def read(self, path: str, most: int) -> FileContent:
         """Return the bytes of a regular file of at most so many. Raises ToolFailed."""
-        with _explained(path), self._parent(self.parse(path)) as (folder, name):
+        with _explain_errors(path), self._open_parent(self.parse(path)) as (folder, name):
             return self._read(folder, name, path, most)
 
     def write(self, path: str, data: bytes, *, replaces: bool, before: os.stat_result | None = None) -> bool:
@@ -66,7 +66,7 @@ class WorkspaceFolder:
         """
         names = self.parse(path)
         self._require_writable(names)
-        with _explained(path), self._parent(names, make=True) as (folder, name):
+        with _explain_errors(path), self._open_parent(names, make=True) as (folder, name):
             there = _state(folder, name)
             if there is not None:
                 _require_regular(there, path)
@@ -80,12 +80,12 @@ class WorkspaceFolder:
     def list_entries(self, path: str, *, deep: bool) -> Iterator[ListedFile]:
         """Yield what is in a folder, by name; deep: and in the folders below it. Raises ToolFailed."""
         names = self.parse(path)
-        with _explained(path), self._open(names) as folder:
+        with _explain_errors(path), self._open(names) as folder:
             yield from self._list(folder, "/".join((*names, "")), deep, [_MOST_SCANNED])
 
     def require_root(self) -> None:
         """Raise ToolFailed unless the folder of the workspace is there, and is what it was set to."""
-        with _explained(str(self.workspace.path)), self._open(()):
+        with _explain_errors(str(self.workspace.path)), self._open(()):
             pass
 
     # ── folders ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ class WorkspaceFolder:
             raise ToolFailed("That folder is on another disk than the workspace: it is a part of none.")
 
     @contextmanager
-    def _parent(self, names: tuple[str, ...], *, make: bool = False) -> Iterator[tuple[int, str]]:
+    def _open_parent(self, names: tuple[str, ...], *, make: bool = False) -> Iterator[tuple[int, str]]:
         if not names:
             raise ToolFailed("That is the workspace itself. Name a file in it.")
         with self._open(names[:-1], make=make) as folder:
@@ -200,7 +200,7 @@ class WorkspaceFolder:
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def _explain_errors(path: str) -> Iterator[None]:
     """Word what the disk answers for the model."""
     try:
         yield

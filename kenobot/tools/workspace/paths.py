@@ -27,7 +27,7 @@ def parse_path(path: str, root: str) -> tuple[str, ...]:
                 raise ToolFailed(f"{show_path(path)} leads out of the workspace. Give a path in it, as notes/today.md.")
             names.pop()
         elif name not in ("", "."):
-            names.append(_checked(name))
+            names.append(_check_name(name))
     if len(names) > _DEEPEST:
         raise ToolFailed(f"That path is more than {_DEEPEST} folders deep.")
     return tuple(names)
@@ -64,7 +64,7 @@ def _relative(path: str, root: str) -> str:
     raise ToolFailed(f"{show_path(path)} is outside of the workspace. Give a path in it, as notes/today.md.")
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if "\0" in name or len(name.encode()) > _LONGEST_NAME:
         raise ToolFailed(f"{show_path(name)} is no name of a file.")
     return name

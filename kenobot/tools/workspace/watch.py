@@ -34,7 +34,7 @@ def _excess(process: int, bounds: Bounds, folder: Path, disk: int, memory: int) 
     tree = list(find_descendants(process, bounds.processes + 1))
     if len(tree) > bounds.processes:
         return f"it started more than {bounds.processes} processes"
-    if sum(map(_resident, tree)) > bounds.memory:
+    if sum(map(_read_resident_bytes, tree)) > bounds.memory:
         return f"it took more than {bounds.memory // 1_000_000} MB of memory"
     disk_now, memory_now = _free(folder)
     if disk_now < _LEAST_LEFT * disk:
@@ -58,7 +58,7 @@ def find_descendants(process: int, most: int) -> Iterator[int]:
                 yield int(child)
 
 
-def _resident(process: int) -> int:
+def _read_resident_bytes(process: int) -> int:
     lines = _read(f"/proc/{process}/status").splitlines()
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(_COUNTED))
 

@@ -56,7 +56,7 @@ def invitation_lines(raw: bytes) -> Iterator[str]:
             yield _line(event, start.dt, zone, _rule_of(rule, zone) if rule is not None else "")
             end = event.get("DTEND")
             if (last := _last_day(end.dt) if end is not None else _after(start.dt, event.get("DURATION"))) is not None:
-                yield f"  until {_moment(last, zone)}"
+                yield f"  until {_write_moment(last, zone)}"
             yield from _people(event, answers=method == "REPLY")
             if text := " ".join(str(event.get("DESCRIPTION", "")).split()):
                 yield f"  {text}"
@@ -130,7 +130,7 @@ def _each_time(calendar: "Calendar", events: "list[Component]", start: Any) -> I
         yield _line(event, event["DTSTART"].dt, name)
 
 
-def _moment(moment: date, zone: str) -> str:
+def _write_moment(moment: date, zone: str) -> str:
     """Write a day, or a time in a zone where that is known."""
     if not isinstance(moment, datetime):
         return f"{moment:%Y-%m-%d}"
@@ -142,7 +142,7 @@ def _moment(moment: date, zone: str) -> str:
 
 
 def _line(event: "Component", start: date, zone: str, rule: str = "") -> str:
-    when = _moment(start, zone)
+    when = _write_moment(start, zone)
     told = [" ".join(str(event.get(name, "")).split()) for name in ("SUMMARY", "LOCATION")]
     text = " — ".join(part for part in told if part)[:_LONGEST] or "?"
     return f"- {when} ({zone}{f'; {rule}' if rule else ''}): {text}"

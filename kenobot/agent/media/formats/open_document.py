@@ -265,19 +265,19 @@ class _Document:
 
     # ── objects ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _embedded(self, element: Element) -> Element | None:
+    def _find_embedded(self, element: Element) -> Element | None:
         """Return the content of an object that is embedded."""
         reference = element.get("{http://www.w3.org/1999/xlink}href", "").removeprefix("./").strip("/")
         content = self._parts.get(f"{reference}/content.xml")
         return parse(content) if content else next(iter(element), None)
 
     def _formula(self, element: Element | None) -> str:
-        root = None if element is None else self._embedded(element)
+        root = None if element is None else self._find_embedded(element)
         return "" if root is None or local(root) != "math" else write_mathml(root)
 
     def _object(self, element: Element) -> Iterator[str]:
         """Yield the text of a chart or a formula that is embedded."""
-        root = self._embedded(element)
+        root = self._find_embedded(element)
         if root is None:
             return
         if local(root) == "math":
