@@ -108,6 +108,23 @@ async def test_a_client_sets_sees_and_cancels_a_reminder(bot: ServedBot, era: st
         assert (await client.call("remind", text="x", when="some day")).startswith("Refused: `when`")
 
 
+async def test_a_call_that_a_client_repeats_is_done_once(bot: ServedBot) -> None:
+    """The same reminder and memory come back, with the event that made it; other times and words are others."""
+    async with program(bot) as client:
+        for when in ("in 2 hours", "2126-12-01T09:00", "every Monday at 9:00"):
+            set_first = await client.call("remind", text="call Laura", when=when)
+            assert await client.call("remind", text="call Laura", when=when) == set_first
+        other = await client.call("remind", text="call Laura", when="2126-12-01T09:01")
+        assert _number(other) == 4
+        assert await client.call("cancel_reminder", number=4) == "Reminder 4 is cancelled."
+        assert _number(await client.call("remind", text="call Laura", when="2126-12-01T09:01")) == 5
+        told = await client.call("remember", text="Laura lives in Vitoria.")
+        assert await client.call("remember", text="Laura lives in Vitoria.") == told
+        assert "created" in told
+        await client.call("undo")
+        assert "Undo event 1 " not in await client.call("remember", text="Laura lives in Vitoria.")
+
+
 async def test_a_key_is_told_only_of_the_tools_that_it_opens(bot: ServedBot) -> None:
     """One that it guesses is refused with the scope that it lacks."""
     async with program(bot, scopes=["memory"]) as client:
