@@ -19,7 +19,7 @@ from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.tool import ToolEffects
 from kenobot.storage import disk
-from kenobot.tools.mcp.connection import ConnectionLost, connect
+from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
 from kenobot.tools.mcp.declared import effects_of, offered_name, read_tools
 from kenobot.tools.mcp.kept_list import KeptList
 
@@ -165,7 +165,7 @@ def _find(context: CommandContext) -> tuple[str, McpServerSettings]:
 async def _look(server: McpServerSettings) -> tuple[str, list[object]]:
     """Return what a server calls itself, and its tools. Raises ConnectionLost."""
     try:
-        async with asyncio.timeout(_SECONDS), connect(server, lambda: None) as connection:
+        async with asyncio.timeout(_SECONDS), connect(server, Hooks()) as connection:
             return connection.title, await connection.list_tools()
     except TimeoutError:
         raise ConnectionLost("it does not answer") from None

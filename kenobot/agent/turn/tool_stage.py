@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from pydantic import BaseModel
+
+from kenobot.agent.commands.command import Command
 from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.safety.trifecta import allowed
-from kenobot.agent.turn import tool_consent, tool_policy
+from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
@@ -28,6 +31,7 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import NoSkills, ToolContext, ToolEffects
+from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage import tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
@@ -97,20 +101,35 @@ class ToolStage:
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
         """Note which call of a turn the owner has to be asked about."""
         data.held_back = tool_consent.wanted_call(rounds)
+        data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
 
     def question(self, data: TurnData) -> str:
-        """Word the question whether it may run; "" where there is none."""
+        """Word the question whether it may run, or what a tool wants to know; "" where there is none."""
+        if data.form is not None:
+            return tool_input.word_question(data.form, data.language)
         return tool_consent.question(data) if data.held_back is not None else ""
 
     def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open that question, in the transaction that commits the turn; return its buttons."""
+        if data.form is not None:
+            return tool_input.ask(connection, data, data.form, at)
         return tool_consent.ask(connection, data, at)
 
-    async def resume(self, data: TurnData) -> tuple[Reply, ...]:
-        """Return a piece that makes the call to which the message of a turn says yes; () for none."""
+    async def resume(self, data: TurnData) -> tuple[Reply, ...] | Command:
+        """Return a piece that makes the call to which the message of a turn says yes, or what it answered a tool.
+
+        Returns the command that puts the next question of a tool, if there is one; () where it is no such answer.
+        """
         answer = tool_consent.read_answer(data)
-        if answer is None:
+        if answer is not None and (piece := await self._allow(data, answer)):
+            return piece
+        now = self.clock.now()
+        if not await self.database.read(lambda connection: tool_input.is_asked(connection, data, now)):
             return ()
+        going_on = await self.database.write(lambda connection: tool_input.go_on(connection, data, now))
+        return (going_on,) if isinstance(going_on, Reply) else going_on or ()
+
+    async def _allow(self, data: TurnData, answer: tool_consent.ConsentAnswer) -> tuple[Reply, ...]:
         now, message = self.clock.now(), data.pending.id
 
         def write(connection: Connection) -> Reply | None:
@@ -213,9 +232,11 @@ class ToolStage:
             read_fetched,
             limits.result_chars,
             NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
+            may_ask=tool_input.may_ask(data),
+            given=tool_input.read_given(call),
         )
         began = self.clock.monotonic()
-        result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
+        result = await self._run(prepared, arguments, call, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
         data.tools.seconds += took
         data.tools.took[at + 1] = took
@@ -223,7 +244,20 @@ class ToolStage:
         text = self.redact(result.text)
         if text in _NOT_RUN:  # a server's words: this call was run
             text = f"It said: {text}"
-        return ToolResult(call.id, text, result.failed)
+        return replace(result, id=call.id, text=text)
+
+    async def _run(
+        self, prepared: PreparedTool, arguments: BaseModel, call: ToolCall, context: ToolContext, seconds: float
+    ) -> ToolResult:
+        """Run a tool; where it wants to know something of the owner, it waits, or goes on without a secret."""
+        try:
+            return await self.toolbox.run(prepared, arguments, context, seconds)
+        except InputWanted as wanting:
+            if not tool_input.asks_secret(wanting.wanted):
+                return tool_input.suspend(call, wanting.wanted)
+            declined = replace(context, may_ask=False, given=GivenInput(wanting.wanted.state, {}, declined=True))
+        result = await self.toolbox.run(prepared, arguments, declined, seconds)
+        return replace(result, text=f"{tool_input.DECLINED}\n{result.text}")
 
     async def _refusal(
         self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound]
@@ -233,6 +267,8 @@ class ToolStage:
         decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
         if decision == "deny":
             return _DENIED
+        if call.given:
+            return None  # it was allowed before, and the owner has answered it since
         may_ask = tool_consent.may_ask(data, call)
         shown = with_rounds(data.context, rounds, self.effects).exposure
         if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
@@ -288,7 +324,7 @@ class ToolStage:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
         outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in _NOT_RUN else "failed"
-        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
+        described = self.redact(tool_consent.describe_call(call) + tool_input.describe_given(call))[:_LOGGED_CALL]
         told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
         run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
 
