@@ -7,13 +7,15 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from tests.integration.mcp.servers import call, offered, reach, running
+from kenobot.ports.tool_input import GivenInput, InputWanted
+from tests.integration.mcp.servers import ask, call, go_on, offered, reach, running
 
 mcp_server = pytest.importorskip("mcp.server")
 uvicorn = pytest.importorskip("uvicorn")
@@ -52,9 +54,17 @@ async def _new_server(port: int) -> AsyncIterator[list[str]]:
 
     @server.tool()
     def book(place: str, ctx: Context) -> str | InputRequiredResult:
-        """Book a table."""
-        params = ElicitRequestFormParams(message="For how many?", requested_schema={"type": "object", "properties": {}})
-        return InputRequiredResult(input_requests={"how": ElicitRequest(params=params)})
+        """Book a table, in two questions."""
+        given: dict[str, Any] = {**(ctx.input_responses or {})}
+        if "where" in given:
+            return f"{place}: {ctx.request_state} people, {given['where'].content['where']}"
+        if "how" in given and given["how"].action == "decline":
+            return "Nothing was booked."
+        asked, kind = ("where", "string") if "how" in given else ("how", "integer")
+        schema = {"type": "object", "properties": {asked: {"type": kind}}, "required": [asked]}
+        params = ElicitRequestFormParams(message="For how many?", requested_schema=schema)
+        state = str(given["how"].content["how"]) if given else None
+        return InputRequiredResult(input_requests={asked: ElicitRequest(params=params)}, request_state=state)
 
     application = server.streamable_http_app()
 
@@ -88,6 +98,13 @@ async def test_the_new_era_over_http(tmp_path: Path, port: int) -> None:
             assert await call(servers, "new_add", a=2, b=3) == "5"
             with pytest.raises(ToolFailed, match='wants an input first: "For how many\\?"'):
                 await call(servers, "new_book", place="Ana's")
+            first = await ask(servers, "new_book", place="Ana's")
+            declined = GivenInput(first.state, {}, declined=True)
+            assert await go_on(servers, "new_book", declined, place="Ana's") == "Nothing was booked."
+            with pytest.raises(InputWanted) as second:
+                await go_on(servers, "new_book", GivenInput(first.state, {"how": {"how": 4}}), place="Ana's")
+            outside = GivenInput(second.value.wanted.state, {"where": {"where": "outside"}})
+            assert await go_on(servers, "new_book", outside, place="Ana's") == "Ana's: 4 people, outside"
             with pytest.raises(ValidationError, match="a: should be of the type integer"):
                 await call(servers, "new_add", a="x", b=3)
             assert {*seen} == {"Bearer sesame"}

@@ -3,19 +3,18 @@
 import json
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.tool_input import GivenInput, InputWanted
-from kenobot.testing.tool import tool_context
+from kenobot.ports.provider import Reply, ToolCall
+from kenobot.ports.tool_input import GivenInput
 from kenobot.tools.mcp import server
 from kenobot.tools.mcp.servers import McpServers
 from tests.integration.mcp import stand_in
-from tests.integration.mcp.servers import call, offered, reach, running
+from tests.integration.mcp.servers import ask, call, go_on, reach, running
 from tests.scene import Scene
 
 pytest.importorskip("mcp")
@@ -33,20 +32,6 @@ async def servers(bad: McpServerSettings, tmp_path: Path) -> AsyncIterator[McpSe
         yield started
 
 
-async def _run(servers: McpServers, given: GivenInput | None = None, *, name: str = "bad_ask", text: str = "") -> str:
-    tool = offered(servers)[name]
-    return await tool.run(
-        tool.arguments.model_validate({"text": text} if text else {}),
-        replace(tool_context(), may_ask=True, given=given),
-    )
-
-
-async def _ask(servers: McpServers, **more: str) -> InputWanted:
-    with pytest.raises(InputWanted) as wanting:
-        await _run(servers, **more)
-    return wanting.value
-
-
 @pytest.mark.parametrize(
     ("values", "declined", "told"),
     [
@@ -58,25 +43,25 @@ async def test_an_old_server_waits_with_its_call(
     servers: McpServers, values: dict[str, dict[str, object]], declined: bool, told: object
 ) -> None:
     """Other calls run meanwhile; the answer goes to the call that waits, once."""
-    wanted = (await _ask(servers)).wanted
+    wanted = await ask(servers, "bad_ask")
     assert [(each.name, each.kind, each.message) for each in wanted.fields] == [("people", "integer", "For how many?")]
     assert await call(servers, "bad_echo", text="a") == "a (1)"
     given = GivenInput(wanted.state, values, declined)  # type: ignore[arg-type]
-    assert json.loads(await _run(servers, given)) == told
+    assert json.loads(await go_on(servers, "bad_ask", given)) == told
     with pytest.raises(ToolFailed, match="waits no longer"):
-        await _run(servers, given)
+        await go_on(servers, "bad_ask", given)
 
 
 async def test_an_old_server_waits_not_for_ever(servers: McpServers, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told that nobody answered, and a late answer says so."""
     monkeypatch.setattr(server, "_LIVE_SECONDS", 0.05)
-    wanting = await _ask(servers)
-    assert wanting.wanted.seconds == 0.05
+    wanted = await ask(servers, "bad_ask")
+    assert wanted.seconds == 0.05
     assert await call(servers, "bad_echo", text="a") == "a (1)"
-    while servers._servers["bad"]._live:  # noqa: SLF001 - nothing else tells that it is over
+    while servers._servers["bad"]._live:
         await call(servers, "bad_echo", text="a")
     with pytest.raises(ToolFailed, match="waits no longer"):
-        await _run(servers, GivenInput(wanting.wanted.state, {"live": {"people": 4}}))
+        await go_on(servers, "bad_ask", GivenInput(wanted.state, {"live": {"people": 4}}))
 
 
 async def test_nobody_is_asked_where_nobody_can_be(servers: McpServers) -> None:
@@ -86,18 +71,16 @@ async def test_nobody_is_asked_where_nobody_can_be(servers: McpServers) -> None:
 
 async def test_a_program_that_ended_takes_its_question_with_it(servers: McpServers) -> None:
     """The answer is not given to another program."""
-    wanting = await _ask(servers)
+    wanted = await ask(servers, "bad_ask")
     with pytest.raises(ToolFailed):
         await call(servers, "bad_die")
     await reach(servers, "up")
     with pytest.raises(ToolFailed, match="Nothing was sent"):
-        await _run(servers, GivenInput(wanting.wanted.state, {"live": {"people": 4}}))
+        await go_on(servers, "bad_ask", GivenInput(wanted.state, {"live": {"people": 4}}))
 
 
 async def test_the_owner_is_asked_in_their_chat(bad: McpServerSettings, tmp_path: Path) -> None:
     """From the model's call to the answer of the server."""
-    from kenobot.ports.provider import Reply, ToolCall
-
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "kenobot.toml").write_text(
