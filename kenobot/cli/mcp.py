@@ -22,6 +22,7 @@ from kenobot.storage import disk
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
 from kenobot.tools.mcp.declared import effects_of, offered_name, read_tools
 from kenobot.tools.mcp.kept_list import KeptList
+from kenobot.tools.mcp.token_file import SIGN_IN, TokenFile
 
 _SECRET = lazy.regex(r"[A-Za-z0-9_-]{1,64}")
 _SECONDS = 90.0  # a program may have to be fetched first
@@ -38,6 +39,8 @@ def add(context: CommandContext) -> int:
     text = current_text(home)
     for section, key, value in _written(name, args.program, args.url, args.env, args.header):
         text = toml_edit.set_value(text, section, key, value)
+    if SIGN_IN in args.secret:
+        raise ConfigError(f'"{SIGN_IN}" is what `kenobot mcp login {name}` writes: call the secret otherwise.')
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
         raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
     secrets = {f"mcp.{name}.{secret}": _ask_secret(secret) for secret in args.secret}
@@ -73,9 +76,9 @@ def list_(context: CommandContext) -> int:
 
 def test(context: CommandContext) -> int:
     """Connect with a server and print its tools, with the effects that they are taken to have."""
-    name, server = _find(context)
+    name, server = find_server(context)
     try:
-        title, declared = asyncio.run(_look(server))
+        title, declared = asyncio.run(_look(context, name, server))
     except ConnectionLost as error:
         return options.print_failure(
             f'The MCP server "{name}" cannot be used: {escape_controls(str(error))}.', options.FAILED
@@ -102,7 +105,7 @@ def test(context: CommandContext) -> int:
 
 def remove(context: CommandContext) -> int:
     """Take a server out of kenobot.toml, with its secrets and its list of tools."""
-    name, server = _find(context)
+    name, server = find_server(context)
     home = context.home
     text = toml_edit.remove_table(current_text(home), f"mcp.{name}")
     files = [f"mcp.{name}.{secret}" for secret in server.secrets]
@@ -154,7 +157,8 @@ def _checked_name(name: str) -> str:
         raise ConfigError(f'"{name}": {error}.') from error
 
 
-def _find(context: CommandContext) -> tuple[str, McpServerSettings]:
+def find_server(context: CommandContext) -> tuple[str, McpServerSettings]:
+    """Return the server that a command names. Raises NothingFound."""
     name = context.args.name
     server = context.loaded.settings.mcp.get(name)
     if server is None:
@@ -162,10 +166,11 @@ def _find(context: CommandContext) -> tuple[str, McpServerSettings]:
     return name, server
 
 
-async def _look(server: McpServerSettings) -> tuple[str, list[object]]:
+async def _look(context: CommandContext, name: str, server: McpServerSettings) -> tuple[str, list[object]]:
     """Return what a server calls itself, and its tools. Raises ConnectionLost."""
+    tokens = TokenFile(context.home.credentials, name, server.url)
     try:
-        async with asyncio.timeout(_SECONDS), connect(server, Hooks()) as connection:
+        async with asyncio.timeout(_SECONDS), connect(server, Hooks(), tokens) as connection:
             return connection.title, await connection.list_tools()
     except TimeoutError:
         raise ConnectionLost("it does not answer") from None

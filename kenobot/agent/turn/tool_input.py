@@ -191,7 +191,7 @@ def _buttons(form: Form, number: int, language: Language) -> tuple[Choice, ...]:
     elif kind in ("consent", "boolean"):
         words.append((texts.BUTTON_YES_PLAIN(language), "yes"))
         if kind == "boolean":
-            words.append((texts.BUTTON_NO_BARE(language), "no"))
+            words.append(("No", "no"))
     elif asked is not None and kind == "choice":
         words += [(str(place), str(place)) for place in range(1, len(asked.choices) + 1)]
     if asked is not None and asked.default is not None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,11 +15,14 @@ from kenobot.ports.provider import Json
 from kenobot.tools.mcp import results
 from kenobot.tools.mcp.declared import MOST_TOOLS
 from kenobot.tools.mcp.schema import shorten
+from kenobot.tools.mcp.token_file import TokenFile
 
 if TYPE_CHECKING:
     from mcp.client import Client, Transport
     from mcp.client._transport import TransportStreams
     from mcp_types import CallToolResult
+
+    from kenobot.tools.mcp.sign_in import StoredSignIn
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +75,16 @@ class Wire(Protocol):
         """Return whether it does not know the session any more, so that it has run nothing."""
         ...
 
+    @property
+    def secrets(self) -> Collection[str]:
+        """Return the tokens that it is reached with, beside the secrets of the settings."""
+        ...
+
+    @property
+    def wants_sign_in(self) -> bool:
+        """Return whether it refuses until somebody signs in."""
+        ...
+
     def open(self) -> "Transport":
         """Connect."""
         ...
@@ -110,8 +123,13 @@ Connect = Callable[[Hooks], contextlib.AbstractAsyncContextManager[Connection]]
 
 
 @contextlib.asynccontextmanager
-async def connect(settings: McpServerSettings, hooks: Hooks) -> AsyncIterator[Connection]:
-    """Connect to the server of these settings. Raises ConnectionLost, whatever goes wrong."""
+async def connect(
+    settings: McpServerSettings, hooks: Hooks, signs_in: "TokenFile | StoredSignIn | None" = None
+) -> AsyncIterator[Connection]:
+    """Connect to the server of these settings. Raises ConnectionLost, whatever goes wrong.
+
+    signs_in: by the tokens of a file, or as given; None: by the headers of the settings alone.
+    """
     try:
         from mcp.client import Client
         from mcp_types import ElicitRequestParams, ElicitResult, Implementation, ToolListChangedNotification
@@ -126,7 +144,7 @@ async def connect(settings: McpServerSettings, hooks: Hooks) -> AsyncIterator[Co
         assert hooks.elicit is not None
         return ElicitResult.model_validate(await hooks.elicit(params.model_dump(by_alias=True, mode="json")))
 
-    wire = _wire(settings)
+    wire = await asyncio.to_thread(_wire, settings, signs_in)
     client = Client(
         _sift_streams(wire.open()),
         cache=None,
@@ -138,7 +156,7 @@ async def connect(settings: McpServerSettings, hooks: Hooks) -> AsyncIterator[Co
         async with client:
             yield _SdkConnection(client, wire)
     except Exception as error:
-        raise _lost(error, wire, Redactor(each.get_secret_value() for each in settings.secrets.values())) from error
+        raise _lost(error, wire, _redactor(settings, wire)) from error
 
 
 class _SdkConnection:
@@ -176,7 +194,7 @@ class _SdkConnection:
             with _losing(self._wire):
                 result = await self._client.session.send_request(CallToolRequest(params=params), adapter)
             if not isinstance(result, InputRequiredResult):
-                return _word(result)
+                return Redactor(self._wire.secrets).redact_known(_word(result))
             wanted = result.model_dump(by_alias=True, mode="json").get("inputRequests")
             if wanted:
                 raise InputRequested(wanted, result.request_state)
@@ -233,19 +251,32 @@ async def _sift_streams(transport: "Transport") -> "AsyncIterator[TransportStrea
         yield Sieve(messages), to_server
 
 
-def _wire(settings: McpServerSettings) -> Wire:
+def _redactor(settings: McpServerSettings, wire: Wire) -> Redactor:
+    return Redactor([*(each.get_secret_value() for each in settings.secrets.values()), *wire.secrets])
+
+
+def _wire(settings: McpServerSettings, signs_in: "TokenFile | StoredSignIn | None") -> Wire:
     if settings.command:
         from kenobot.tools.mcp.stdio import ServerProgram
 
         return ServerProgram(settings.command, settings.args, settings.filled_env)
     from kenobot.tools.mcp.http import ServerAddress
 
-    return ServerAddress(settings.url, settings.filled_headers)
+    if isinstance(signs_in, TokenFile):
+        server, stored = signs_in.server, signs_in.load()
+        if stored:
+            from kenobot.tools.mcp.sign_in import StoredSignIn
+
+            return ServerAddress(settings.url, settings.filled_headers, StoredSignIn(settings.url, signs_in), server)
+        return ServerAddress(settings.url, settings.filled_headers, None, server)
+    return ServerAddress(settings.url, settings.filled_headers, signs_in)
 
 
 def _lost(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
     """Say why a server cannot be talked with, with what it says itself."""
     complaint = shorten(wire.complaint, _LONGEST_REASON)
+    if wire.wants_sign_in:
+        return ConnectionLost(complaint, ran=False)
     reason = f"{_reason(error)} ({complaint})" if complaint else _reason(error)
     cause = _first(error)
     return ConnectionLost(
