@@ -43,7 +43,7 @@ def add(context: CommandContext) -> int:
         raise ConfigError(f'"{SIGN_IN}" is what `kenobot mcp login {name}` writes: call the secret otherwise.')
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
         raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
-    secrets = {f"mcp.{name}.{secret}": _ask_secret(secret) for secret in args.secret}
+    secrets = {f"mcp.{name}.{secret}": ask_secret(secret) for secret in args.secret}
     load_settings(home, os.environ, text=text, new_credentials=secrets)
     home.prepare()
     for file, value in secrets.items():
@@ -141,7 +141,7 @@ def _written(
             yield f"{section}.{table}", key.strip(), value.strip()
 
 
-def _ask_secret(secret: str) -> str:
+def ask_secret(secret: str) -> str:
     """Read a secret: unseen in a terminal, else a line of the input."""
     seen = not sys.stdin.isatty()
     value = sys.stdin.readline() if seen else getpass.getpass(say("The secret {name}: ", name=secret))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
-from kenobot.cli.mcp import find_server
+from kenobot.cli.mcp import ask_secret, find_server
 from kenobot.core.redaction import escape_controls
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ConfigError
@@ -30,8 +30,9 @@ def login(context: CommandContext) -> int:
         raise ConfigError(f'"{name}" has a header Authorization already: remove it from kenobot.toml first.')
     context.home.prepare()
     file = TokenFile(context.home.credentials, name, server.url)
+    secret = ask_secret("client_secret") if context.args.ask_secret else ""
     try:
-        title = asyncio.run(_sign_in(context, server, file))
+        title = asyncio.run(_sign_in(context, server, file, secret))
     except ConnectionLost as error:
         return options.print_failure(f"No sign-in: {escape_controls(str(error))}.", options.FAILED)
     if not file.path.exists():
@@ -41,7 +42,7 @@ def login(context: CommandContext) -> int:
     return options.print_row({"name": name, "signed_in": True}, context.args.json, f"{said}\n{kept}")
 
 
-async def _sign_in(context: CommandContext, server: McpServerSettings, file: TokenFile) -> str:
+async def _sign_in(context: CommandContext, server: McpServerSettings, file: TokenFile, secret: str) -> str:
     """Connect, and sign in when the server wants that; returns what it calls itself. Raises ConnectionLost."""
     try:
         from kenobot.tools.mcp.sign_in import StoredSignIn  # noqa: PLC0415 - where the package is there
@@ -63,7 +64,15 @@ async def _sign_in(context: CommandContext, server: McpServerSettings, file: Tok
     async def hear() -> str:
         return await ended
 
-    signer = StoredSignIn(server.url, file, redirect=redirect, show=show, hear=hear, client_id=context.args.client_id)
+    signer = StoredSignIn(
+        server.url,
+        file,
+        redirect=redirect,
+        show=show,
+        hear=hear,
+        client_id=context.args.client_id,
+        client_secret=secret,
+    )
     try:
         async with asyncio.timeout(_SECONDS), connect(server, Hooks(), signer) as connection:
             return connection.title

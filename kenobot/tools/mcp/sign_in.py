@@ -75,10 +75,11 @@ class StoredSignIn(OAuthClientProvider):
         show: Callable[[str], Awaitable[None]] | None = None,
         hear: Callable[[], Awaitable[str]] | None = None,
         client_id: str = "",
+        client_secret: str = "",
     ) -> None:
         """show: an address to the person. hear: returns that at which they ended. Without both nobody is asked.
 
-        client_id: under which the owner registered this client with the server.
+        client_id, client_secret: under which the owner registered this client with the server.
         """
 
         async def refuse(_address: str) -> None:
@@ -90,7 +91,7 @@ class StoredSignIn(OAuthClientProvider):
             return read_callback(await hear())
 
         self._storage = _Storage(file, fresh=show is not None)
-        self._client_id = client_id
+        self._client_id, self._client_secret = client_id, client_secret
         metadata = OAuthClientMetadata(
             client_name="KenoBot",
             redirect_uris=[AnyUrl(redirect)],
@@ -102,7 +103,11 @@ class StoredSignIn(OAuthClientProvider):
         await super()._initialize()
         stored = self._storage.stored
         if self._client_id:
-            self.context.client_info = OAuthClientInformationFull(client_id=self._client_id)
+            self.context.client_info = OAuthClientInformationFull(
+                client_id=self._client_id,
+                client_secret=self._client_secret or None,
+                token_endpoint_auth_method="client_secret_basic" if self._client_secret else "none",
+            )
             await self._storage.set_client_info(self.context.client_info)
         expires = stored.get("expires")
         self.context.token_expiry_time = expires if isinstance(expires, int | float) else None

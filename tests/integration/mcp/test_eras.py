@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -16,19 +15,10 @@ from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from tests.integration.mcp.servers import ask, call, go_on, offered, reach, running
+from tests.integration.mcp.suite import find_program
 
 mcp_server = pytest.importorskip("mcp.server")
 uvicorn = pytest.importorskip("uvicorn")
-
-_NODE = Path(os.environ.get("MCP_REFERENCE_SERVERS", "node_modules"), ".bin")
-
-
-def _program(name: str) -> str:
-    """Return a reference server's program. The test is skipped without it."""
-    found = shutil.which(name, path=str(_NODE.absolute()))
-    if found is None or shutil.which("node") is None:
-        pytest.skip(f"{name} is not installed: set MCP_REFERENCE_SERVERS to a folder node_modules that has it")
-    return found
 
 
 @pytest.fixture
@@ -118,8 +108,8 @@ async def test_the_old_era_over_pipes(tmp_path: Path) -> None:
     """The server of files reads in its folder alone; texts, pictures and structures come from the one of everything."""
     (tmp_path / "note.txt").write_text("hola")
     settings = {
-        "files": McpServerSettings(command=_program("mcp-server-filesystem"), args=(str(tmp_path),)),
-        "all": McpServerSettings(command=_program("mcp-server-everything"), args=("stdio",)),
+        "files": McpServerSettings(command=find_program("mcp-server-filesystem"), args=(str(tmp_path),)),
+        "all": McpServerSettings(command=find_program("mcp-server-everything"), args=("stdio",)),
     }
     async with running(settings, tmp_path) as servers:
         await reach(servers, "up")
@@ -135,7 +125,7 @@ async def test_the_old_era_over_pipes(tmp_path: Path) -> None:
 async def _old_server(port: int) -> AsyncIterator[None]:
     """Serve the old era over HTTP, with sessions."""
     process = await asyncio.create_subprocess_exec(
-        *(_program("mcp-server-everything"), "streamableHttp"),
+        *(find_program("mcp-server-everything"), "streamableHttp"),
         env={**os.environ, "PORT": str(port)},
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
