@@ -1,4 +1,4 @@
-"""The MCP client as the conformance suite starts it: it connects with the address that is given, and calls each tool."""
+"""The MCP client as the conformance suite starts it: it connects with an address, and calls each tool."""
 
 import asyncio
 import json
