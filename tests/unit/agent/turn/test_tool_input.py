@@ -1,6 +1,8 @@
 """What a tool wants to know is put to the owner as a row that waits, and the call goes on with their answer."""
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tool_approvals import ButtonScene
 from tests.unit.agent.turn.test_tools import Tool, Word, calls, requests, results
+from tests.waiting import until
 
 _EFFECTS = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False)
 _PEOPLE = InputField("q", "people", "integer", "A table for `how` many?", "People", least=1, most=12)
@@ -33,6 +36,8 @@ class Asking(Tool):
         self.ran.append(arguments.word)
         if turn.given is None:
             raise InputWanted("It wants a number of people.", self.wanted)
+        if self.hangs:
+            await asyncio.Event().wait()
         self.given.append(turn.given)
         return "declined" if turn.given.declined else json.dumps(turn.given.values)
 
@@ -104,6 +109,26 @@ async def test_a_form_survives_a_restart_and_is_over_after_its_time(tmp_path: Pa
         assert (await scene.press("Don't answer")).startswith("That question is over")
         await scene.say("4")
         assert len(tool.given) == 1
+
+
+@pytest.mark.parametrize(("changes", "ran"), [(False, ["a"]), (True, [])])
+async def test_a_call_that_a_crash_broke_off_keeps_its_answer(tmp_path: Path, changes: bool, ran: list[str]) -> None:
+    """It goes on with it, unless it may have changed something: then nobody knows, and it is not made again."""
+    effects = replace(_EFFECTS, changes_outside=changes)
+    broken = Asking(_PEOPLE)
+    broken.effects = effects
+    async with Scene(tmp_path, [calls("a"), "More."], tools=[broken]) as scene:
+        await scene.say("book a table")
+        broken.hangs = True
+        await scene.put("4")
+        await until(lambda: len(broken.ran) == 2)
+        await scene.app.loop.stop(0.0)
+    tool = Asking(_PEOPLE)
+    tool.effects = effects
+    async with Scene(tmp_path, ["So it is."], tools=[tool]) as scene:
+        await scene.app.wait_drained()
+        assert (tool.ran, scene.texts) == (ran, ["So it is."])
+        assert [given.values for given in tool.given] == [{"q": {"people": 4}}] * len(ran)
 
 
 async def test_a_secret_is_neither_asked_for_nor_passed_on(tmp_path: Path) -> None:
