@@ -20,6 +20,7 @@ from kenobot.core.settings import explain, sources, workspaces
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.mcp import McpServerSettings, ServerName
 from kenobot.core.settings.schema import (
+    DEFAULT_TOOLS,
     AccessSettings,
     BackupSettings,
     BotSettings,
@@ -282,6 +283,8 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
     wanted, tables = loaded.settings.enabled_plugins(group), loaded.settings.plugin_tables(group)
     for name in dict.fromkeys((*wanted, *tables)):
         if name in installed:
+            if group == "kenobot.tools" and name in DEFAULT_TOOLS and name not in tables:
+                continue  # valid without settings, and imported only where a model calls tools
             try:
                 value, bad = _checked(loaded, group, name, complete=name in wanted)
             except PluginError:

@@ -15,7 +15,12 @@ _MOST_SNIPPET: Final = 400
 
 class SearchArguments(ToolArguments):
     query: str = Field(min_length=1, max_length=400)
-    language: str = Field("", pattern=r"^([a-z]{2,3}(-[A-Za-z]{2,8})?)?$", description='Of the results, as "es".')
+    language: str = Field(
+        "",
+        pattern=r"^([a-z]{2,3}(-[A-Za-z]{2,8})?)?$",
+        description='Of the results, as "es".',
+        json_schema_extra=lambda schema: schema.pop("pattern"),
+    )
 
 
 class WebSearch:
