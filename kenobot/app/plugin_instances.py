@@ -80,6 +80,9 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
     for name in loaded.catalogue.problems:
         problem = loaded.catalogue.explain(name)
         _log.error('The plugin "%s" is off: %s', name, problem)
+    for section, why in loaded.left_out.items():
+        if section.startswith(("mcp.", "tools.workspaces.")):  # a tool says it when it is built
+            _log.error("%s KenoBot runs without it.", why)
     bus = Bus(clock)
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, bus)
     given = load_providers(home, loaded, clock, bus)
