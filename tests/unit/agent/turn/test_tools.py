@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import field_validator
@@ -157,6 +158,35 @@ async def test_a_call_that_cannot_be_run_is_told_to_the_model(tmp_path: Path, ca
         [result] = results(requests(scene)[1])
         assert result.failed
         assert told in result.text
+        assert tool.ran == []
+
+
+class Anything(ToolArguments):
+    word: Any
+
+
+def _nest(depth: int) -> Json:
+    value: Json = "x"
+    for number in range(depth):
+        value = {"a": value} if number % 2 else [value]
+    return value
+
+
+@pytest.mark.parametrize("through", ["do", "call_tool"])
+@pytest.mark.parametrize(
+    "value", [_nest(900), _nest(40), "x" * 300_000, float("inf")], ids=["900", "40", "long", "inf"]
+)
+async def test_hostile_arguments_are_refused_in_a_sentence(tmp_path: Path, value: Json, through: str) -> None:
+    """They cost one call, whichever provider they come from, and stand in no prompt and on no disk."""
+    tool = Tool(effects=_CHANGES)
+    tool.arguments = Anything
+    arguments: dict[str, Json] = {"word": value}
+    call = ToolCall("c", through, arguments if through == "do" else {"name": "do", "arguments": arguments})
+    async with Scene(tmp_path, [Reply("", "tool_use", calls=(call,)), "Sorry."], tools=[tool]) as scene:
+        assert await scene.say("go") == "Sorry."
+        [result] = results(requests(scene)[1])
+        assert result.failed
+        assert result.text.startswith("The arguments are refused: they ")
         assert tool.ran == []
 
 
