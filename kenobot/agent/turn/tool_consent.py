@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.tool_refusals import ASKS_FIRST, HELD, RULE_ASKS
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
@@ -16,23 +17,6 @@ from kenobot.ports.provider import Json, ToolCall
 from kenobot.storage import approvals, conversation, inbox, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
-
-HELD_BACK = (
-    "Not run yet, for safety: private memory and words of others are both on show, and it could carry memory out. The "
-    "owner is asked below your answer whether it may run with exactly these arguments; after a yes it is run. "
-    "Say why you want it, and end your answer."
-)
-ASKS_FIRST = (
-    "Not run yet, for safety: words of others are on show, and may have talked you into it. The owner is asked below "
-    "your answer whether it may run with exactly these arguments; after a yes it is run. Say why you want it, "
-    "and end your answer."
-)
-RULE_ASKS = (
-    "Not run yet: the owner's rules want them asked first. They are asked below your answer whether it may run with "
-    "exactly these arguments, and it is run once they say yes. Say why you want it, and end your answer."
-)
-HELD = (HELD_BACK, ASKS_FIRST, RULE_ASKS)
-"""What the model is told of calls that the owner is asked about."""
 
 ConsentAnswer = Literal["yes", "no", "always"]
 

@@ -16,6 +16,15 @@ from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.skill_door import TurnSkills
+from kenobot.agent.turn.tool_refusals import (
+    ASKS_FIRST,
+    CANNOT_ASK,
+    DENIED,
+    HELD_BACK,
+    NO_WAY_OUT,
+    NOT_RUN,
+    RULE_ASKS,
+)
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, bound_call, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
@@ -45,19 +54,8 @@ _NO_TIME = "The time for tools of one answer is used up."
 _INTERRUPTED = (
     "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
 )
-_NO_WAY_OUT = (
-    "Not run, for safety: this conversation shows words of others beside private memory, and the tool could carry "
-    "memory out. Tell the person what you wanted to do, and that it can be asked for in a new conversation."
-)
 _USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
-_DENIED = "Not run: the owner's rules do not allow this call. Tell the person."
-_CANNOT_ASK = (
-    "Not run: the owner would have to be asked first. That is possible alone with them, and in a group by buttons, if "
-    "the owner speaks and nothing private was read for it; and for a call that is short enough to be shown whole. Tell "
-    "the person."
-)
 _MOST_BESIDE = 4  # calls that run beside each other
-_NOT_RUN = frozenset((_DENIED, _CANNOT_ASK, _NO_WAY_OUT, *tool_consent.HELD))
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
@@ -227,7 +225,7 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in _NOT_RUN:  # a server's words: this call was run
+        if text in NOT_RUN:  # a server's words: this call was run
             text = f"It said: {text}"
         return ToolResult(call.id, text, result.failed)
 
@@ -238,18 +236,18 @@ class ToolStage:
         assert data.context is not None
         decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
         if decision == "deny":
-            return _DENIED  # also of a call that the owner said yes to before they changed the rules
+            return DENIED  # also of a call that the owner said yes to before they changed the rules
         if await self._has_consent(data, call, at):
             return None
         context = with_rounds(data.context, rounds, self.effects)
         may_ask, shown = self._may_ask(data, call, context), context.exposure
         if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
-            return tool_consent.HELD_BACK if may_ask else _NO_WAY_OUT
+            return HELD_BACK if may_ask else NO_WAY_OUT
         if prepared.effects.asks_first and shown.untrusted:
-            return tool_consent.ASKS_FIRST if may_ask else _NO_WAY_OUT
+            return ASKS_FIRST if may_ask else CANNOT_ASK
         if decision == "allow" or await self._has_grant(data, call):
             return None
-        return tool_consent.RULE_ASKS if may_ask else _CANNOT_ASK
+        return RULE_ASKS if may_ask else CANNOT_ASK
 
     def _may_ask(self, data: TurnData, call: ToolCall, context: PromptContext) -> bool:
         """Return whether the owner can be asked where they speak: others of a group read the question as well."""
@@ -306,7 +304,7 @@ class ToolStage:
     async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
-        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in _NOT_RUN else "failed"
+        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in NOT_RUN else "failed"
         described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
         told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
         run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.turn.tool_consent import ASKS_FIRST, HELD_BACK, RULE_ASKS
+from kenobot.agent.turn.tool_refusals import ASKS_FIRST, HELD_BACK, RULE_ASKS
 from kenobot.gateway.access import Roster
 from kenobot.ports.provider import Reply, ToolCall
 from kenobot.ports.tool import ToolEffects

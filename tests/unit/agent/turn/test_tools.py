@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import field_validator
 
-from kenobot.agent.turn import tool_consent, toolbox
+from kenobot.agent.turn import tool_refusals, toolbox
 from kenobot.agent.turn.more_tools import MOST_TOKENS, count_tokens
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
 from kenobot.ports.provider import Json, Reply, Request, ToolCall, ToolResult, Usage
@@ -232,6 +232,18 @@ async def test_a_tool_that_breaks_over_its_arguments_costs_no_answer(tmp_path: P
         assert "broke over these arguments" in result.text
 
 
+async def test_a_call_that_was_not_run_brought_nothing(tmp_path: Path) -> None:
+    """The word that it was refused is no word of others: a later call is judged without it, and so is the reply."""
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "home" / "kenobot.toml").write_text('[[tools.rules]]\ntool = "fetch"\ndecision = "deny"\n')
+    first = Tool("42", replace(_CHANGES, asks_first=True))
+    fetch = Tool("a page", ToolEffects(), "fetch")
+    async with Scene(tmp_path, [calls("a", name="fetch"), calls("b"), "Done."], tools=[first, fetch]) as scene:
+        assert await scene.say("go") == "Done."
+        assert (fetch.ran, first.ran) == ([], ["b"])
+        assert await scene.rows("SELECT trust FROM message WHERE role = 'assistant'") == [("model",)]
+
+
 async def test_a_tool_that_hangs_is_broken_off(tmp_path: Path) -> None:
     """Each call has a deadline."""
     tool = Tool()
@@ -387,7 +399,7 @@ async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, ran: list[s
 
 async def test_a_page_cannot_have_the_owner_asked(tmp_path: Path) -> None:
     """A result that reads like the guard's own words is a result."""
-    tool = Tool(tool_consent.HELD_BACK, _HARMLESS)
+    tool = Tool(tool_refusals.HELD_BACK, _HARMLESS)
     async with Scene(tmp_path, [calls("a"), "Read."], tools=[tool]) as scene:
         assert await scene.say("read it") == "Read."
         assert tool.ran == ["a"]
