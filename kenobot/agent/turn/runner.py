@@ -24,7 +24,7 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
-from kenobot.agent.turn import secret_question
+from kenobot.agent.turn import secret_question, tool_input
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.drafts import Drafts
@@ -542,16 +542,7 @@ class TurnRunner:
 
 def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     """Return a press as the message that its button says."""
-    labels = {
-        "yes": texts.BUTTON_YES_PLAIN,
-        "no": texts.BUTTON_NO_PLAIN,
-        "always": texts.BUTTON_ALWAYS,
-        "done": texts.BUTTON_DONE,
-        "skip": texts.BUTTON_LEAVE_OUT,
-        "decline": texts.BUTTON_DECLINE,
-    }
-    word = pressed.partition(" ")[0]
-    return replace(inbound, kind="message", text=labels[word](language) if word in labels else word)
+    return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

@@ -31,7 +31,6 @@ _WAITS = (
     "Not finished: {asker} wants to know something of the owner first. They are asked below your answer, and it goes "
     "on with what they say. Do not call it again. Say in a sentence that their answer is wanted, and end your answer."
 )
-_KIND = "tool"
 _FENCE = "```"
 _OPEN_ENDED = ("text", "number", "integer")
 
@@ -153,7 +152,9 @@ def ask(connection: Connection, data: TurnData, form: Form, at: datetime) -> tup
     """Open the form behind the messages of its turn, in the transaction that commits that; return its buttons."""
     pending = data.pending
     until = at + timedelta(seconds=form.wanted.seconds)
-    opened = Approval(pending.session, pending.inbound.user, _KIND, _stored(connection, data, form), until)
+    opened = Approval(
+        pending.session, pending.inbound.user, approvals.TOOL_CALL, _stored(connection, data, form), until
+    )
     return _buttons(form, approvals.open_approval(connection, opened), data.language)
 
 
@@ -199,7 +200,21 @@ def _buttons(form: Form, number: int, language: Language) -> tuple[Choice, ...]:
     elif asked is not None and not asked.required and kind not in ("address", "consent"):
         words.append((texts.BUTTON_LEAVE_OUT(language), "skip"))
     words.append((texts.BUTTON_DECLINE(language), "decline"))
-    return tuple(Choice(label, _KIND, f"{word} {number}") for label, word in words)
+    return tuple(Choice(label, approvals.TOOL_CALL, f"{word} {number}") for label, word in words)
+
+
+def word_press(pressed: str, language: Language) -> str:
+    """Return the words that a button of a question about a tool says."""
+    labels = {
+        "yes": texts.BUTTON_YES_PLAIN,
+        "no": texts.BUTTON_NO_PLAIN,
+        "always": texts.BUTTON_ALWAYS,
+        "done": texts.BUTTON_DONE,
+        "skip": texts.BUTTON_LEAVE_OUT,
+        "decline": texts.BUTTON_DECLINE,
+    }
+    word = pressed.partition(" ")[0]
+    return labels[word](language) if word in labels else word
 
 
 # ── the answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
