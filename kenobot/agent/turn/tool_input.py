@@ -16,7 +16,7 @@ from kenobot.agent.turn.input_values import Refusal, read_value
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.told_secrets import find_told_secret, names_secret
-from kenobot.core import texts
+from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.provider import Json, Reply, ToolCall, ToolResult
@@ -32,6 +32,11 @@ _WAITS = (
     "on with what they say. Do not call it again. Say in a sentence that their answer is wanted, and end your answer."
 )
 _FENCE = "```"
+_CLAUSE = lazy.regex(r"[.:;!?()\n]")
+_WARNS = lazy.regex(  # that no secret is to be given
+    r"(?i)\b(?:do not|don['’]?t|never|no|nunca) (?:\w+ ){0,2}?(?:give|share|enter|include|send|provide|type|tell|write"
+    r"|use|des|compartas|incluyas|escribas|pongas|env[ií]es)\b"
+)
 _OPEN_ENDED = ("text", "number", "integer")
 
 
@@ -81,9 +86,14 @@ def may_ask(data: TurnData) -> bool:
 
 def asks_secret(wanted: WantedInput) -> bool:
     """Return whether a form asks for a password or the like, by its fields or by its message."""
-    fields = [each for each in wanted.fields if each.kind in _OPEN_ENDED]
-    named = (f"{each.name} {each.label}\n{each.message}" for each in fields)
-    return any(each.form == "password" for each in fields) or any(map(names_secret, named))
+    return any(_asks_secret(each) for each in wanted.fields if each.kind in _OPEN_ENDED)
+
+
+def _asks_secret(asked: InputField) -> bool:
+    title, _, about = asked.label.partition(": ")
+    clauses = _CLAUSE.split(f"{about}. {asked.message}")
+    told = (clause for clause in clauses if not _WARNS.search(clause))
+    return asked.form == "password" or names_secret(f"{asked.name} {title}") or any(map(names_secret, told))
 
 
 def suspend(call: ToolCall, wanted: WantedInput) -> ToolResult:

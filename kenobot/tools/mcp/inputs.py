@@ -9,7 +9,7 @@ from kenobot.ports.tool_input import GivenInput, InputField, InputKind, Value, W
 from kenobot.tools.mcp.schema import shorten
 
 _MOST_REQUESTS = 3
-_MOST_FIELDS = 8
+_MOST_FIELDS = 16
 _MOST_CHOICES = 20
 _LONGEST_MESSAGE = 500  # characters
 _LONGEST_LABEL = 200

@@ -52,6 +52,7 @@ _GONE = (
     'The server "{name}" waits no longer for this answer: too much time went by, or it was connected anew. Nothing was '
     "sent to it. Call the tool again if the person still wants it."
 )
+_NOT_ASKED = "It asked back for something that cannot be given ({reason}), and was told no."
 _BUSY = 'Too many calls wait for the server "{name}". Try it later.'
 
 State = Literal["starting", "up", "down"]
@@ -78,6 +79,7 @@ class _Call:
     may_ask: bool = False
     again: bool = False
     waits: bool = False
+    note: str = ""
 
     def settle(self, error: ToolFailed) -> None:
         """End it by a failure, unless it has ended."""
@@ -233,7 +235,7 @@ class McpServer:
         try:
             wanted = read_requests(self.name, requests, {"live": token}, _LIVE_SECONDS)
         except CannotAsk as error:
-            _log.info("the MCP server %s asked for what its owner is not asked: %s", self.name, error)
+            call.note = _NOT_ASKED.format(reason=error)
             return {"action": "decline"}
         live = self._live[token] = _Live(call, asyncio.get_running_loop().create_future())
         call.waits = True
@@ -335,7 +337,7 @@ class McpServer:
         else:
             self._unanswered = 0
             if not call.done.done():
-                call.done.set_result(text)
+                call.done.set_result(f"{call.note}\n{text}" if call.note else text)
 
     async def _refresh(self, connection: Connection) -> None:
         async with asyncio.timeout(self._seconds):

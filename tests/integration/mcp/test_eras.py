@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from kenobot.agent.turn.tool_input import asks_secret
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.tool_input import GivenInput, InputWanted
@@ -144,11 +145,15 @@ async def _old_server(port: int) -> AsyncIterator[None]:
 
 
 async def test_an_old_server_that_forgot_its_session(tmp_path: Path, port: int) -> None:
-    """A server with sessions that was restarted is connected anew within the call, which is answered."""
+    """One that was restarted is connected anew within the call, which is answered; what it asks back is, too."""
     settings = McpServerSettings(url=f"http://127.0.0.1:{port}/mcp", seconds=10)
     async with running({"old": settings}, tmp_path) as servers:
         async with _old_server(port):
             await reach(servers, "up")
             assert await call(servers, "old_echo", message="a") == "Echo: a"
+            form = await ask(servers, "old_trigger-elicitation-request")
+            assert (form.fields[0].name, len(form.fields), asks_secret(form)) == ("name", 13, False)
+            given = GivenInput(form.state, {"live": {"name": "Ana"}})
+            assert "Name: Ana" in await go_on(servers, "old_trigger-elicitation-request", given)
         async with _old_server(port):
             assert await call(servers, "old_echo", message="b") == "Echo: b"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.agent.turn.input_values import Refusal, Value, read_value
+from kenobot.agent.turn.tool_input import asks_secret
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputField, InputWanted, WantedInput
@@ -143,6 +144,31 @@ async def test_a_secret_is_neither_asked_for_nor_passed_on(tmp_path: Path) -> No
         await scene.say("book a table")
         assert "nothing was sent" in await scene.say("my password is hunter2secret")
         assert tool.given == []
+
+
+@pytest.mark.parametrize(
+    ("field", "declined"),
+    [
+        (InputField("q", "x", "text", "Please type your password."), True),
+        (InputField("q", "x", "text", "", "Code: The PIN of your card"), True),
+        (InputField("q", "accessToken", "text", "One thing more."), True),
+        (InputField("q", "x", "text", "", form="password"), True),
+        (InputField("q", "x", "text", "Don't worry: we need your API key"), True),
+        (
+            InputField(
+                "q", "x", "integer", "", "Integer: Your favourite (do not give us your phone number, pin or so)"
+            ),
+            False,
+        ),
+        (InputField("q", "x", "text", "Which city? Never send your password."), False),
+        (InputField("q", "x", "text", "¿Qué ciudad? No escribas tu contraseña."), False),
+        (InputField("q", "x", "boolean", "Shall I reset your password?"), False),
+        (InputField("q", "max_tokens", "integer", "How many?"), False),
+    ],
+)
+def test_a_form_asks_for_a_secret_or_not(field: InputField, declined: bool) -> None:
+    """By its names and words, but for warnings against giving one; a yes or no is none."""
+    assert asks_secret(WantedInput("house", (field,))) == declined
 
 
 async def test_only_the_owner_alone_is_asked(tmp_path: Path) -> None:

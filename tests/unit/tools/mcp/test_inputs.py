@@ -81,7 +81,7 @@ def test_what_cannot_be_asked_for_is_left_out_where_it_may_be() -> None:
         {"a": {"method": "elicitation/create", "params": []}},
         {"a": {"method": "elicitation/create", "params": {"message": "x", "requestedSchema": 7}}},
         {"a": _form(7)},
-        {"a": _form({str(number): {"type": "string"} for number in range(9)})},
+        {"a": _form({str(number): {"type": "string"} for number in range(17)})},
         {"a": _form({"x": {"type": "object"}}, required=["x"])},
         {"a": _form({"x": {"type": "string", "enum": [str(number) for number in range(99)]}}, required=["x"])},
         {"a": _form({"x": {"type": "string", "enum": [1, 2]}}, required=["x"])},
