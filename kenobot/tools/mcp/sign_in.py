@@ -39,7 +39,7 @@ class _Storage:
 
     def __init__(self, file: TokenFile, *, fresh: bool) -> None:
         self.file, self.fresh = file, fresh
-        self.stored: dict[str, Any] = {}
+        self.stored: dict[str, Any] = {}  # bounded: the length of a server's answer; turn
         self.provider: StoredSignIn | None = None
 
     async def get_tokens(self) -> OAuthToken | None:
