@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
-from typing import Final, Literal
+from typing import Literal
 
 from kenobot.core.settings.schema import ToolRule
 from kenobot.ports.provider import Json, ToolCall
 from kenobot.ports.tool import ToolEffects
+from kenobot.ports.workspace import SANDBOX_ROOT
 
 Decision = Literal["allow", "ask", "deny"]
-
-_ROOT: Final = "/work"  # of a workspace, as models may write it
 
 
 def decide(rules: Sequence[ToolRule], call: ToolCall, effects: ToolEffects, *, private: bool) -> Decision:
@@ -56,7 +55,7 @@ def _plain(text: str) -> str:
         return f"{scheme.lower()}://{host}{slash}{_without_detours(f'/{path}')[1:]}"
     if "/" not in stripped:
         return text
-    return _without_detours(stripped).removeprefix(f"{_ROOT}/")
+    return _without_detours(stripped).removeprefix(f"{SANDBOX_ROOT}/")
 
 
 def _without_detours(path: str) -> str:

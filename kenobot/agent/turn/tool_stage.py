@@ -54,7 +54,6 @@ _CANNOT_ASK = (
     "short enough to be shown whole. Tell the person."
 )
 _MOST_BESIDE = 4  # calls that run beside each other
-_NOT_RUN = frozenset((_DENIED, _CANNOT_ASK, _NO_WAY_OUT, *tool_consent.HELD))
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
@@ -184,6 +183,7 @@ class ToolStage:
         if prepared is None:
             return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
         if at in data.tools.begun and prepared.effects.changes_outside:
+            data.tools.took[at + 1] = 0.0
             return failed(call.id, _INTERRUPTED)
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
@@ -192,7 +192,7 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        if await self._count_today() >= limits.calls_a_day:
+        if await self._count_today(data) >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = None if await self._has_consent(data, call, at) else await self._refusal(data, prepared, call, rounds)
         if refusal is not None:
@@ -214,6 +214,7 @@ class ToolStage:
             limits.result_chars,
             NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
         )
+        data.tools.ran += 1
         began = self.clock.monotonic()
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
@@ -221,7 +222,7 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in _NOT_RUN:  # a server's words: this call was run
+        if text in tool_consent.HELD:  # a server's words: this call was run
             text = f"It said: {text}"
         return ToolResult(call.id, text, result.failed)
 
@@ -287,7 +288,7 @@ class ToolStage:
     async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
-        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in _NOT_RUN else "failed"
+        outcome: ToolOutcome = "done" if not result.failed else "failed" if number in data.tools.took else "refused"
         described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
         told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
         run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
@@ -298,10 +299,14 @@ class ToolStage:
 
         await self.database.write(write)
 
-    async def _count_today(self) -> int:
-        """Count the calls since midnight in the owner's zone."""
-        today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
-        return await self.database.read(lambda connection: tool_runs.count_runs(connection, today.astimezone(UTC)))
+    async def _count_today(self, data: TurnData) -> int:
+        """Count the calls since midnight in the owner's zone. What is stored is counted once a turn."""
+        journal = data.tools
+        if journal.ran_before is None:
+            today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+            since = today.astimezone(UTC)
+            journal.ran_before = await self.database.read(lambda connection: tool_runs.count_runs(connection, since))
+        return journal.ran_before + journal.ran
 
     async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
         seconds = round(took, 3)
