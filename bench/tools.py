@@ -27,8 +27,9 @@ The same conversation with no tools, with those that are on by themselves, and w
 network. In the second and the third some answers call a tool first.
 
 tokens: of the schemas. cached: share of the input tokens of all requests but the first with which the request before
-began, byte for byte, schemas and system part first; how often these two changed is counted as well. CPU of turns in which no tool is called: the median of a conversation, and the best of several,
-played in turn; more than 3 % above that without tools is a failure, as are less than 95 % cached.
+began, byte for byte, schemas and system part first; how often these two changed is counted as well. CPU of turns in
+which no tool is called: the median of a conversation, and the best of several, played in turn; more than 3 % above that
+without tools is a failure, as are less than 95 % cached.
 """
 _START = datetime(2026, 2, 14, 9, tzinfo=UTC)
 _PAUSE = timedelta(minutes=1)
@@ -128,7 +129,7 @@ async def _talk(folder: Path, config: str, turns: int, *, calls: bool) -> tuple[
 
 
 def _count(requests: Sequence[Request], seconds: list[float]) -> Talk:
-    """Count tokens: of all requests but the first, which no cache serves, and of those what the one before began with."""
+    """Count tokens of all requests but the first, which no cache serves, and what the one before began with."""
     talk = Talk(estimate_tokens(_schemas(requests[-1])), seconds=seconds)
     sent = [list(_parts(request)) for request in requests]
     for before, parts in pairwise(sent):

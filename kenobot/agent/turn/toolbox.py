@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -71,7 +71,8 @@ class PreparedTool:
         if schema.get("type") != "object":
             raise PluginError(f'The arguments of the tool "{name}" are not an object.')
         spec = ToolSpec(name, description, schema)
-        return cls(tool, spec, effects, count_tokens(spec))
+        tokens = count_tokens(spec)
+        return cls(tool, replace(spec, tokens=tokens), effects, tokens)
 
 
 class Toolbox:
