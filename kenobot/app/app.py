@@ -280,7 +280,7 @@ class App:
             _log.warning("Tools are enabled, but no provider that is set can call any.")
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
         rules = self.settings.tools.rules
-        return ToolStage(toolbox, *parts, search_memory=prompts.search, rules=rules, skills=self.skills)
+        return ToolStage(toolbox, *parts, prompts.search, rules, self.skills, self.channels)
 
     def _list_unusable(self) -> list[tuple[str, str]]:
         """List which tools, workspaces and MCP servers of the settings are off, and why."""
