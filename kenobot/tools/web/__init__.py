@@ -147,12 +147,12 @@ def _make_engine(settings: WebSearchSettings) -> "Engine":
 
 def _build_request(settings: HttpRequestSettings, context: PluginContext) -> "HttpRequest":
     """Raises ConfigError where no host is named, or a secret is not there."""
+    if not settings.hosts:
+        raise ConfigError("http_request may reach no host: name one in [tools.http_request.hosts] of kenobot.toml.")
     from kenobot.tools.web.address import Reach
     from kenobot.tools.web.client import WebClient
     from kenobot.tools.web.request import HttpRequest
 
-    if not settings.hosts:
-        raise ConfigError("http_request may reach no host: name one in [tools.http_request.hosts] of kenobot.toml.")
     secrets = {name: value.get_secret_value() for name, value in settings.__pydantic_extra__.items()}
     hosts = {name: _allow_host(name, host, secrets) for name, host in settings.hosts.items()}
     reach = Reach(setting="[tools.http_request] hosts, with private = true", through_proxy=settings.through_proxy)
