@@ -120,7 +120,9 @@ def _build_search(settings: WebSearchSettings, context: PluginContext) -> "WebSe
         raise ConfigError("web_search has no address of SearXNG: set tools.web_search.url in kenobot.toml.")
     if settings.engine in ("brave", "tavily") and not settings.api_key.get_secret_value():
         raise ConfigError("web_search has no key: put it into credentials/tools.web_search.api_key in the home.")
-    told = "Wikipedia" if settings.engine == "wikipedia" else "the web"
+    told = "the web"
+    if settings.engine == "wikipedia":
+        told = "Wikipedia" if settings.language else "Wikipedia, in English unless `language` is given"
     return WebSearch(LateEngine(partial(_make_engine, settings)), told, settings.language, settings.results)
 
 

@@ -74,7 +74,7 @@ class WebFetch:
     """Reads a page of the web at an address that was checked."""
 
     name = "web_fetch"
-    description = "Read a web page, PDF or text at an address, in words."
+    description = "Read a web page, PDF or text at an address."
     arguments = FetchArguments
     effects = ToolEffects(reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False)
 
