@@ -76,14 +76,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _measure(arguments: argparse.Namespace) -> tuple[Report, None]:
-    configs = {"none": "[tools]\nenabled = []\n", "default": "", "all": _all_tools()}
+    configs = {"none": "[tools]\nenabled = []\n", "default": "", "all": all_tools()}
     talks: dict[str, list[Talk]] = {name: [] for name in configs}
     offered = dict.fromkeys(configs, 0)
     for round_ in range(arguments.rounds):
         for name, config in configs.items():
             show_progress(f"round {round_ + 1} of {arguments.rounds}: {name}")
             with tempfile.TemporaryDirectory(prefix="kenobot-tools-") as folder:
-                talk, offered[name] = asyncio.run(_talk(Path(folder), config, arguments.turns, calls=name != "none"))
+                talk, offered[name] = asyncio.run(
+                    hold_talk(Path(folder), config, arguments.turns, calls=name != "none")
+                )
             talks[name].append(talk)
     show_progress()
     rows = [
@@ -100,13 +102,13 @@ def _measure(arguments: argparse.Namespace) -> tuple[Report, None]:
     return _report(rows), None
 
 
-def _all_tools() -> str:
+def all_tools() -> str:
     names = ", ".join(f'"{name}"' for name in plugins.names("kenobot.tools"))
     hosts = '[tools.http_request.hosts."api.example.com"]\n'
     return f'[tools]\nenabled = [{names}]\n{hosts}[tools.workspaces]\nnotes = "/srv/notes"\n'
 
 
-async def _talk(folder: Path, config: str, turns: int, *, calls: bool) -> tuple[Talk, int]:
+async def hold_talk(folder: Path, config: str, turns: int, *, calls: bool) -> tuple[Talk, int]:
     """Hold the conversation. Returns what it came to, and how many tools were offered."""
     seconds: list[float] = []
     called: ToolCall | None = None
