@@ -145,6 +145,7 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
         parts.append(texts.WHY_MORE(call.language, count=len(others)))
     if runs := tool_runs.runs_of_turn(connection, reply.turn) if call.principal.role == "owner" else []:
         outcomes = {"done": texts.TOOL_DONE, "failed": texts.TOOL_FAILED, "refused": texts.TOOL_REFUSED}
+        outcomes["begun"] = texts.TOOL_BROKEN_OFF
         called = [f"- `{one_line(run.call)}`: {outcomes[run.outcome](call.language)}" for run in runs]
         parts.append("\n".join([texts.WHY_TOOLS(call.language), *called]))
     return CommandAnswer("\n\n".join(parts), _openers([record for record in named if record.status == "active"]))

@@ -45,7 +45,8 @@ _FENCE = "```"
 _BLANK = lazy.regex(  # letters, marks and signs that have no look of their own
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-_LINKS = lazy.regex(r"(?<=\w)(?:\.(?=\w)|:(?=//))")
+_DOTTED = lazy.regex(r"[\w-]+(?:\.[\w-]+)+")
+_SCHEME = lazy.regex(r"(?<=\w):(?=//)")
 
 
 def may_ask(data: TurnData, call: ToolCall) -> bool:
@@ -164,5 +165,14 @@ def _visible(letter: str) -> str:
 
 def _shown(call: ToolCall) -> str:
     """Return a call as its owner reads it; "" for one that cannot be shown whole."""
-    text = _LINKS.sub(lambda match: f"[{match[0]}]", describe_call(call))
+    text = _SCHEME.sub("[:]", _DOTTED.sub(lambda match: _unlink(match[0]), describe_call(call)))
     return "" if len(text) > _LONGEST or _FENCE in text else text
+
+
+def _unlink(name: str) -> str:
+    """Write a name with dots so that no client makes an address of it; a file's name as it is."""
+    from kenobot.agent.safety.hosts import is_domain, is_file_name  # noqa: PLC0415 - reads a long list
+
+    ending = name.casefold().rpartition(".")[2]
+    is_address = ending.isdigit() or (is_domain(ending) and not is_file_name(name))
+    return name.replace(".", "[.]") if is_address else name

