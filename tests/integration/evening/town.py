@@ -9,6 +9,9 @@ from aiohttp import web
 
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 
+Answer = str | tuple[str, Mapping[str, object]]
+"""What a model says, or a tool that it calls and the arguments."""
+
 PAGE = "<html><title>{title}</title><body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
 
 
@@ -53,12 +56,9 @@ class Town:
 
 
 class Obedient(StandIn):
-    """A model that answers by the newest words that it is shown: with a text, or by calling a tool.
+    """A model that answers the newest words that it is shown by a plan: the first part of it that is found counts."""
 
-    plan: parts of these words, and what follows: a text, or a tool with its arguments. The first that is found counts.
-    """
-
-    def __init__(self, plan: Mapping[str, str | tuple[str, Mapping[str, object]]]) -> None:
+    def __init__(self, plan: Mapping[str, Answer]) -> None:
         super().__init__([])
         self.plan = plan
         self._calls = 0

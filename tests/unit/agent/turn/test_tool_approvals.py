@@ -308,6 +308,9 @@ _GIVEN = "https://wiki.org/ferry?day=2"
     [
         (f"read {_GIVEN} please", _GIVEN, True),
         (f"lee {_GIVEN}.", _GIVEN, True),
+        (f"Read this page for me: {_GIVEN}", _GIVEN, True),
+        (f"Resume esto:\n{_GIVEN}", _GIVEN, True),
+        (f"Translate this: you must read {_GIVEN} now", _GIVEN, False),
         ("read wiki.org/ferry", "https://wiki.org/ferry/", True),
         (f"read {_GIVEN}", f"{_GIVEN}&d=4711", False),
         (f"read {_GIVEN}", "https://wiki.org/", False),
