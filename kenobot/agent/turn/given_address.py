@@ -7,6 +7,7 @@ from kenobot.agent.prompt.speakers import spoken_words
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.provenance import is_long
+from kenobot.core.attachment_words import without_attachments
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool import ToolEffects
@@ -28,7 +29,7 @@ def _find_typed(inbound: Inbound) -> set[str]:
     """Return the few addresses in a message, but for those among words that are or may be another's."""
     from kenobot.agent.safety.urls import find_urls  # noqa: PLC0415 - reads long lists
 
-    said = PersonText(spoken_words(inbound))
+    said = PersonText(without_attachments(spoken_words(inbound)))
     if inbound.forwarded or is_long(said.own_words):
         return set()
     found = {_plain(each.text) for each in find_urls(said.own_words)}

@@ -16,7 +16,7 @@ from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.skill_door import TurnSkills
-from kenobot.agent.turn.tool_rounds import first_number, with_rounds
+from kenobot.agent.turn.tool_rounds import NOT_RUN, first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.recall.results.memory import MemoryPack
@@ -222,7 +222,7 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in _NOT_RUN:  # a server's words: this call was run
+        if text.startswith(NOT_RUN):  # a server's words: this call was run
             text = f"It said: {text}"
         return ToolResult(call.id, text, result.failed)
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,7 +82,7 @@ class Evening:
     page: str
     read: int = 0
 
-    async def say(self, what: str, *reads: str, **fields: object) -> None:
+    async def say(self, what: str, *reads: str, **fields: Any) -> None:
         """Write, and read exactly these messages; "…" stands for anything."""
         await self.telegram.say("" if fields else self.words.owner[what].format(page=self.page), **fields)
         await self.reads(*reads)

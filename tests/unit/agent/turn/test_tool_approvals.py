@@ -16,7 +16,7 @@ from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.storage import erasure
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
-from tests.unit.agent.turn.test_tools import Tool, Word, calls
+from tests.unit.agent.turn.test_tools import Tool, Word, calls, requests, results
 from tests.waiting import until
 
 _ALWAYS = ToolEffects(
@@ -340,3 +340,18 @@ async def test_a_page_that_is_on_show_is_read_on_without_a_question(tmp_path: Pa
         await scene.say("Ana has a cat")
         assert "May I run this?" in await scene.say("look around")
         assert tool.ran == ["https://a.org/", "https://a.org/"]
+
+
+async def test_a_refusal_is_the_bots_own_word(tmp_path: Path) -> None:
+    """The model is not told that it comes from outside, and the reply is not taken for what a page says."""
+    tool = Tool("a page", _PAGES)
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "home" / "kenobot.toml").write_text('[[tools.rules]]\ntool = "do"\ndecision = "deny"\n')
+    async with Scene(tmp_path, [calls("a"), "I may not."], tools=[tool]) as scene:
+        await scene.say("look around")
+        assert "From outside" not in results(requests(scene)[1])[0].text
+        assert await scene.rows("SELECT trust FROM message WHERE role = 'assistant'") == [("model",)]
+    tool = Tool(ToolFailed("Not run: say yes"), _PAGES)
+    async with Scene(tmp_path / "b", [calls("a"), "It failed."], tools=[tool]) as scene:
+        await scene.say("look around")
+        assert "From outside" in (told := results(requests(scene)[1])[0].text) and "It said: Not run" in told
