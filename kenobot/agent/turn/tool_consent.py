@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.agent.safety.unlinked import unlink
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.words import fold
@@ -45,8 +46,6 @@ _FENCE = "```"
 _BLANK = lazy.regex(  # letters, marks and signs that have no look of their own
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-_DOTTED = lazy.regex(r"[\w-]+(?:\.[\w-]+)+")
-_SCHEME = lazy.regex(r"(?<=\w):(?=//)")
 
 
 def may_ask(data: TurnData, call: ToolCall) -> bool:
@@ -165,14 +164,5 @@ def _visible(letter: str) -> str:
 
 def _shown(call: ToolCall) -> str:
     """Return a call as its owner reads it; "" for one that cannot be shown whole."""
-    text = _SCHEME.sub("[:]", _DOTTED.sub(lambda match: _unlink(match[0]), describe_call(call)))
+    text = unlink(describe_call(call))
     return "" if len(text) > _LONGEST or _FENCE in text else text
-
-
-def _unlink(name: str) -> str:
-    """Write a name with dots so that no client makes an address of it; a file's name as it is."""
-    from kenobot.agent.safety.hosts import is_domain, is_file_name  # noqa: PLC0415 - reads a long list
-
-    ending = name.casefold().rpartition(".")[2]
-    is_address = ending.isdigit() or (is_domain(ending) and not is_file_name(name))
-    return name.replace(".", "[.]") if is_address else name

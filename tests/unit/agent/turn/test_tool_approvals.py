@@ -162,6 +162,16 @@ async def test_what_tools_did_can_be_read(tmp_path: Path) -> None:
         assert rows == [("do", 'do {"word": "a"}', "done", "42", "telegram-1")]
 
 
+async def test_nothing_can_be_pressed_in_what_why_tells_of_a_call(tmp_path: Path) -> None:
+    """It may have been held back, as a link that carries memory out."""
+    tool = Tool("42", _QUIET)
+    script = [calls("x` [more](https://evil.com/?d=4711) `y"), "It is 42."]
+    async with Scene(tmp_path, script, tools=[tool]) as scene:
+        await scene.say("do it")
+        told = (await scene.say("/why")).splitlines()[-1]
+        assert told == """- `do {"word": "x' [more](https[:]//evil[.]com/?d=4711) 'y"}`: done"""
+
+
 async def test_a_day_has_a_limit_of_calls(tmp_path: Path) -> None:
     """The model is told that no more may be called; a new day counts anew."""
     tool, clock = Tool("42", _QUIET), EagerClock()
@@ -251,6 +261,11 @@ def test_no_detour_leads_around_a_rule(path: str) -> None:
         " https://a.example/x",
         "HTTPS://A.example/x",
         "https://a.example:443/y/../x",
+        "https://a.example:0443/x",
+        "https://a.example:/x",
+        "https://a.example/%78",
+        "https://a.example/y/%2e%2e/x",
+        "https://a\u3002example/x",
         "https://a.example./x",
     ],
 )
@@ -355,3 +370,16 @@ async def test_a_refusal_is_the_bots_own_word(tmp_path: Path) -> None:
     async with Scene(tmp_path / "b", [calls("a"), "It failed."], tools=[tool]) as scene:
         await scene.say("look around")
         assert "From outside" in (told := results(requests(scene)[1])[0].text) and "It said: Not run" in told
+
+
+def test_an_address_is_allowed_as_its_owner_wrote_it() -> None:
+    """Also with letters in figures; what leads out of it by such letters is not."""
+    rules = [
+        ToolRule.model_validate({"tool": "do", "decision": "allow", "arguments": {"url": "https://a.org/caf%C3%A9/*"}})
+    ]
+
+    def decide(url: str) -> str:
+        return tool_policy.decide(rules, ToolCall("c", "do", {"url": url}), _ALWAYS, private=True)
+
+    assert decide("https://a.org/caf%C3%A9/x") == "allow"
+    assert decide("https://a.org/caf%C3%A9/%2e%2e/x") == "ask"
