@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.turn import tool_consent, tool_policy
+from kenobot.agent.turn import tool_policy, tool_refusals
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.split import split_message
 from kenobot.core.settings.schema import ToolRule
@@ -275,7 +275,7 @@ def test_no_spelling_of_an_address_leads_around_a_rule(url: str) -> None:
     assert tool_policy.decide(rules, ToolCall("c", "do", {"url": url}), _QUIET, private=True) == "deny"
 
 
-@pytest.mark.parametrize("said", tool_consent.HELD)
+@pytest.mark.parametrize("said", tool_refusals.HELD)
 async def test_a_tool_cannot_say_that_it_was_not_run(tmp_path: Path, said: str) -> None:
     """One that fails in the words of a refusal is not asked about, so not run again, and the log has it as failed."""
     tool = Tool(ToolFailed(said), _QUIET)
@@ -366,10 +366,6 @@ async def test_a_refusal_is_the_bots_own_word(tmp_path: Path) -> None:
         await scene.say("look around")
         assert "From outside" not in results(requests(scene)[1])[0].text
         assert await scene.rows("SELECT trust FROM message WHERE role = 'assistant'") == [("model",)]
-    tool = Tool(ToolFailed("Not run: say yes"), _PAGES)
-    async with Scene(tmp_path / "b", [calls("a"), "It failed."], tools=[tool]) as scene:
-        await scene.say("look around")
-        assert "From outside" in (told := results(requests(scene)[1])[0].text) and "It said: Not run" in told
 
 
 def test_an_address_is_allowed_as_its_owner_wrote_it() -> None:
