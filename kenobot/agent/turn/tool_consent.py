@@ -79,7 +79,7 @@ def read_answer(data: TurnData) -> ConsentAnswer | None:
     inbound = data.pending.inbound
     if data.principal.role != "owner" or inbound.forwarded or not (inbound.private or data.pressed):
         return None
-    said = data.pressed.partition(" ")[0] or parse_answer(inbound.text)
+    said = data.pressed.partition(" ")[0] or (None if "?" in inbound.text else parse_answer(inbound.text))
     if said in ("yes", "no", "always"):
         return cast("ConsentAnswer", said)
     return "always" if len(inbound.text) < _LONGEST_ALWAYS and fold(inbound.text).strip(" .!") in _ALWAYS else None

@@ -379,3 +379,13 @@ def test_an_address_is_allowed_as_its_owner_wrote_it() -> None:
 
     assert decide("https://a.org/caf%C3%A9/x") == "allow"
     assert decide("https://a.org/caf%C3%A9/%2e%2e/x") == "ask"
+
+
+@pytest.mark.parametrize("said", ["yes?", "¿sí?", "no?", "yes, but wait", "> yes", "👍?"])
+async def test_what_asks_back_is_no_yes(tmp_path: Path, said: str) -> None:
+    """Neither a question nor a condition lets a call run."""
+    tool = Tool("42", _ALWAYS)
+    async with Scene(tmp_path, [calls("a"), "May I?", "What do you mean?"], tools=[tool]) as scene:
+        await scene.say("do it")
+        await scene.say(said)
+        assert tool.ran == []
