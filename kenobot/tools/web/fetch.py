@@ -76,7 +76,9 @@ class WebFetch:
     name = "web_fetch"
     description = "Read a web page, PDF or text at an address."
     arguments = FetchArguments
-    effects = ToolEffects(reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False)
+    effects = ToolEffects(
+        reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False, address="url"
+    )
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
