@@ -14,6 +14,7 @@ from tests.crash.table import Line
 from tests.crash.world import Lab, World, until
 
 _MOST = 9  # tools, each of which is called in a chat of its own
+_STOPPED = "It may have happened."
 _LONGEST = 20.0  # seconds until a call has its effect
 _AFTER = (0.0, 0.0, 0.02)  # seconds between the effect and the kill
 
@@ -98,11 +99,13 @@ async def _remember(world: World, what: str, chat: str) -> None:
 
 def _judge(world: World, tried: Mapping[str, Effect]) -> list[str]:
     """Compare what happened with what was asked for."""
-    wrong: list[str] = []
+    wrong, told = list[str](), [item.text for item in world.telegram.sent]
     for tag, effect in tried.items():
         name, times = effect.call(tag)[0], effect.count(tag)
         if times > 1 and effect.once:
             wrong.append(f"{name} did {tag} {times} times")
         if not times and tag not in world.model.told_unknown:
             wrong.append(f"{name} did nothing about {tag}")
+        if tag in world.model.told_unknown and not any(tag in text and _STOPPED in text for text in told):
+            wrong.append(f"nobody was told that {name} may have done {tag}")
     return wrong
