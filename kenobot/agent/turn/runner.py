@@ -413,6 +413,8 @@ class TurnRunner:
             notes.append(data.unread)
         if data.over_budget:
             notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
+        if data.interrupted:
+            notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
         notes += secret_question.secret_notes(data)
         question = self._s.tools.question(data) if self._s.tools is not None else ""
         if not question and data.report is not None and data.report.change is not None:

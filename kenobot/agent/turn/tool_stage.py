@@ -25,6 +25,7 @@ from kenobot.agent.turn.tool_refusals import (
     CANNOT_ASK,
     DENIED,
     HELD_BACK,
+    INTERRUPTED,
     NO_WAY_OUT,
     NOT_RUN,
     RULE_ASKS,
@@ -56,9 +57,6 @@ _UNKNOWN = "There is no tool called {name!r}."
 _TOO_MANY = "No more than {most} tools may be called at once."
 _LAST = "No more tools may be called for this answer: give it with what is known, and say what could not be done."
 _NO_TIME = "The time for tools of one answer is used up."
-_INTERRUPTED = (
-    "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
-)
 _USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
 _MOST_BESIDE = 4  # calls that run beside each other
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
@@ -106,9 +104,11 @@ class ToolStage:
         self._refused[level] = self.clock.monotonic() + _REFUSED_SECONDS
 
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
-        """Note which call of a turn the owner has to be asked about."""
+        """Note which call of a turn the owner has to be asked about, and of which calls nobody knows what they did."""
         data.held_back = tool_consent.wanted_call(rounds)
         data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
+        ended = ((call.name, result) for each in rounds for call, result in zip(each.calls, each.results, strict=True))
+        data.interrupted = tuple(dict.fromkeys(name for name, result in ended if result.text == INTERRUPTED))
 
     def question(self, data: TurnData) -> str:
         """Word the question whether it may run, or what a tool wants to know; "" where there is none."""
@@ -217,11 +217,11 @@ class ToolStage:
         if call.problem:
             return failed(call.id, call.problem)
         prepared = self.toolbox.find(call.name, data.principal)
+        if at in data.tools.begun and (prepared is None or prepared.effects.changes_outside):
+            data.tools.took[at + 1] = 0.0
+            return failed(call.id, INTERRUPTED)
         if prepared is None:
             return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
-        if at in data.tools.begun and prepared.effects.changes_outside:
-            data.tools.took[at + 1] = 0.0
-            return failed(call.id, _INTERRUPTED)
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
             return failed(call.id, arguments)
@@ -261,7 +261,7 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in NOT_RUN:  # a server's words: this call was run
+        if text in NOT_RUN or text == INTERRUPTED:  # a server's words: this call was run to its end
             text = f"It said: {text}"
         return replace(result, id=call.id, text=text)
 

@@ -55,7 +55,7 @@ class TurnData:
     tools: what became of the tools that were called. reduced: the prompt had to be cut. brings_foreign: a tool brought
     words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
-    called_nothing: the model called a tool, and none was offered.
+    called_nothing: the model called a tool, and none was offered. interrupted: tools that a crash broke off.
     held_back: a call that the owner is asked about, and what the model was told of it. pressed: the answer to such a
     question that a button gives, and its number. form: what a tool wants to know of the owner. held_addresses: what the
     guard held back of the reply.
@@ -90,6 +90,7 @@ class TurnData:
     brings_foreign: bool = False
     held_back: tuple[ToolCall, str] | None = None
     form: "Form | None" = None
+    interrupted: tuple[str, ...] = ()
     pressed: str = ""
     renews: int | None = None
     as_file: bool = False
