@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import Principal
 
+BACKGROUND = "background"
+"""The name of the tool that has the request of a turn done as a task in the background."""
+
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 

@@ -78,7 +78,9 @@ from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
+    from kenobot.agent.turn.background import TaskRun
     from kenobot.agent.turn.memory_report import MemoryReporter
+    from kenobot.agent.turn.task_worker import TaskWorker
     from kenobot.agent.turn.tool_stage import ToolStage
 
 _log = logging.getLogger(__name__)
@@ -94,7 +96,7 @@ class TurnServices:
     patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
     first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
     reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
-    tools: None offers none.
+    tools: None offers none. tasks: in the background; None has none.
     """
 
     database: Database
@@ -124,6 +126,7 @@ class TurnServices:
     shows_drafts: bool = True
     media: MediaIntake | None = None
     tools: "ToolStage | None" = None
+    tasks: "TaskWorker | None" = None
 
 
 class TurnRunner:
@@ -153,6 +156,27 @@ class TurnRunner:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
         with self._s.database.pacer.turn():
             return await self._run(pending)
+
+    async def run_task(self, pending: PendingMessage, run: "TaskRun") -> bool:
+        """Run the turn of a task; returns whether it is done with or waits for its person. If not, no model answers."""
+        token = current_trace.set(pending.trace)
+        calls, began = self._s.model.calls_of(pending.session, pending.id), PhaseTimes(self._s.clock.now())
+        principal, language = self._s.access.principal(pending.inbound), run.task.language
+        data = TurnData(pending, principal, language, calls, began, attachments_read=True, task=run)
+        try:
+            with self._s.database.pacer.turn():
+                return await self._drive(data)
+        except asyncio.CancelledError:
+            with contextlib.suppress(StoreError):
+                await self._inbox.release(pending.id, data.attempt)
+            raise
+        finally:
+            calls.leave()
+            current_trace.reset(token)
+
+    async def wait_for_model(self, longest: float) -> None:
+        """Return when a model that did not answer may do so again."""
+        await self._s.model.wait_until_available(longest)
 
     async def _run(self, pending: PendingMessage) -> bool:
         principal = self._s.access.principal(pending.inbound)
@@ -221,9 +245,14 @@ class TurnRunner:
         return taken
 
     async def _drive(self, data: TurnData) -> bool:
-        turn = machine.TurnState(deferrals=data.pending.deferrals)
+        turn, policy = machine.TurnState(deferrals=data.pending.deferrals), self._s.policy
+        if data.task is not None:
+            policy = replace(policy, tool_rounds=data.task.limits.rounds)
         effect: machine.Effect = machine.ClaimMessage()
         while not isinstance(effect, machine.Stop):
+            if data.task is not None and data.task.is_stopping and isinstance(effect, _WAITS):
+                await self._inbox.release(data.pending.id, data.attempt)
+                return False
             began = self._s.clock.monotonic()
             try:
                 with (
@@ -232,6 +261,8 @@ class TurnRunner:
                 ):
                     event = await self._perform(effect, data)
             except Exception as error:
+                if data.task is not None and self._s.tasks is not None and await self._s.tasks.ask(data, error):
+                    return True
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where
                 _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
                 data.times.retries += isinstance(effect, machine.AskModel)
@@ -241,7 +272,7 @@ class TurnRunner:
                 first = data.first_call_at
                 event = machine.EffectFailed(error, 0.0 if first is None else self._s.clock.monotonic() - first)
             data.times.add(effect, self._s.clock.monotonic() - began)
-            turn, effect = machine.step(turn, event, self._s.policy, self._s.rng)
+            turn, effect = machine.step(turn, event, policy, self._s.rng)
         return not turn.deferred
 
     async def _perform(self, effect: machine.Effect, data: TurnData) -> machine.TurnEvent:
@@ -252,7 +283,9 @@ class TurnRunner:
                 return machine.ModelReplied(await self._models.ask(data, level, pieces, rounds))
             case machine.RunTools(pieces, rounds, is_last):
                 assert self._s.tools is not None
-                return machine.ToolsReturned(await self._s.tools.run_round(data, rounds, pieces, is_last=is_last))
+                with contextlib.nullcontext() if data.task is None else data.task.at_work():
+                    results = await self._s.tools.run_round(data, rounds, pieces, is_last=is_last)
+                return machine.ToolsReturned(results)
             case machine.ProbeModel():
                 return machine.ProbeFinished(await self._s.model.probe(data.calls))
             case machine.Wait(seconds):
@@ -306,7 +339,10 @@ class TurnRunner:
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
             await self._read_attachments(data, self._s.media)
         pieces = saved.pieces
-        if self._s.tools is not None and data.command is None and not pieces and not saved.rounds:
+        is_new = data.command is None and not pieces and not saved.rounds and data.task is None
+        if is_new and self._s.tasks is not None:
+            data.command = await self._s.tasks.find_command(data)
+        if self._s.tools is not None and is_new and data.command is None:
             pieces = await self._s.tools.resume(data)
             if data.pressed and not pieces and data.pressed.startswith(("yes", "always")):
                 data.command = Command((), lambda *_: texts.TOOL_OVER(data.language), changes=frozenset()), ""
@@ -356,6 +392,8 @@ class TurnRunner:
         data.brings_foreign = brings_foreign(context)
         if self._s.tools is not None:
             self._s.tools.note_held_back(data, rounds)
+        if rounds and self._s.tasks is not None and data.task is None:
+            data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
         processed = joined_replies(
@@ -385,6 +423,8 @@ class TurnRunner:
             lambda connection: self._write(connection, data, answer),
             rescue=self._checkpoint(data) if data.unsaved else None,
         )
+        if self._s.tasks is not None and data.seed is not None:
+            self._s.tasks.wake()
         draft, data.draft = data.draft, None
         self._s.delivery.dispatch(waiting if draft is None else draft.replaced_by(waiting))
         await data.calls.written()
@@ -403,6 +443,8 @@ class TurnRunner:
         """Make what the person gets of a processed reply."""
         assert data.processed is not None and data.effects is not None
         clean, notes = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language), list[str]()
+        if data.task is not None:
+            clean = f"{texts.TASK_RESULT(data.language, number=data.task.task.id)}\n\n{clean}"
         if message_pictures(data.pending.inbound) and (data.pictures_refused or not data.sees_pictures):
             notes.append(texts.MEDIA_UNSEEN(data.language))
         if data.unread:
@@ -434,12 +476,12 @@ class TurnRunner:
         assert context is not None and effects is not None
         at, session, principal = self._s.clock.now(), pending.session, data.principal
         inbox.finish(connection, pending.id, data.attempt, "answered", at)
-        reacted = _react(connection, pending, principal, at)
+        reacted = [] if data.task is not None else _react(connection, pending, principal, at)
         turn = conversation.FinishedTurn(
             session,
             pending.id,
             at,
-            message_text(pending.inbound, principal.role),
+            message_text(pending.inbound, principal.role) if data.task is None else data.task.words(connection, data),
             answer.text,
             principal.trust,
             principal.write_scope,
@@ -453,9 +495,10 @@ class TurnRunner:
             conversation.drop_pictures(connection, session)
             turn = replace(turn, pictures="")
         conversation.append_turn(connection, turn)
-        conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
+        if data.task is None:  # turns beside it have a newer one
+            conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
-        if context.bootstrap is not None:
+        if context.bootstrap is not None and data.task is None:
             state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
         occasion = AdmitContext(
@@ -476,7 +519,10 @@ class TurnRunner:
         parts = self._with_buttons(connection, data, answer.parts, (choices,) if choices else ())
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
         waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
-        waiting += self._follow_reply(connection, data, at, asked=bool(choices))
+        if data.task is None:
+            waiting += self._follow_reply(connection, data, at, asked=bool(choices))
+        if self._s.tasks is not None:
+            waiting += self._s.tasks.begin(connection, data, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = data.times.result(data.attempt)
@@ -486,6 +532,8 @@ class TurnRunner:
 
     def _open_question(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open the question of a reply behind its messages: one at most; return its buttons."""
+        if data.task is not None:  # it asks while it is under way
+            return ()
         asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
         return (
             asked
