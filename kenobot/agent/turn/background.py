@@ -50,13 +50,14 @@ class TaskLimits:
 class TaskRun:
     """A task under way. note: that it calls a tool. ends_soon: whether its time is nearly over.
 
-    is_busy: with its tools. is_stopping: the process is; it goes on at the next start.
+    steps: calls of tools by earlier attempts. is_busy: with its tools. is_stopping: the process is; it goes on at the next start.
     """
 
     task: Task
     limits: TaskLimits
     note: Callable[[str], Awaitable[None]]
     ends_soon: Callable[[], bool]
+    steps: int = 0
     is_busy: bool = False
     is_stopping: bool = False
 

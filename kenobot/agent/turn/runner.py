@@ -247,7 +247,8 @@ class TurnRunner:
     async def _drive(self, data: TurnData) -> bool:
         turn, policy = machine.TurnState(deferrals=data.pending.deferrals), self._s.policy
         if data.task is not None:
-            policy = replace(policy, tool_rounds=data.task.limits.rounds)
+            attempts = policy.attempts + data.task.steps  # each of which was no vain one
+            policy = replace(policy, tool_rounds=data.task.limits.rounds, attempts=attempts)
         effect: machine.Effect = machine.ClaimMessage()
         while not isinstance(effect, machine.Stop):
             if data.task is not None and data.task.is_stopping and isinstance(effect, _WAITS):
@@ -525,7 +526,7 @@ class TurnRunner:
             waiting += self._s.tasks.begin(connection, data, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
-        times = data.times.result(data.attempt)
+        times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
         data.calls.write(connection)
         return decisions, waiting, reacted

@@ -253,7 +253,7 @@ class TaskWorker:
             except StoreError as error:
                 _log.debug("the progress of task %d was not stored: %s", task.id, error)
 
-        run = self._runs[task.id] = TaskRun(task, self.limits, note, lambda: self._clock.monotonic() > ends)
+        run = self._runs[task.id] = TaskRun(task, self.limits, note, lambda: self._clock.monotonic() > ends, steps)
         return run
 
     async def _end_unanswered(self, task: Task) -> None:
