@@ -30,8 +30,8 @@ _SHOWN_PART = -4  # of the work of a task: the message that tells how far it is
 _QUESTION_PART = 1000  # and the first of its questions, behind all parts of its result
 _LONGEST_TITLE = 100
 _TASK = (
-    "This is the background, and you are task {number}: nobody waits here, and the chat goes on beside you. Do what "
-    "was asked for with your tools, to the end, and give the result as your answer; nothing comes after it."
+    'This is the background, and you are task {number}, "{title}". Nobody waits here, and the chat goes on beside you. '
+    "Do what was asked for with your tools, to the end, and give the result as your answer; nothing comes after it."
 )
 _REFUSED = "Not run: the owner said no to this call. Do without it, or end with what you have."
 _CALL = "background-0"
@@ -50,7 +50,8 @@ class TaskLimits:
 class TaskRun:
     """A task under way. note: that it calls a tool. ends_soon: whether its time is nearly over.
 
-    steps: calls of tools by earlier attempts. is_busy: with its tools. is_stopping: the process is; it goes on at the next start.
+    steps: calls of tools by earlier attempts. is_busy: with its tools. is_stopping: the process is, and the task goes
+    on at the next start.
     """
 
     task: Task
@@ -140,7 +141,7 @@ def begin_task(
         return []
     number = tasks.add_task(connection, message, pending.id, title, data.language)
     rounds = list(seed.rounds) or [ToolRound((_called(),), (ToolResult(_CALL, ""),))]
-    results = [*rounds[-1].results[:-1], replace(rounds[-1].results[-1], text=_TASK.format(number=number))]
+    results = [*rounds[-1].results[:-1], replace(rounds[-1].results[-1], text=_TASK.format(number=number, title=title))]
     rounds[-1] = rounds[-1]._replace(results=tuple(results))
     _write_rounds(connection, message, rounds, at)
     return _show(connection, data, number, message, channels, at, is_answer=not seed.rounds)
