@@ -1,6 +1,7 @@
 """Tasks in the background on Telegram's emulator, as a real process: progress in one message, and its button."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.integration.harness import OWNER, Bot, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
 
 _CLOCK = [{"id": "t1", "name": "clock", "arguments": '{"zone": "Asia/Tokyo"}'}]
-_SCRIPT = [
+_SCRIPT: list[dict[str, Any]] = [
     {"match": "you are task 1,", "reply": "", "calls": _CLOCK},
     {"match": "you are task 2,", "reply": "", "delay": 60},
     {"match": "Asia/Tokyo", "reply": "Tokyo sleeps. <memory>Ana likes Tokyo</memory>", "delay": 0.5},
