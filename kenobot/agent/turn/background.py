@@ -183,9 +183,9 @@ def _show(
     limits = _limits(channels, inbound.channel)
     if not (is_answer or limits.edits):
         return []
-    parts: Sequence[MessagePart] = render(channels, inbound.channel, texts.TASK_BEGUN(task.language, **_names(task)))[
-        :1
-    ]
+    parts: Sequence[MessagePart] = render(
+        channels, inbound.channel, _open_words(task, texts.TASK_BEGUN(task.language))
+    )[:1]
     if limits.buttons:
         cancel = Choice(texts.BUTTON_CANCEL_TASK(task.language), "task", f"cancel {number}")
         pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,), owner=True)
@@ -201,6 +201,10 @@ def _show(
 
 def _limits(channels: Mapping[str, Channel], channel: str) -> Capabilities:
     return capabilities_of(channels[channel]) if channel in channels else Capabilities()
+
+
+def _open_words(task: Task, line: str) -> str:
+    return f"{texts.TASK_OPEN(task.language, **_names(task))}\n{line}"
 
 
 def _names(task: Task) -> dict[str, object]:
@@ -220,7 +224,7 @@ def show_progress(
     shown, is_free = tasks.follow_shown(connection, task)
     if not is_free:
         return []
-    words = texts.TASK_AT_WORK(task.language, steps=steps, tool=tool, **_names(task))
+    words = _open_words(task, texts.TASK_AT_WORK(task.language, steps=steps, tool=tool))
     return _change(connection, replace(task, shown=shown), words, channels, at, has_button=True)
 
 
