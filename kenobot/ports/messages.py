@@ -85,7 +85,7 @@ class Inbound:
     def answer_to(self) -> str:
         """Return the id of the message that answers name: in a group nobody knows else whom they are for."""
         if self.kind == "task":
-            return self.target
+            return self.target or self.platform_id
         return "" if self.private or self.kind not in ("message", "edit") else self.platform_id
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from kenobot.core.i18n import Language
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage, load_pending
+from kenobot.storage.inbox import PendingMessage, joined_message, load_pending
 from kenobot.storage.turn_steps import drop_steps
 
 TaskState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
@@ -54,6 +54,11 @@ class Task:
     state: TaskState
 
     @property
+    def is_moved(self) -> bool:
+        """Return whether it was begun as a turn of its chat, and a later message made a task of it."""
+        return self.origin > self.inbox_id
+
+    @property
     def is_open(self) -> bool:
         return self.state in ("queued", "running", "waiting")
 
@@ -65,6 +70,21 @@ def add_task(connection: Connection, inbox_id: int, origin: int, title: str, lan
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
+
+
+def move_message(connection: Connection, message: int, attempt: int) -> bool:
+    """Make a message whose turn is under way, with its fragments, one that no chat takes up; its steps stay.
+
+    False where `attempt` is not its latest claim.
+    """
+    moved = connection.execute(
+        "UPDATE inbox SET kind = 'task', state = 'pending', attempts = attempts - 1 "
+        "WHERE id = ? AND attempts = ? AND state = 'claimed'",
+        (message, attempt),
+    )
+    if moved.rowcount:
+        connection.execute("UPDATE inbox SET kind = 'task' WHERE joined_to = ? AND done_at IS NULL", (message,))
+    return bool(moved.rowcount)
 
 
 def note_shown(connection: Connection, number: int, shown: int, button: str = "") -> None:
@@ -104,6 +124,11 @@ def find_by_message(connection: Connection, inbox_id: int) -> Task | None:
     return next(_load(connection, "task.inbox_id = ?", inbox_id), None)
 
 
+def find_by_origin(connection: Connection, origin: int) -> Task | None:
+    """Return the task that a message began."""
+    return next(_load(connection, "origin = ?", origin), None)
+
+
 def open_tasks(connection: Connection) -> list[Task]:
     """Return the tasks that are not over, in their order."""
     return list(_load(connection, f"{_OPEN} ORDER BY task.id"))
@@ -121,8 +146,10 @@ def tasks_of(connection: Connection, channel: str, sender: str, session: str, mo
 
 
 def load_message(connection: Connection, task: Task) -> PendingMessage | None:
-    """Load the inbox row that is the work of a task."""
-    return next(iter(load_pending(connection, "id = ?", task.inbox_id)), None)
+    """Load the inbox row that is the work of a task, with its fragments."""
+    where = "id = ? OR (joined_to = ? AND kind = 'task') ORDER BY id"
+    found = tuple(load_pending(connection, where, task.inbox_id, task.inbox_id))
+    return joined_message(found) if found else None
 
 
 def count_open(connection: Connection, sender: str) -> int:

@@ -147,6 +147,29 @@ def begin_task(
     return _show(connection, data, number, message, channels, at, is_answer=not seed.rounds)
 
 
+def move_turn(connection: Connection, data: "TurnData", asked_by: int, at: datetime) -> bool:
+    """Make the turn under way a task, inside a transaction; the message that asked for it shows it in its own turn."""
+    pending = data.pending
+    if tasks.count_open(connection, pending.inbound.user) >= MOST_OPEN:
+        return False
+    if not tasks.move_message(connection, pending.id, data.attempt):
+        return False
+    title = make_title(pending.inbound.text)
+    number = tasks.add_task(connection, pending.id, asked_by, title, data.language)
+    if not turn_steps.load_steps(connection, pending.id):
+        told = ToolResult(_CALL, _TASK.format(number=number, title=title))
+        _write_rounds(connection, pending.id, [ToolRound((_called(),), (told,))], at)
+    data.calls.write(connection)
+    return True
+
+
+def show_task(
+    connection: Connection, data: "TurnData", task: Task, channels: Mapping[str, Channel], at: datetime
+) -> list[Outbound]:
+    """Show a task in the answer to the message that asked for it, inside the transaction of that."""
+    return _show(connection, data, task.id, task.inbox_id, channels, at, is_answer=True)
+
+
 def make_title(text: str) -> str:
     """Name a task by the beginning of what is asked for."""
     line = escape_controls(" ".join(text.split()))

@@ -15,6 +15,7 @@ from kenobot.core.i18n import Language
 _TABLES = load_tables(__package__, "background_words.toml")
 _CUES: Final[tuple[str, ...]] = tuple(_TABLES["cues"])
 _LONGEST: Final = 4000  # characters
+_LONGEST_ALONE: Final = 100
 _TAIL: Final = r"(?:,? (?:please|thanks|thank you|for me|por favor|porfa|gracias))*"
 
 
@@ -41,6 +42,12 @@ class _Phrases:
 
 _PHRASES: Final = (_Phrases.of("en"), _Phrases.of("es"))
 _SENTENCE = lazy.regex(r"[.!?;:…]+[)\"'”»]*\s+|[\r\n]+|,? (?:and|y|but|pero) (?=(?:please )?(?:do|run|haz))| [-–—] |, ")
+
+
+def is_only_background(text: str) -> bool:
+    """Return whether a message says nothing but that something is to be done in the background."""
+    plain = fold(text).replace("’", "'").strip(" \t\r\n¡¿.!?…") if len(text) <= _LONGEST_ALONE else ""
+    return any(each.whole.fullmatch(plain) for each in _PHRASES)
 
 
 def asks_for_background(text: str, *, has_pictures: bool = False) -> Language | None:

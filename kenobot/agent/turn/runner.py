@@ -146,11 +146,17 @@ class TurnRunner:
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
         self._edits = Edits(services.database, services.clock, services.zone)
+        self._moving: dict[int, int] = {}  # bounded: the turns under way; turn
 
     def prepare(self, pending: PendingMessage) -> None:
         """Begin to read the attachments of a message."""
         if self._s.media is not None:
             self._s.media.begin(pending)
+
+    def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
+        """Have a turn go on as a task where the message behind it says so."""
+        if self._s.tasks is not None and self._s.tasks.moves(under_way.inbound, pending.inbound):
+            self._moving[under_way.id] = pending.id
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -162,7 +168,8 @@ class TurnRunner:
         token = current_trace.set(pending.trace)
         calls, began = self._s.model.calls_of(pending.session, pending.id), PhaseTimes(self._s.clock.now())
         principal, language = self._s.access.principal(pending.inbound), run.task.language
-        data = TurnData(pending, principal, language, calls, began, attachments_read=True, task=run)
+        data = TurnData(pending, principal, language, calls, began, task=run)
+        data.attachments_read = not run.task.is_moved
         try:
             with self._s.database.pacer.turn():
                 return await self._drive(data)
@@ -210,6 +217,7 @@ class TurnRunner:
                 await self._inbox.release(pending.id, data.attempt)
             raise
         finally:
+            self._moving.pop(pending.id, None)
             calls.leave()
             if data.draft is not None:
                 await data.draft.withdraw()
@@ -254,6 +262,8 @@ class TurnRunner:
             if data.task is not None and data.task.is_stopping and isinstance(effect, _WAITS):
                 await self._inbox.release(data.pending.id, data.attempt)
                 return False
+            if self._moving and data.task is None and isinstance(effect, _WAITS) and await self._move(data):
+                return True
             began = self._s.clock.monotonic()
             try:
                 with (
@@ -275,6 +285,13 @@ class TurnRunner:
             data.times.add(effect, self._s.clock.monotonic() - began)
             turn, effect = machine.step(turn, event, policy, self._s.rng)
         return not turn.deferred
+
+    async def _move(self, data: TurnData) -> bool:
+        """Have a turn go on as a task, from its last step on, if its person said so."""
+        asked_by = self._moving.pop(data.pending.id, None)
+        if asked_by is None or self._s.tasks is None:
+            return False
+        return await self._s.tasks.move(data, asked_by)
 
     async def _perform(self, effect: machine.Effect, data: TurnData) -> machine.TurnEvent:
         match effect:
@@ -368,7 +385,7 @@ class TurnRunner:
             )
         )
         if attached.has_content:
-            found = await self._find_command(attached.inbound, data.principal, now)
+            found = None if data.task is not None else await self._find_command(attached.inbound, data.principal, now)
             events = find_calendar(attached, data.principal) if found is None else ""
             data.command = (OFFER_CALENDAR, events) if events else found
         else:

@@ -15,7 +15,7 @@ from kenobot.agent.commands.command import Command, CommandCall, CommandContext
 from kenobot.agent.commands.tasks import tell_did
 from kenobot.agent.turn import background, tool_consent
 from kenobot.agent.turn.background import TaskLimits, TaskRun, TaskSeed, TaskWaits
-from kenobot.agent.turn.background_words import asks_for_background
+from kenobot.agent.turn.background_words import asks_for_background, is_only_background
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
@@ -27,7 +27,7 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
-from kenobot.ports.messages import Outbound
+from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage import approvals, tasks, tool_runs
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -132,10 +132,27 @@ class TaskWorker:
     def _obey(self, data: TurnData, connection: Connection, call: CommandCall, _: CommandContext) -> str:
         """Begin the task that a message asks for; the message that shows it is the answer."""
         data.language = call.language
+        if (moved := tasks.find_by_origin(connection, data.pending.id)) is not None:
+            data.beside = background.show_task(connection, data, moved, self._channels, call.at)
+            return ""
         if tasks.count_open(connection, call.inbound.user) >= background.MOST_OPEN:
             return texts.TASKS_TOO_MANY(call.language, most=background.MOST_OPEN)
         data.beside = background.begin_task(connection, data, TaskSeed(""), self._channels, call.at)
         return ""
+
+    def moves(self, under_way: Inbound, inbound: Inbound) -> bool:
+        """Return whether a message has the turn under way before it go on in the background."""
+        is_own = inbound.user == under_way.user and under_way.kind == inbound.kind == "message"
+        return is_own and not inbound.forwarded and is_only_background(inbound.text)
+
+    async def move(self, data: TurnData, asked_by: int) -> bool:
+        """Make the turn under way a task; returns whether it is one."""
+        move = partial(background.move_turn, data=data, asked_by=asked_by, at=self._clock.now())
+        if not await self._database.write(move):
+            return False
+        await data.calls.written()
+        self.wake()
+        return True
 
     async def ask(self, data: TurnData, held: Exception) -> bool:
         """Put the call of a task to the owner where that is what ended its turn; False for any other end."""
