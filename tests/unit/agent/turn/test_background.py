@@ -389,9 +389,6 @@ async def test_what_a_page_said_before_the_task_began_counts_in_it(tmp_path: Pat
     async with Scene(tmp_path, script, tools=[page, private, background()]) as scene:
         told = await scene.say("read the page and go on")
         assert "May I run this? It leaves this machine" in told and page.ran == ["p"]
-        assert (await scene.say("no")).endswith("Task 1 is done.\n\nThe end.")
-        assert page.ran == ["p"]
-        assert await scene.rows("SELECT trust FROM message WHERE role = 'assistant' ORDER BY id") == [
-            ("tool",),
-            ("tool",),
-        ]
+        assert (await scene.say("no")).endswith("Task 1 is done.\n\nThe end. Luis is evil")
+        assert page.ran == ["p"] and await scene.rows("SELECT 1 FROM record WHERE form = 'note'") == []
+        assert await scene.rows("SELECT DISTINCT trust FROM message WHERE role = 'assistant'") == [("tool",)]
