@@ -113,7 +113,7 @@ class ModelStage:
         if self._s.tools is None or not self._s.model.calls_tools(level):
             return ()
         offered = self._s.tools.offered(data.principal, level)
-        if data.task is not None:
+        if self._s.tasks is None or not self._s.tasks.may_begin(data):
             offered = tuple(each for each in offered if each.name != BACKGROUND)
         if data.context is not None and data.context.shows_skills:
             return offered

@@ -410,7 +410,7 @@ class TurnRunner:
         data.brings_foreign = brings_foreign(context)
         if self._s.tools is not None:
             self._s.tools.note_held_back(data, rounds)
-        if rounds and self._s.tasks is not None and data.task is None:
+        if rounds and self._s.tasks is not None and self._s.tasks.may_begin(data):
             data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]

@@ -24,7 +24,7 @@ from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet, finish_or_cancel, was_cancelled
 from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import BotMessenger
-from kenobot.ports.channel import Channel
+from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound, Outbound
@@ -95,6 +95,11 @@ class TaskWorker:
 
     # ── for turns ────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def may_begin(self, data: TurnData) -> bool:
+        """Return whether a turn may begin a task: none does of its own, nor one of a program that waits for answers."""
+        channel = self._channels.get(data.pending.inbound.channel)
+        return data.task is None and channel is not None and not capabilities_of(channel).keeps_answers
+
     def find_seed(self, rounds: Sequence[ToolRound]) -> TaskSeed | None:
         """Return what the task begins with that the model of a turn wants; None where it wants none."""
         return background.find_seed(rounds, self._redact)
@@ -124,7 +129,7 @@ class TaskWorker:
             return told, ""
         has_pictures = any(each.kind in ("image", "video") for each in inbound.attachments)
         language = asks_for_background(inbound.text, has_pictures=has_pictures)
-        if language is None:
+        if language is None or not self.may_begin(data):
             return None
         begins = Command((), partial(self._obey, data), changes=frozenset({"tasks"}), language=language)
         return (begins, "") if begins.is_allowed(data.principal, inbound) else None

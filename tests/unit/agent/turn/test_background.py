@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.agent.turn.runner import TurnRunner
 from kenobot.agent.turn.task_worker import TaskWorker
+from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.ports.tool import ToolContext, ToolEffects
@@ -14,6 +16,7 @@ from kenobot.testing.clock import EagerClock
 from kenobot.tools.background import Background, BackgroundSettings
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import Tool, Word, calls, requests, results
+from tests.waiting import until
 
 _QUIET = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False, changes_outside=True)
 _ALWAYS = ToolEffects(
@@ -33,6 +36,12 @@ def begins(task: str = "Compare the offers", text: str = "") -> Reply:
 def worker(scene: Scene) -> TaskWorker:
     assert scene.app.tasks is not None
     return scene.app.tasks
+
+
+def is_moving(scene: Scene) -> bool:
+    turns = scene.app.loop._turns
+    assert isinstance(turns, TurnRunner)
+    return bool(turns._moving)
 
 
 class EditScene(Scene):
@@ -243,7 +252,7 @@ async def test_a_stop_waits_for_the_tool_at_work(tmp_path: Path) -> None:
     await scene.put("do that in the background")
     await tool.began.wait()
     stopping = asyncio.ensure_future(scene.app.stop())
-    await asyncio.sleep(0.01)
+    await until(lambda: worker(scene)._stopping)
     tool.go_on.set()
     await stopping
     async with Scene(tmp_path, ["It is 42."], tools=[tool, background()]) as again:
@@ -253,17 +262,15 @@ async def test_a_stop_waits_for_the_tool_at_work(tmp_path: Path) -> None:
 
 
 async def test_a_task_that_takes_too_long_ends_with_a_word(tmp_path: Path) -> None:
-    """What it may have changed is said."""
-    tool = Waiting()
-    async with Scene(tmp_path, [calls("a")], tools=[tool, background()]) as scene:
+    """Whatever it is at then."""
+    async with Scene(tmp_path, [calls("a")], tools=[Waiting(), background()]) as scene:
         worker(scene).limits = replace(worker(scene).limits, minutes=0.001)
-        await scene.put("do that in the background")
-        await tool.began.wait()
-        await scene.app.wait_drained()
-        assert scene.texts[-1] == (
-            "Task 1 (do that in the background) has no result. It took longer than 0.001 minutes, so I broke it off.\n"
-            "What it changed until then stays as it is; it used `do`."
+        await scene.say("do that in the background")
+        ended = (
+            "Task 1 (do that in the background) has no result. It took longer than 0.001 minutes, so I broke it off."
         )
+        assert scene.texts[-1].startswith(ended)
+        assert await scene.rows("SELECT state FROM inbox WHERE kind = 'task'") == [("failed",)]
 
 
 async def test_a_model_that_refuses_ends_a_task_with_a_word(tmp_path: Path) -> None:
@@ -307,7 +314,7 @@ async def test_an_answer_under_way_goes_on_in_the_background(tmp_path: Path, ord
         await scene.put("compare all the offers")
         await tool.began.wait()
         await scene.put(order)
-        await asyncio.sleep(0.01)
+        await until(lambda: is_moving(scene))
         tool.go_on.set()
         await scene.app.wait_drained()
         assert tool.ran == ["a"]
@@ -353,7 +360,7 @@ async def test_a_task_knows_what_came_with_its_message(tmp_path: Path, order: st
         await tool.began.wait()
         if order == "call them all":
             await scene.put("do it in the background")
-            await asyncio.sleep(0.01)
+            await until(lambda: is_moving(scene))
         tool.go_on.set()
         await scene.app.wait_drained()
         assert scene.requests[-1].count("[sent a contact: Ana, 600 000 000]") == 1
@@ -392,3 +399,11 @@ async def test_what_a_page_said_before_the_task_began_counts_in_it(tmp_path: Pat
         assert (await scene.say("no")).endswith("Task 1 is done.\n\nThe end. Luis is evil")
         assert page.ran == ["p"] and await scene.rows("SELECT 1 FROM record WHERE form = 'note'") == []
         assert await scene.rows("SELECT DISTINCT trust FROM message WHERE role = 'assistant'") == [("tool",)]
+
+
+async def test_a_program_that_waits_for_answers_gets_no_task(tmp_path: Path) -> None:
+    """It would never read the result: the words go to the model, which is not offered the tool."""
+    async with Scene(tmp_path, ["Here it is."], tools=[background(), Tool()]) as scene:
+        scene.channel.capabilities = Capabilities(keeps_answers=True)
+        assert await scene.say("do that in the background") == "Here it is."
+        assert [each.name for each in requests(scene)[0].tools] == ["do"]
