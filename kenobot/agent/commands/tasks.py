@@ -5,6 +5,7 @@ from kenobot.cognitive.text.words import fold
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
+from kenobot.ports.tool import BACKGROUND
 from kenobot.storage import tasks, tool_runs
 from kenobot.storage.connection import Connection
 from kenobot.storage.tasks import Task, TaskState
@@ -21,14 +22,14 @@ _STATES: dict[TaskState, Text] = {
 }
 
 
-def show_tasks(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
+def show_tasks(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/tasks`: the newest tasks with their states; `/tasks cancel 3`: cancel one."""
-    word, _space, rest = fold(call.arguments.strip()).partition(" ")
+    word, _, rest = fold(call.arguments.strip()).partition(" ")
     if word in _CANCEL:
         return _cancel_named(connection, call, rest.strip().removeprefix("#"))
     found = find_tasks(connection, call)[:_MOST]
     if not found:
-        return texts.TASKS_NONE(call.language)
+        return (texts.TASKS_NONE if BACKGROUND in context.tools else texts.TASKS_OFF)(call.language)
     lines = [_line(connection, call, each) for each in reversed(found)]
     text = "\n".join([texts.TASKS_LIST(call.language), *(f"- {line}" for line in lines)])
     return CommandAnswer(text, _buttons([each for each in reversed(found) if each.is_open], call.language))

@@ -379,6 +379,7 @@ async def test_without_the_tool_the_words_go_to_the_model(tmp_path: Path) -> Non
     """There are no tasks then."""
     async with Scene(tmp_path, ["I cannot."], tools=[Tool()]) as scene:
         assert await scene.say("do that in the background") == "I cannot."
+        assert await scene.say("/tareas") == "I do nothing in the background here: the tool background is off."
 
 
 async def test_what_a_page_said_before_the_task_began_counts_in_it(tmp_path: Path) -> None:
