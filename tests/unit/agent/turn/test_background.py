@@ -408,3 +408,16 @@ async def test_a_program_that_waits_for_answers_gets_no_task(tmp_path: Path) -> 
         scene.channel.capabilities = Capabilities(keeps_answers=True)
         assert await scene.say("do that in the background") == "Here it is."
         assert [each.name for each in requests(scene)[0].tools] == ["do"]
+
+
+@pytest.mark.parametrize("word", ["stop", "/new"])
+async def test_a_question_of_a_task_stays_open_when_the_chat_stops_or_begins_anew(tmp_path: Path, word: str) -> None:
+    """A task goes on until it is cancelled."""
+    tool = Tool("42", _ALWAYS)
+    async with EditScene(tmp_path, [calls("a"), "The end."], tools=[tool, background()]) as scene:
+        await scene.say("do that in the background")
+        below = next(each for each in scene.channel.sent if len(each.part.buttons[0]) > 1)
+        await scene.say(word)
+        value = below.part.buttons[0][0].value
+        told = await scene.say("", kind="action", target=str(below.id), value=value)
+        assert "Task 1 is done.\n\nThe end." in told and tool.ran == ["a"]
