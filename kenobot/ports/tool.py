@@ -27,7 +27,7 @@ def _shorten(schema: dict[str, Any]) -> None:
         if len(kinds) == 1:
             del each["anyOf"]
             each.update(kinds[0])
-        for key in ("title", "minLength", "maxLength", "maxItems"):
+        for key in ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum"):
             each.pop(key, None)
         if not each.get("default", True):
             del each["default"]

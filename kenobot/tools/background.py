@@ -12,25 +12,22 @@ class BackgroundSettings(BaseModel, extra="forbid"):
     rounds: int = Field(40, ge=1, le=500)
 
 
-class BackgroundArguments(ToolArguments):
-    task: str = Field("", max_length=2000, description="What to do, in a sentence, in the person's language.")
+class NoArguments(ToolArguments):
+    pass  # a docstring would be a part of the schema
 
 
 class Background:
     """Begins a task, which goes on from what the turn has found out; the core begins it when the answer is given."""
 
     name = BACKGROUND
-    description = (
-        "Do what the person asks for in the background, when it takes many steps or they need not wait: "
-        "end your answer then; you get the same tools there, and the result is sent to this chat."
-    )
-    arguments = BackgroundArguments
+    description = "Do long work in the background; the result is sent to this chat."
+    arguments = NoArguments
     effects = ToolEffects(reads_private=False, brings_untrusted=False, way_out=False, changes_outside=False)
 
     def __init__(self, settings: BackgroundSettings) -> None:
         self.settings = settings
 
-    async def run(self, arguments: BackgroundArguments, turn: ToolContext) -> str:
+    async def run(self, arguments: NoArguments, turn: ToolContext) -> str:
         """Tell the model how to end its answer."""
         return (
             "It begins as a task once your answer is given. End your answer now: say in one sentence that you do this "

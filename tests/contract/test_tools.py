@@ -57,8 +57,8 @@ class TestBackground(ToolContract):
 
     @pytest.fixture
     def arguments(self) -> dict[str, Json]:
-        """What is to be done."""
-        return {"task": "Compare the offers"}
+        """None: the turn is what is to be done."""
+        return {}
 
 
 class TestCountLetters(ToolContract):

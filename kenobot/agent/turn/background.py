@@ -81,9 +81,8 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True)
 class TaskSeed:
-    """What a task begins with: its title, and the rounds of tools before it was begun."""
+    """What a task begins with: the rounds of tools before it was begun."""
 
-    title: str
     rounds: tuple[ToolRound, ...] = ()
 
 
@@ -105,9 +104,7 @@ def find_seed(rounds: Sequence[ToolRound], redact: Redactor) -> TaskSeed | None:
             if call.name == BACKGROUND and not result.failed:
                 said = replace(each.pieces[-1], calls=(call,))
                 last = ToolRound((*each.pieces[:-1], said), (result,))
-                title = call.arguments.get("task")
-                known = tuple(_without_secrets(one, redact) for one in (*rounds[:number], last))
-                return TaskSeed(title if isinstance(title, str) else "", known)
+                return TaskSeed(tuple(_without_secrets(one, redact) for one in (*rounds[:number], last)))
     return None
 
 
@@ -124,7 +121,7 @@ def begin_task(
     those are none, the person asked for it by words, and the message is the answer.
     """
     pending, asked = data.pending, data.pending.inbound
-    title = make_title(seed.title or asked.text)
+    title = make_title(asked.text)
     inbound = replace(
         asked,
         kind="task",

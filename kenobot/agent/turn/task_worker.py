@@ -137,12 +137,15 @@ class TaskWorker:
     def _obey(self, data: TurnData, connection: Connection, call: CommandCall, _: CommandContext) -> str:
         """Begin the task that a message asks for; the message that shows it is the answer."""
         data.language = call.language
-        if (moved := tasks.find_by_origin(connection, data.pending.id)) is not None:
+        moved = tasks.find_by_origin(connection, data.pending.id)
+        if moved is not None and not moved.is_open:  # it was over before this turn began
+            return texts.TASK_DONE(call.language, number=moved.id, title=moved.title)
+        if moved is not None:
             data.beside = background.show_task(connection, data, moved, self._channels, call.at)
             return ""
         if tasks.count_open(connection, call.inbound.user) >= background.MOST_OPEN:
             return texts.TASKS_TOO_MANY(call.language, most=background.MOST_OPEN)
-        data.beside = background.begin_task(connection, data, TaskSeed(""), self._channels, call.at)
+        data.beside = background.begin_task(connection, data, TaskSeed(), self._channels, call.at)
         return ""
 
     def moves(self, under_way: Inbound, inbound: Inbound) -> bool:
@@ -151,12 +154,11 @@ class TaskWorker:
         return is_own and not inbound.forwarded and is_only_background(inbound.text)
 
     async def move(self, data: TurnData, asked_by: int) -> bool:
-        """Make the turn under way a task; returns whether it is one."""
+        """Make the turn under way a task; returns whether it is one. It begins when the message that asked has shown it."""
         move = partial(background.move_turn, data=data, asked_by=asked_by, at=self._clock.now())
         if not await self._database.write(move):
             return False
         await data.calls.written()
-        self.wake()
         return True
 
     async def ask(self, data: TurnData, held: Exception) -> bool:

@@ -28,9 +28,9 @@ def background(**settings: float) -> Background:
     return Background(BackgroundSettings.model_validate(settings))
 
 
-def begins(task: str = "Compare the offers", text: str = "") -> Reply:
+def begins(text: str = "") -> Reply:
     """A reply that has a task begun."""
-    return Reply(text, "tool_use", usage=Usage(10, 5), calls=(ToolCall("b1", "background", {"task": task}),))
+    return Reply(text, "tool_use", usage=Usage(10, 5), calls=(ToolCall("b1", "background", {}),))
 
 
 def worker(scene: Scene) -> TaskWorker:
@@ -84,7 +84,7 @@ async def test_a_model_has_it_done_in_the_background(tmp_path: Path) -> None:
         assert tool.ran == ["a", "b"]
         begun = requests(scene)[3]
         assert results(begun)[0].text == "42" and "you are task 1" in results(begun)[1].text
-        assert "Compare the offers" in await scene.say("/tasks")
+        assert "compare all the offers" in await scene.say("/tasks")
 
 
 async def test_one_message_tells_how_far_it_is(tmp_path: Path) -> None:
