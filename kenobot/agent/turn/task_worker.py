@@ -154,7 +154,10 @@ class TaskWorker:
         return is_own and not inbound.forwarded and is_only_background(inbound.text)
 
     async def move(self, data: TurnData, asked_by: int) -> bool:
-        """Make the turn under way a task; returns whether it is one. It begins when the message that asked has shown it."""
+        """Make the turn under way a task; returns whether it is one.
+
+        It begins when the message that asked for it has shown it.
+        """
         move = partial(background.move_turn, data=data, asked_by=asked_by, at=self._clock.now())
         if not await self._database.write(move):
             return False
