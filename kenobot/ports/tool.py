@@ -48,7 +48,9 @@ class ToolEffects:
     something a second time.
     asks_first: while words of others are on show, the owner is asked before it is run: it does something in their name.
     asks_always: the owner is asked each time, unless a rule of theirs or an "always" for the same call allows it.
-    A tool that declares nothing is taken for one that does all of it, but for the last two.
+    address: the argument that is the address of a page to read, where nothing else of a call leaves the machine: one
+    that the owner wrote themselves carries nothing out.
+    A tool that declares nothing is taken for one that does all of it, but for the last three.
     """
 
     reads_private: bool = True
@@ -57,6 +59,7 @@ class ToolEffects:
     changes_outside: bool = True
     asks_first: bool = False
     asks_always: bool = False
+    address: str = ""
 
 
 class AgendaDoor(Protocol):

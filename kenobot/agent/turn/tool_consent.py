@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.agent.safety.unlinked import unlink
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_refusals import ASKS_FIRST, HELD, RULE_ASKS
 from kenobot.agent.turn.turn_data import TurnData
@@ -28,7 +29,6 @@ _FENCE = "```"
 _BLANK = lazy.regex(  # letters, marks and signs that have no look of their own
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-_LINKS = lazy.regex(r"(?<=\w)(?:\.(?=\w)|:(?=//))")
 
 
 def may_ask(data: TurnData, call: ToolCall) -> bool:
@@ -85,7 +85,7 @@ def read_answer(data: TurnData) -> ConsentAnswer | None:
     inbound = data.pending.inbound
     if data.principal.role != "owner" or inbound.forwarded or not (inbound.private or data.pressed):
         return None
-    said = data.pressed.partition(" ")[0] or parse_answer(inbound.text)
+    said = data.pressed.partition(" ")[0] or (None if "?" in inbound.text else parse_answer(inbound.text))
     if said in ("yes", "no", "always"):
         return cast("ConsentAnswer", said)
     return "always" if len(inbound.text) < _LONGEST_ALWAYS and fold(inbound.text).strip(" .!") in _ALWAYS else None
@@ -165,5 +165,5 @@ def _visible(letter: str) -> str:
 
 def _shown(call: ToolCall) -> str:
     """Return a call as its owner reads it; "" for one that cannot be shown whole."""
-    text = _LINKS.sub(lambda match: f"[{match[0]}]", describe_call(call))
+    text = unlink(describe_call(call))
     return "" if len(text) > _LONGEST or _FENCE in text else text

@@ -13,6 +13,7 @@ from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.background import MOST_OPEN, TaskWaits
+from kenobot.agent.turn.given_address import is_given
 from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
@@ -193,6 +194,7 @@ class ToolStage:
         if prepared is None:
             return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
         if at in data.tools.begun and prepared.effects.changes_outside:
+            data.tools.took[at + 1] = 0.0
             return failed(call.id, _INTERRUPTED)
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
@@ -203,7 +205,7 @@ class ToolStage:
         left = (limits.total_seconds if data.task is None else 60 * data.task.limits.minutes) - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        if await self._count_today() >= limits.calls_a_day:
+        if await self._count_today(data) >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = await self._refusal(data, prepared, call, rounds, at)
         if refusal is not None:
@@ -212,7 +214,7 @@ class ToolStage:
             await self._announce(data, call, "refused", 0.0)
             return failed(call.id, refusal)
         if prepared.effects.changes_outside and at not in data.tools.begun:
-            await self._store(data, at, call)
+            await self._store_beginning(data, at, call)
             data.tools.begun.add(at)
         context = ToolContext(
             data.pending.session,
@@ -229,6 +231,7 @@ class ToolStage:
         )
         if data.task is not None:
             await data.task.note(call.name)
+        data.tools.ran += 1
         began = self.clock.monotonic()
         result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
@@ -252,7 +255,8 @@ class ToolStage:
             return None
         context = with_rounds(data.context, rounds, self.effects)
         may_ask, shown = self._may_ask(data, call, context), context.exposure
-        if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
+        leads_out = prepared.effects.way_out and not is_given(call, prepared.effects, data, rounds)
+        if leads_out and not allowed(replace(shown, way_out=True)).way_out:
             return HELD_BACK if may_ask else NO_WAY_OUT
         if prepared.effects.asks_first and shown.untrusted:
             return ASKS_FIRST if may_ask else CANNOT_ASK
@@ -289,7 +293,7 @@ class ToolStage:
         def write(connection: Connection) -> bool:
             given = tool_consent.take_consent(connection, data, call, now)
             if given:
-                turn_steps.append_step(connection, data.pending.id, at, call, now)
+                self._write_beginning(connection, data, at, call, now)
             return given
 
         given = await self.database.write(write)
@@ -304,7 +308,7 @@ class ToolStage:
         def write(connection: Connection) -> bool:
             given = tasks.take_consent(connection, task, described)
             if given:
-                turn_steps.append_step(connection, data.pending.id, at, call, now)
+                self._write_beginning(connection, data, at, call, now)
             return given
 
         found = await self.database.read(lambda connection: tasks.get_task(connection, task))
@@ -330,21 +334,28 @@ class ToolStage:
         data.context = replace(data.context, plan=data.context.plan.adding(shown))
         return found["recalled"]
 
-    async def _store(self, data: TurnData, number: int, step: turn_steps.TurnStep) -> None:
-        message, now = data.pending.id, self.clock.now()
+    async def _store_beginning(self, data: TurnData, at: int, call: ToolCall) -> None:
+        now = self.clock.now()
+        await self.database.write(lambda connection: self._write_beginning(connection, data, at, call, now))
 
-        def write(connection: Connection) -> None:
-            turn_steps.append_step(connection, message, number, step, now)
+    def _write_beginning(self, connection: Connection, data: TurnData, at: int, call: ToolCall, now: datetime) -> None:
+        """Write down that a call begins, also for the owner: a turn that is stopped stores no result."""
+        turn_steps.append_step(connection, data.pending.id, at, call, now)
+        tool_runs.add_run(connection, self._describe_run(data, at + 1, call, "begun", now))
 
-        await self.database.write(write)
+    def _describe_run(
+        self, data: TurnData, number: int, call: ToolCall, outcome: ToolOutcome, now: datetime, told: str = ""
+    ) -> ToolRun:
+        pending, took = data.pending, data.tools.took.get(number, 0.0)
+        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
+        told = escape_controls(told[:_LOGGED_RESULT])
+        return ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
 
     async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
-        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in NOT_RUN else "failed"
-        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
-        told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
-        run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
+        outcome: ToolOutcome = "done" if not result.failed else "failed" if number in data.tools.took else "refused"
+        run = self._describe_run(data, number, call, outcome, now, result.text)
 
         def write(connection: Connection) -> None:
             turn_steps.append_step(connection, pending.id, number, result, now)
@@ -352,10 +363,14 @@ class ToolStage:
 
         await self.database.write(write)
 
-    async def _count_today(self) -> int:
-        """Count the calls since midnight in the owner's zone."""
-        today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
-        return await self.database.read(lambda connection: tool_runs.count_runs(connection, today.astimezone(UTC)))
+    async def _count_today(self, data: TurnData) -> int:
+        """Count the calls since midnight in the owner's zone. What is stored is counted once a turn."""
+        journal = data.tools
+        if journal.ran_before is None:
+            today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+            since = today.astimezone(UTC)
+            journal.ran_before = await self.database.read(lambda connection: tool_runs.count_runs(connection, since))
+        return journal.ran_before + journal.ran
 
     async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
         seconds = round(took, 3)

@@ -72,7 +72,8 @@ class PreparedTool:
         if schema.get("type") != "object":
             raise PluginError(f'The arguments of the tool "{name}" are not an object.')
         spec = ToolSpec(name, description, schema)
-        return cls(tool, spec, effects, count_tokens(spec))
+        tokens = count_tokens(spec)
+        return cls(tool, replace(spec, tokens=tokens), effects, tokens)
 
 
 class Toolbox:
@@ -89,6 +90,8 @@ class Toolbox:
         more: tuple[Tool[Any], ...] = FindTool(self._list_rest), CallTool()
         self._more = _prepare(more, {})
         self._revisions: tuple[int, ...] = ()
+        self._offers: Mapping[str, PreparedTool] = {}
+        self._offered: dict[bool, tuple[ToolSpec, ...]] = {}  # bounded: whether the owner speaks; process
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -105,8 +108,14 @@ class Toolbox:
 
         Where all of them would take too many tokens, the first ones and those by which the others are found and called.
         """
-        offered, rest = self._divide(principal)
-        return tuple(each.spec for each in (*offered, *(self._more.values() if rest else ())))
+        tools, is_owner = self._tools, principal.role == "owner"
+        if self._offers is not tools:
+            self._offers, self._offered = tools, {}
+        if is_owner not in self._offered:
+            offered, rest = self._divide(principal)
+            more = self._more.values() if rest else ()
+            self._offered[is_owner] = tuple(each.spec for each in (*offered, *more))
+        return self._offered[is_owner]
 
     def find(self, name: str, principal: Principal) -> PreparedTool | None:
         """Return the tool of a name if the speaker's turns may call it."""
