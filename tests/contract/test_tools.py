@@ -17,6 +17,7 @@ from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
+from kenobot.tools.background import Background, BackgroundSettings
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
@@ -47,6 +48,20 @@ class CountLetters:
         if not arguments.text:
             raise ToolFailed("There is no text.")
         return str(sum(map(str.isalpha, arguments.text)))
+
+
+class TestBackground(ToolContract):
+    """The tool by which a model has something done in the background."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        """Reaches nothing: the core begins the task."""
+        return Background(BackgroundSettings())
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        """None: the turn is what is to be done."""
+        return {}
 
 
 class TestCountLetters(ToolContract):

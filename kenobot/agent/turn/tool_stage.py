@@ -15,6 +15,7 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
+from kenobot.agent.turn.background import MOST_OPEN, TaskWaits
 from kenobot.agent.turn.given_address import is_given
 from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
@@ -24,6 +25,7 @@ from kenobot.agent.turn.tool_refusals import (
     ASKS_FIRST,
     CANNOT_ASK,
     DENIED,
+    HELD,
     HELD_BACK,
     INTERRUPTED,
     NO_WAY_OUT,
@@ -43,10 +45,10 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
-from kenobot.ports.tool import NoSkills, ToolContext, ToolEffects
+from kenobot.ports.tool import BACKGROUND, NoSkills, ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.skills.library import SkillLibrary
-from kenobot.storage import approvals, tool_grants, tool_runs, turn_steps
+from kenobot.storage import approvals, tasks, tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.tool_runs import ToolOutcome, ToolRun
@@ -58,6 +60,8 @@ _TOO_MANY = "No more than {most} tools may be called at once."
 _LAST = "No more tools may be called for this answer: give it with what is known, and say what could not be done."
 _NO_TIME = "The time for tools of one answer is used up."
 _USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
+_NO_NESTING = "This is a task in the background already: do it here."
+_NO_ROOM = f"Not begun: the person has {MOST_OPEN} tasks that are not over. Tell them; `/tasks` lists and cancels them."
 _MOST_BESIDE = 4  # calls that run beside each other
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
@@ -105,8 +109,9 @@ class ToolStage:
 
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
         """Note which call of a turn the owner has to be asked about, and of which calls nobody knows what they did."""
-        data.held_back = tool_consent.wanted_call(rounds)
-        data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
+        if data.task is None:  # that of a task is asked about when the call is made
+            data.held_back = tool_consent.wanted_call(rounds)
+            data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
         ended = ((call.name, result) for each in rounds for call, result in zip(each.calls, each.results, strict=True))
         data.interrupted = tuple(dict.fromkeys(name for name, result in ended if result.text == INTERRUPTED))
 
@@ -174,6 +179,7 @@ class ToolStage:
         run beside each other, the others in the order of the model.
         """
         calls, number = pieces[-1].calls, first_number(rounds) + len(pieces)
+        is_last = is_last or (data.task is not None and data.task.ends_soon())
         for group in self._group(data, calls):
             runs = (self._settle(data, rounds, calls[at], number + 2 * at, at, is_last=is_last) for at in group)
             ended = await asyncio.gather(*runs, return_exceptions=True)
@@ -225,14 +231,18 @@ class ToolStage:
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
             return failed(call.id, arguments)
+        if call.name == BACKGROUND and (problem := await self._background_problem(data)):
+            return failed(call.id, problem)
         limits = self.toolbox.limits
-        left = limits.total_seconds - data.tools.seconds
+        left = (limits.total_seconds if data.task is None else 60 * data.task.limits.minutes) - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
         if await self._count_today(data) >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = await self._refusal(data, prepared, call, rounds, at)
         if refusal is not None:
+            if data.task is not None and refusal in HELD:
+                raise TaskWaits(call, refusal, at)
             await self._announce(data, call, "refused", 0.0)
             return failed(call.id, refusal)
         if prepared.effects.changes_outside and at not in data.tools.begun:
@@ -253,6 +263,8 @@ class ToolStage:
             may_ask=tool_input.may_ask(data),
             given=tool_input.read_given(call),
         )
+        if data.task is not None:
+            await data.task.note(call.name)
         data.tools.ran += 1
         began = self.clock.monotonic()
         result = await self._run(prepared, arguments, call, context, min(limits.seconds, left))
@@ -319,6 +331,8 @@ class ToolStage:
         """Return whether the owner said yes to this very call; that is used up, and the call begun, at once."""
         if at in data.tools.begun:  # before a crash, of a call that may be run again
             return True
+        if data.task is not None:
+            return await self._has_consent_for_task(data, data.task.task.id, call, at)
         if tool_consent.read_answer(data) not in ("yes", "always"):
             return False
         now = self.clock.now()
@@ -333,6 +347,30 @@ class ToolStage:
         if given:
             data.tools.begun.add(at)
         return given
+
+    async def _has_consent_for_task(self, data: TurnData, task: int, call: ToolCall, at: int) -> bool:
+        """Return whether the owner said yes to this very call of a task; that is used up, and the call begun."""
+        described, now = tool_consent.describe_call(call), self.clock.now()
+
+        def write(connection: Connection) -> bool:
+            given = tasks.take_consent(connection, task, described)
+            if given:
+                self._write_beginning(connection, data, at, call, now)
+            return given
+
+        found = await self.database.read(lambda connection: tasks.get_task(connection, task))
+        if found is None or found.consent != described or not await self.database.write(write):
+            return False
+        data.tools.begun.add(at)
+        return True
+
+    async def _background_problem(self, data: TurnData) -> str:
+        """Return why no task may be begun by this turn; "" where one may."""
+        if data.task is not None:
+            return _NO_NESTING
+        account = data.pending.inbound.user
+        open_tasks = await self.database.read(lambda connection: tasks.count_open(connection, account))
+        return _NO_ROOM if open_tasks >= MOST_OPEN else ""
 
     async def _search(self, data: TurnData, prepared: PreparedTool, query: str) -> str:
         if not prepared.effects.reads_private:
