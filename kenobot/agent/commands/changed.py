@@ -110,7 +110,9 @@ def _find_kept(asked: ChangePayload, text: str, message: str, *, is_part: bool) 
     if asked.whole:
         return ""
     said = asked.clause or text
-    return without_value(said, message, is_part=is_part) or lost_relative(said, message)
+    if (left := without_value(said, message, is_part=is_part)) or is_part:
+        return left
+    return "" if tells_more(said, message) else lost_relative(said, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:

@@ -71,6 +71,8 @@ def test_what_is_left_keeps_its_subject(text: str, clause: str, left: str) -> No
         "mi señora y yo tenemos un vocho del 94",
         "Mi mujer, Rosalía, está en paro",
         "my wife and I have a boat",
+        "we have the one car, a Skoda",
+        "vamos a la playa en enero, a Mar de Ajó",
     ],
 )
 def test_a_statement_of_one_clause_is_meant_whole(text: str) -> None:
