@@ -14,7 +14,7 @@ from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
-from kenobot.core.settings.load import load_settings
+from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.tool import ToolEffects
@@ -41,7 +41,7 @@ def add(context: CommandContext) -> int:
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
         raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
     secrets = {f"mcp.{name}.{secret}": _ask_secret(secret) for secret in args.secret}
-    load_settings(home, os.environ, text=text, new_credentials=secrets)
+    require_no_more_left_out(context.loaded, load_settings(home, os.environ, text=text, new_credentials=secrets))
     home.prepare()
     for file, value in secrets.items():
         disk.replace_text(home.credentials / file, value + "\n")
@@ -55,7 +55,10 @@ def add(context: CommandContext) -> int:
 
 
 def list_(context: CommandContext) -> int:
-    """Print the servers of the settings."""
+    """Print the servers of the settings, and why others are left out."""
+    for section, why in context.loaded.left_out.items():
+        if section.startswith("mcp."):
+            print(escape_controls(say("{name} is off: {why}", name=section, why=why)), file=sys.stderr)
     folder = context.home.cache / "mcp"
     rows = [
         {
@@ -101,11 +104,12 @@ def test(context: CommandContext) -> int:
 
 
 def remove(context: CommandContext) -> int:
-    """Take a server out of kenobot.toml, with its secrets and its list of tools."""
-    name, server = _find(context)
-    home = context.home
+    """Take a server out of kenobot.toml, with its secrets and its list of tools; also one that is left out."""
+    name, home = context.args.name, context.home
+    if name not in context.loaded.settings.mcp and f"mcp.{name}" not in context.loaded.left_out:
+        raise options.NothingFound(_NONE.format(name))
     text = toml_edit.remove_table(current_text(home), f"mcp.{name}")
-    files = [f"mcp.{name}.{secret}" for secret in server.secrets]
+    files = [path.name for path in home.credentials.glob(f"mcp.{name}.*")]
     load_settings(home, os.environ, text=text, new_credentials=dict.fromkeys(files))
     disk.replace_text(home.config_file, text)
     for path in (*(home.credentials / file for file in files), home.cache / "mcp" / f"{name}.json"):
@@ -157,6 +161,8 @@ def _checked_name(name: str) -> str:
 def _find(context: CommandContext) -> tuple[str, McpServerSettings]:
     name = context.args.name
     server = context.loaded.settings.mcp.get(name)
+    if why := context.loaded.left_out.get(f"mcp.{name}"):
+        raise ConfigError(why)
     if server is None:
         raise options.NothingFound(_NONE.format(name))
     return name, server

@@ -52,11 +52,12 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model is told of it. schema: JSON Schema of the arguments."""
+    """A tool as the model is told of it. schema: JSON Schema of the arguments. tokens: of it all; 0 before a count."""
 
     name: str
     description: str
     schema: Mapping[str, Json]
+    tokens: int = field(default=0, compare=False, repr=False)
 
 
 Content = Block | Image | ToolCall | ToolResult

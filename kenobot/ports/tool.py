@@ -14,8 +14,16 @@ ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 
 def _shorten(schema: dict[str, Any]) -> None:
-    """Drop titles, empty defaults and limits of length from a schema: prompts hold it, and mistakes are told."""
+    """Drop what a model need not read from a schema, which prompts hold: mistakes are told.
+
+    Titles, empty defaults, limits of length, that null may stand for nothing, that no further arguments are known.
+    """
+    schema.pop("additionalProperties", None)
     for each in (schema, *schema.get("properties", {}).values()):
+        kinds = [kind for kind in each.get("anyOf", ()) if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            del each["anyOf"]
+            each.update(kinds[0])
         for key in ("title", "minLength", "maxLength", "maxItems"):
             each.pop(key, None)
         if not each.get("default", True):
@@ -37,7 +45,9 @@ class ToolEffects:
     something a second time.
     asks_first: while words of others are on show, the owner is asked before it is run: it does something in their name.
     asks_always: the owner is asked each time, unless a rule of theirs or an "always" for the same call allows it.
-    A tool that declares nothing is taken for one that does all of it, but for the last two.
+    address: the argument that is the address of a page to read, where nothing else of a call leaves the machine: one
+    that the owner wrote themselves carries nothing out.
+    A tool that declares nothing is taken for one that does all of it, but for the last three.
     """
 
     reads_private: bool = True
@@ -46,6 +56,7 @@ class ToolEffects:
     changes_outside: bool = True
     asks_first: bool = False
     asks_always: bool = False
+    address: str = ""
 
 
 class AgendaDoor(Protocol):

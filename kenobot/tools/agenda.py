@@ -44,7 +44,7 @@ class Remind:
     """Sets a reminder in the chat of the turn."""
 
     name = "remind"
-    description = "Set a reminder that is sent to this chat at a time, once or again and again."
+    description = "Set a reminder in this chat, once or again and again."
     arguments = RemindArguments
     effects = _CHANGES
 

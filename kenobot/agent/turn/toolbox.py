@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from kenobot.agent.turn.more_tools import MOST_TOKENS, CallTool, FindTool, count_tokens
 from kenobot.core import lazy
 from kenobot.core.containment import contain
+from kenobot.core.json_limits import find_excess
 from kenobot.core.left_out import cut_text
 from kenobot.core.time_limit import LimitedSteps, TookTooLong
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
@@ -71,7 +72,8 @@ class PreparedTool:
         if schema.get("type") != "object":
             raise PluginError(f'The arguments of the tool "{name}" are not an object.')
         spec = ToolSpec(name, description, schema)
-        return cls(tool, spec, effects, count_tokens(spec))
+        tokens = count_tokens(spec)
+        return cls(tool, replace(spec, tokens=tokens), effects, tokens)
 
 
 class Toolbox:
@@ -88,6 +90,8 @@ class Toolbox:
         more: tuple[Tool[Any], ...] = FindTool(self._list_rest), CallTool()
         self._more = _prepare(more, {})
         self._revisions: tuple[int, ...] = ()
+        self._offers: Mapping[str, PreparedTool] = {}
+        self._offered: dict[bool, tuple[ToolSpec, ...]] = {}  # bounded: whether the owner speaks; process
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -104,8 +108,14 @@ class Toolbox:
 
         Where all of them would take too many tokens, the first ones and those by which the others are found and called.
         """
-        offered, rest = self._divide(principal)
-        return tuple(each.spec for each in (*offered, *(self._more.values() if rest else ())))
+        tools, is_owner = self._tools, principal.role == "owner"
+        if self._offers is not tools:
+            self._offers, self._offered = tools, {}
+        if is_owner not in self._offered:
+            offered, rest = self._divide(principal)
+            more = self._more.values() if rest else ()
+            self._offered[is_owner] = tuple(each.spec for each in (*offered, *more))
+        return self._offered[is_owner]
 
     def find(self, name: str, principal: Principal) -> PreparedTool | None:
         """Return the tool of a name if the speaker's turns may call it."""
@@ -187,6 +197,13 @@ def _prepare(tools: Iterable[Tool[BaseModel]], others: Mapping[str, PreparedTool
 def failed(call: str, text: str) -> ToolResult:
     """Tell the model why a call brought nothing."""
     return ToolResult(call, text, failed=True)
+
+
+def bound_call(call: ToolCall) -> ToolCall:
+    """Return a call as it is, or without its arguments and with why, where these are too deep or too large."""
+    excess = find_excess(dict(call.arguments))
+    problem = call.problem or f"The arguments are refused: {excess}. Call the tool again with simpler ones."
+    return replace(call, arguments={}, problem=problem) if excess else call
 
 
 def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -15,7 +15,7 @@ from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PRE
 
 _LISTS = (list, tuple, set, frozenset)
 _ONE: Mapping[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
-_NOT_A_TABLE = frozenset({"model_type", "dict_type", "model_attributes_type"})
+NOT_A_TABLE = frozenset({"model_type", "dict_type", "model_attributes_type"})
 _MANY: Mapping[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"}
 
 
@@ -57,7 +57,7 @@ def _line(
     place = f"{origin_prefix(key, origins)}{one_line(dotted)}"
     field = _field(model, names)
     if field is None or _model(field):
-        return f"{place} is a section, not a value." if kind in _NOT_A_TABLE else f"{place}: {_message(detail)}"
+        return f"{place} is a section, not a value." if kind in NOT_A_TABLE else f"{place}: {_message(detail)}"
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_shown(value)}"
     takes = wanted(field) if _is_about_kind(kind) else None
@@ -105,7 +105,8 @@ def wanted(field: FieldInfo) -> str | None:
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(choice) or '""' for choice in get_args(kind))
     if get_origin(kind) in _LISTS:
-        items = _MANY.get(next(iter(get_args(kind)), None))
+        item = next(iter(get_args(kind)), None)
+        items = "tables" if _is_model(item) else _MANY.get(item)
         return f"a list of {items}" if items else None
     text = _ONE.get(kind)
     low = next((x for rule in field.metadata if (x := getattr(rule, "ge", None)) is not None), None)
@@ -127,7 +128,11 @@ def _bare(annotation: Any) -> Any:
 
 def _model(field: FieldInfo) -> type[BaseModel] | None:
     kind = _bare(field.annotation)
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    return kind if _is_model(kind) else None
+
+
+def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _field(model: type[BaseModel], names: KeyPath) -> FieldInfo | None:

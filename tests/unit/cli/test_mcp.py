@@ -43,6 +43,19 @@ def test_a_server_is_added_and_removed(cli: Cli, home: Home, monkeypatch: pytest
     assert not file.exists()
 
 
+def test_a_server_that_is_left_out_is_named_and_removed(cli: Cli, home: Home) -> None:
+    """It keeps nothing from starting; the commands say what is wrong with it, and take it away with its secrets."""
+    home.prepare()
+    home.config_file.write_text('[mcp.hub]\ncommand = "x"\nenv = { KEY = "${other}" }\n')
+    secret = home.credentials / "mcp.hub.key"
+    secret.write_text(SECRET)
+    secret.chmod(0o600)
+    assert 'the secret "other" is not there' in cli("mcp", "list")[2]
+    assert 'the secret "other" is not there' in cli("mcp", "test", "hub")[2]
+    assert [cli("mcp", "remove", "hub")[0] for _ in range(2)] == [0, 2]
+    assert not secret.exists() and "mcp" not in home.config_file.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
