@@ -31,7 +31,8 @@ class ToolCall:
     """A tool that the model wants run. id: the provider's own, repeated in the result.
 
     problem: why it cannot be run, in words for the model; such a call has no arguments.
-    signature: the service's own mark, which some want back with the call.
+    signature: the service's own mark, which some want back with the call. given: what the owner answered to the tool,
+    as JSON, in a call that goes on with it.
     """
 
     id: str
@@ -39,15 +40,17 @@ class ToolCall:
     arguments: Mapping[str, Json]
     problem: str = ""
     signature: str = ""
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Result of a tool call, for the model."""
+    """Result of a tool call, for the model. wanted: what the tool wants to know of the owner first, as JSON."""
 
     id: str
     text: str
     failed: bool = False
+    wanted: str = ""
 
 
 @dataclass(frozen=True, slots=True)

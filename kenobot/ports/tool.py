@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import Principal
+from kenobot.ports.tool_input import GivenInput
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
@@ -145,7 +146,7 @@ class ToolContext:
     memory: what the bot knows of the speaker.
     read_document: the text, as far as so many characters, of a PDF or office file of this content, name and type, or
     ToolFailed with the reason. room: characters of a result that the model is shown. skills: those that the
-    owner trusts.
+    owner trusts. may_ask: whether the owner can be asked for an input, by `InputWanted`. given: what they answered.
     """
 
     session: str
@@ -159,6 +160,8 @@ class ToolContext:
     read_document: Callable[[bytes, str, str, int], Awaitable[str]] = read_no_document
     room: int = 8000
     skills: SkillsDoor = field(default_factory=NoSkills)
+    may_ask: bool = False
+    given: GivenInput | None = None
 
 
 class Tool(Protocol[ArgumentsT]):

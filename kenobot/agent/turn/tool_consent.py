@@ -115,7 +115,7 @@ def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswe
     The question stays open until the call begins.
     """
     asked = find_asked(connection, data, at)
-    if asked is None or "name" not in asked.payload:
+    if asked is None or "name" not in asked.payload or "wanted" in asked.payload:
         return None
     if answer == "no":
         approvals.close_approval(connection, asked.id, "denied")
@@ -137,7 +137,12 @@ def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: dat
 
 def describe_call(call: ToolCall) -> str:
     """Return a call in one line: the tool's name, and its arguments as JSON."""
-    text = escape_controls(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+    return escape_hidden(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+
+
+def escape_hidden(text: str) -> str:
+    """Return a text with escapes in the place of what nobody would see of it."""
+    text = escape_controls(text)
     return text if text.isascii() else "".join(map(_visible, text))
 
 

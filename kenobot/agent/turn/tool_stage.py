@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from pydantic import BaseModel
+
+from kenobot.agent.commands.command import Command
 from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.safety.trifecta import allowed
-from kenobot.agent.turn import tool_consent, tool_policy
+from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.given_address import is_given
 from kenobot.agent.turn.memory_door import TurnMemory
@@ -40,8 +43,9 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import NoSkills, ToolContext, ToolEffects
+from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.skills.library import SkillLibrary
-from kenobot.storage import tool_grants, tool_runs, turn_steps
+from kenobot.storage import approvals, tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.tool_runs import ToolOutcome, ToolRun
@@ -83,6 +87,8 @@ class ToolStage:
     channels: Mapping[str, Channel] = field(default_factory=dict)  # bounded: those that are enabled; start
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
+    _asked_in: set[str] = field(default_factory=set)  # bounded: chats in which a tool asked something; process
+    _knows_asked: bool = False
 
     def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools for provider number `level`; none while it is known to take none."""
@@ -102,20 +108,45 @@ class ToolStage:
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
         """Note which call of a turn the owner has to be asked about."""
         data.held_back = tool_consent.wanted_call(rounds)
+        data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
 
     def question(self, data: TurnData) -> str:
-        """Word the question whether it may run; "" where there is none."""
+        """Word the question whether it may run, or what a tool wants to know; "" where there is none."""
+        if data.form is not None:
+            return tool_input.word_question(data.form, data.language)
         return tool_consent.question(data) if data.held_back is not None else ""
 
     def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open that question, in the transaction that commits the turn; return its buttons."""
+        if data.form is not None:
+            self._asked_in.add(data.pending.session)
+            return tool_input.ask(connection, data, data.form, at)
         return tool_consent.ask(connection, data, at)
 
-    async def resume(self, data: TurnData) -> tuple[Reply, ...]:
-        """Return a piece that makes the call to which the message of a turn says yes; () for none."""
+    async def resume(self, data: TurnData) -> tuple[Reply, ...] | Command:
+        """Return a piece that makes the call to which the message of a turn says yes, or what it answered a tool.
+
+        Returns the command that puts the next question of a tool, if there is one; () where it is no such answer.
+        """
         answer = tool_consent.read_answer(data)
-        if answer is None:
+        if answer is not None and (piece := await self._allow(data, answer)):
+            return piece
+        now = self.clock.now()
+        if not await self._may_be_asked(data.pending.session):
             return ()
+        if not await self.database.read(lambda connection: tool_input.is_asked(connection, data, now)):
+            return ()
+        going_on = await self.database.write(lambda connection: tool_input.go_on(connection, data, now))
+        return (going_on,) if isinstance(going_on, Reply) else going_on or ()
+
+    async def _may_be_asked(self, session: str) -> bool:
+        """Return whether a tool may wait for an answer in a session; the database is looked at once for all."""
+        if not self._knows_asked:
+            self._asked_in.update(await self.database.read(lambda c: approvals.open_sessions(c, approvals.TOOL_CALL)))
+            self._knows_asked = True
+        return session in self._asked_in
+
+    async def _allow(self, data: TurnData, answer: tool_consent.ConsentAnswer) -> tuple[Reply, ...]:
         now, message = self.clock.now(), data.pending.id
 
         def write(connection: Connection) -> Reply | None:
@@ -219,10 +250,12 @@ class ToolStage:
             read_fetched,
             limits.result_chars,
             NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
+            may_ask=tool_input.may_ask(data),
+            given=tool_input.read_given(call),
         )
         data.tools.ran += 1
         began = self.clock.monotonic()
-        result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
+        result = await self._run(prepared, arguments, call, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
         data.tools.seconds += took
         data.tools.took[at + 1] = took
@@ -230,7 +263,20 @@ class ToolStage:
         text = self.redact(result.text)
         if text in NOT_RUN:  # a server's words: this call was run
             text = f"It said: {text}"
-        return ToolResult(call.id, text, result.failed)
+        return replace(result, id=call.id, text=text)
+
+    async def _run(
+        self, prepared: PreparedTool, arguments: BaseModel, call: ToolCall, context: ToolContext, seconds: float
+    ) -> ToolResult:
+        """Run a tool; where it wants to know something of the owner, it waits, or goes on without a secret."""
+        try:
+            return await self.toolbox.run(prepared, arguments, context, seconds)
+        except InputWanted as wanting:
+            if not tool_input.asks_secret(wanting.wanted):
+                return tool_input.suspend(call, wanting.wanted)
+            declined = replace(context, may_ask=False, given=GivenInput(wanting.wanted.state, {}, declined=True))
+        result = await self.toolbox.run(prepared, arguments, declined, seconds)
+        return replace(result, text=f"{tool_input.DECLINED}\n{result.text}")
 
     async def _refusal(
         self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound], at: int
@@ -240,7 +286,7 @@ class ToolStage:
         decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
         if decision == "deny":
             return DENIED  # also of a call that the owner said yes to before they changed the rules
-        if await self._has_consent(data, call, at):
+        if call.given or await self._has_consent(data, call, at):  # what is given answers a call that was allowed
             return None
         context = with_rounds(data.context, rounds, self.effects)
         may_ask, shown = self._may_ask(data, call, context), context.exposure
@@ -310,7 +356,7 @@ class ToolStage:
         self, data: TurnData, number: int, call: ToolCall, outcome: ToolOutcome, now: datetime, told: str = ""
     ) -> ToolRun:
         pending, took = data.pending, data.tools.took.get(number, 0.0)
-        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
+        described = self.redact(tool_consent.describe_call(call) + tool_input.describe_given(call))[:_LOGGED_CALL]
         told = escape_controls(told[:_LOGGED_RESULT])
         return ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
 

@@ -18,6 +18,7 @@ from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
 from kenobot.ports.tool import Tool, ToolContext, ToolEffects, ToolSource
+from kenobot.ports.tool_input import InputWanted
 from kenobot.storage.connection import replace_surrogates
 
 _log = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class Toolbox:
         more: tuple[Tool[Any], ...] = FindTool(self._list_rest), CallTool()
         self._more = _prepare(more, {})
         self._revisions: tuple[int, ...] = ()
-        self._offers: Mapping[str, PreparedTool] = {}
+        self._offers: Mapping[str, PreparedTool] = {}  # bounded: the tools; process
         self._offered: dict[bool, tuple[ToolSpec, ...]] = {}  # bounded: whether the owner speaks; process
 
     @property
@@ -153,7 +154,7 @@ class Toolbox:
     async def run(
         self, prepared: PreparedTool, arguments: BaseModel, context: ToolContext, seconds: float
     ) -> ToolResult:
-        """Run a tool for at most so many seconds; whatever it does, there is a result."""
+        """Run a tool for at most so many seconds; whatever it does, there is a result. Raises InputWanted."""
         try:
             text = await _within(seconds, asyncio.ensure_future(_contained(prepared, arguments, context)))
             if not isinstance(text, str):
@@ -163,6 +164,10 @@ class Toolbox:
         except TookTooLong:
             _log.warning("the tool %s kept everything waiting for %.0f seconds", prepared.spec.name, _STEP_SECONDS)
             return failed(context.call, "It kept everything else waiting and was broken off.")
+        except InputWanted as wanting:
+            if not context.may_ask:
+                return failed(context.call, self._bounded(str(wanting)))
+            raise
         except (ToolFailed, RemoteError) as error:
             return failed(context.call, self._bounded(str(error)))
         except Exception:

@@ -97,7 +97,7 @@ def test_a_server_is_tried_out(cli: Cli, tmp_path: Path) -> None:
     cli("mcp", "add", "bad", "--command", f"{sys.executable} -S {stand_in.__file__} {counter}")
     code, out, err = cli("mcp", "test", "bad")
     assert code == 0
-    assert "bad answers: MCP 2025-11-25, stand-in 1. Tools: 11" in out
+    assert "bad answers: MCP 2025-11-25, stand-in 1. Tools: 12" in out
     assert "bad_echo\n    Says it again. x" in out
     assert "reads_private, brings_untrusted, way_out, changes_outside" in out
     assert "Left out: huge: " in err
