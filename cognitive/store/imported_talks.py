@@ -42,6 +42,27 @@ def withdrawn_records(connection: Connection) -> list[int]:
     return [record for record, root in rows if root is not None and events.undone_by(connection, root) is not None]
 
 
+def changed_talk(connection: Connection, low: int, high: int) -> list[TurnRange]:
+    """List the turns whose record events above `low` up to `high` took out of sight, or brought back."""
+    rows = connection.execute(
+        "SELECT DISTINCT +record_id FROM event WHERE id > ? AND id <= ? AND +record_id IS NOT NULL "
+        "AND json_type(data, '$.was.status') IS NOT NULL",
+        (low, high),
+    ).fetchall()
+    told = (turns_of(events.record_events(connection, row[0])).get(row[0], []) for row in rows)
+    return [each for ranges in told for each in ranges]
+
+
+def hidden_turns(connection: Connection, turns: Iterable[int]) -> set[int]:
+    """Select the turns that are hidden because the record of their talk is out of sight."""
+    rows = connection.execute(
+        "SELECT DISTINCT inbox_id FROM hidden_turn JOIN event ON event.record_id = hidden_turn.record_id "
+        "AND event.type = ? WHERE inbox_id IN (SELECT value FROM json_each(?))",
+        (IMPORTED, json.dumps([*turns])),
+    )
+    return {row[0] for row in rows}
+
+
 def find_unfinished(connection: Connection, source: str) -> int | None:
     """Find the import of a source that was broken off; None when there is none."""
     rows = connection.execute(

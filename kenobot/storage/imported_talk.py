@@ -4,7 +4,7 @@ Their turns have numbers of the inbox that no mail has, so that each can be hidd
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from kenobot.ports.identity import IMPORT_PREFIX, Trust
@@ -65,13 +65,3 @@ def message_range(connection: Connection, low: int, high: int) -> tuple[int, int
         "SELECT min(id), max(id) FROM message WHERE inbox_id BETWEEN ? AND ?", (low, high)
     ).fetchone()
     return (row[0], row[1]) if row[0] is not None else None
-
-
-def hidden_because(connection: Connection, records: Iterable[int], turns: Iterable[int]) -> set[int]:
-    """Select the turns that are hidden because of one of these records."""
-    rows = connection.execute(
-        "SELECT inbox_id FROM hidden_turn WHERE inbox_id IN (SELECT value FROM json_each(?)) "
-        "AND record_id IN (SELECT value FROM json_each(?))",
-        (json.dumps([*turns]), json.dumps([*records])),
-    )
-    return {row[0] for row in rows}

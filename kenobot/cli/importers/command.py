@@ -122,7 +122,8 @@ def _read(context: CommandContext, path: Path, folder: SourceFolder, about: Impo
     is_single = path.is_file() and not isinstance(folder, SourceArchive)
     homes = () if is_single else _HOMES.items()
     found: Iterator[Origin] = (each for each, (fits, _) in homes if fits(folder))
-    origin = named if named is not None else next(found, "files")
+    origin: Origin = "files" if named is None else named
+    origin = next(found, origin) if named is None else origin
     plan = ImportPlan(origin, folder, about, source=f"{origin}:{path.resolve()}")
     if is_single:
         read_file(plan, path.name)

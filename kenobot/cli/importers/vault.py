@@ -50,7 +50,7 @@ def _add_page(plan: ImportPlan, sheet: FilePlan, page: Page) -> None:
     sheet.kind, sheet.origin = ("daily note" if page.day else "note"), "notes"
     sheet.lines.update(page.counts)
     if page.aliases:
-        said = f"{page.title}: {', '.join(page.aliases)}"
+        said = f"{page.title}: alias: {', '.join(page.aliases)}"
         named = (("alias", ", ".join(page.aliases)),)
         sheet.add(
             Candidate("note", OWNER_SCOPE, said, "entity", "import", "model", subject=page.title, attributes=named),

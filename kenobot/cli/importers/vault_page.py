@@ -30,7 +30,7 @@ _FENCE = lazy.regex(r"\s*(`{3,}|~{3,})")
 _EMBED = lazy.regex(r"!\[\[([^\[\]\n]{1,300})\]\]|!\[[^\[\]\n]{0,300}\]\([^()\n]{1,2000}\)")
 _LINK = lazy.regex(r"\[\[([^\[\]|#\n]{0,300})(#[^\[\]|\n]{0,300})?(?:\|([^\[\]\n]{1,300}))?\]\]")
 _URL_LINK = lazy.regex(r"\[([^\[\]\n]{1,300})\]\((https?://[^()\s]{1,2000})\)")
-_FIELD = lazy.regex(r"(?<![:\w])([\w][\w \-]{0,40})::[ \t]*")
+_FIELD = lazy.regex(r"(?<![:\w])([\w][\w \-]{0,40})::[ \t]+")
 _BLOCK_ID = lazy.regex(r"[ \t]\^[\w-]{1,60}[ \t]*$")
 _TAGS_ONLY = lazy.regex(r"\s*(?:[-*+]\s+)?(?:#[^\s#]+\s*)+")
 _TEMPLATE = lazy.regex(r"\{\{[^{}\n]{1,200}\}\}|<%[^%\n]{1,500}%>")
@@ -294,11 +294,11 @@ def _apart(lines: Sequence[str]) -> Iterator[str]:
     """Put blank lines around lines like "Birthday: 1 May" and quotations, each of which says something of its own."""
     before = fence = ""
     for line in lines:
-        found = _FENCE.match(line)
+        found, was_open = _FENCE.match(line), bool(fence)
         if found and fence in ("", found[1]):
             fence = "" if fence else found[1]
         begins = _LABELLED.match(line) or _LABELLED.match(before) or (line[:1] == _QUOTED) != (before[:1] == _QUOTED)
-        if begins and not fence and before.strip() and not line[:1].isspace():
+        if begins and not (fence or was_open) and before.strip() and not line[:1].isspace():
             yield ""
         yield line.removeprefix(_QUOTED)
         before = line
