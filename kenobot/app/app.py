@@ -279,7 +279,7 @@ class App:
             _log.warning("Tools are enabled, but no provider that is set can call any.")
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
         rules = self.settings.tools.rules
-        return ToolStage(toolbox, *parts, search_memory=prompts.search, rules=rules, skills=self.skills)
+        return ToolStage(toolbox, *parts, prompts.search, rules, self.skills, self.channels)
 
     @property
     def _calls_tools(self) -> bool:

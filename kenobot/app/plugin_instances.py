@@ -1,7 +1,7 @@
 """Build plugins from their validated settings."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.core.settings.schema import DEFAULT_TOOLS
 from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Channel
@@ -23,7 +24,7 @@ from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor
-from kenobot.ports.provider import Provider
+from kenobot.ports.provider import Provider, calls_tools
 from kenobot.ports.signals import NoSignals, Signals
 from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
@@ -79,6 +80,9 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
     for name in loaded.catalogue.problems:
         problem = loaded.catalogue.explain(name)
         _log.error('The plugin "%s" is off: %s', name, problem)
+    for section, why in loaded.left_out.items():
+        if section.startswith(("mcp.", "tools.workspaces.")):  # a tool says it when it is built
+            _log.error("%s KenoBot runs without it.", why)
     bus = Bus(clock)
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, bus)
     given = load_providers(home, loaded, clock, bus)
@@ -89,7 +93,7 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
         access_lists=rosters,
         processors=_processors(loaded, surroundings),
         observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
-        tools=_tools(loaded, surroundings),
+        tools=_tools(loaded, surroundings, are_called=any(map(calls_tools, given.providers))),
         mcp=_mcp_servers(home, loaded, clock),
         bus=bus,
         embedder=embedder_choice.choose_embedder(loaded, surroundings).embedder,
@@ -152,10 +156,18 @@ def build_channel(loaded: ResolvedSettings, name: str, surroundings: PluginConte
     return loaded.catalogue.build(group, name, settings, surroundings), Roster.from_settings(settings)
 
 
-def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginContext, without: str) -> list[Any]:
-    """Build the enabled plugins of a group. A broken one is left out and logged."""
+def _enabled(
+    loaded: ResolvedSettings,
+    group: PluginGroup,
+    surroundings: PluginContext,
+    without: str,
+    omitted: Collection[str] = (),
+) -> list[Any]:
+    """Build the enabled plugins of a group but those to be omitted. A broken one is left out and logged."""
     built = []
     for name in loaded.settings.enabled_plugins(group):
+        if name in omitted:
+            continue
         try:
             built.append(loaded.build_plugin(group, name, surroundings))
         except PluginError as error:
@@ -163,10 +175,14 @@ def _enabled(loaded: ResolvedSettings, group: PluginGroup, surroundings: PluginC
     return built
 
 
-def _tools(loaded: ResolvedSettings, surroundings: PluginContext) -> list[Tool[BaseModel]]:
-    """Build the enabled tools, with what those that work in folders need. A broken plugin is left out and logged."""
+def _tools(loaded: ResolvedSettings, surroundings: PluginContext, *, are_called: bool) -> list[Tool[BaseModel]]:
+    """Build the enabled tools, with what those that work in folders need. A broken plugin is left out and logged.
+
+    are_called: whether a model calls tools; where none does, those that are on by themselves are not even imported.
+    """
     surroundings = replace(surroundings, workspaces=resolve_workspaces(loaded.settings.tools.workspaces))
-    return _enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.")
+    omitted = () if are_called else DEFAULT_TOOLS
+    return _enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.", omitted)
 
 
 def _mcp_servers(home: Home, loaded: ResolvedSettings, clock: Clock) -> "McpServers | None":

@@ -18,7 +18,7 @@ from kenobot.cli.table import print_table
 from kenobot.core import plugins
 from kenobot.core.frames import LogLevel, ReadLogLevel
 from kenobot.core.redaction import one_line
-from kenobot.core.settings.load import ResolvedSettings, load_settings
+from kenobot.core.settings.load import ResolvedSettings, load_settings, require_no_more_left_out
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError, PluginError
@@ -85,12 +85,12 @@ def _with_value(context: CommandContext, section: str, name: str, written: str) 
     text = current_text(context.home)
     edited = toml_edit.set_value(text, section, name, value)
     try:
-        return load_settings(context.home, os.environ, text=edited), edited
+        return require_no_more_left_out(context.loaded, load_settings(context.home, os.environ, text=edited)), edited
     except ConfigError:
         if not isinstance(value, int | float):
             raise
     edited = toml_edit.set_value(text, section, name, written)  # a name such as 007
-    return load_settings(context.home, os.environ, text=edited), edited
+    return require_no_more_left_out(context.loaded, load_settings(context.home, os.environ, text=edited)), edited
 
 
 def _written(value: object) -> str:

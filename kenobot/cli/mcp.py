@@ -14,7 +14,7 @@ from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
-from kenobot.core.settings.load import load_settings
+from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.tool import ToolEffects
@@ -41,7 +41,7 @@ def add(context: CommandContext) -> int:
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
         raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
     secrets = {f"mcp.{name}.{secret}": _ask_secret(secret) for secret in args.secret}
-    load_settings(home, os.environ, text=text, new_credentials=secrets)
+    require_no_more_left_out(context.loaded, load_settings(home, os.environ, text=text, new_credentials=secrets))
     home.prepare()
     for file, value in secrets.items():
         disk.replace_text(home.credentials / file, value + "\n")

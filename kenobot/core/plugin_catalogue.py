@@ -82,6 +82,10 @@ class PluginCatalogue:
         """Return whether a plugin does not ship with KenoBot."""
         return (group, name) in self._own or plugins.is_foreign(group, name)
 
+    def may_lack(self, group: PluginGroup, name: str) -> bool:
+        """Return whether the bot starts without a plugin that is broken: any that does not ship, and every tool."""
+        return group == "kenobot.tools" or self.is_foreign(group, name)
+
     def is_off(self, name: str) -> bool:
         """Return whether a plugin of that name stands in the home's folder, and is broken or not enabled."""
         return name in self.problems or name in self.others
@@ -127,7 +131,7 @@ class PluginCatalogue:
         """Build a plugin that was loaded. Raises ConfigError or PluginError."""
         plugin = self.load(group, name)
         if not self.is_foreign(group, name):
-            return plugin.build(settings, context)
+            return self._build_ours(group, name, partial(plugin.build, settings, context))
         signals = PluginSignals(context.signals, partial(self._turn_off, group, name))
         context = replace(context, signals=signals)
         try:
@@ -138,6 +142,17 @@ class PluginCatalogue:
             self.disable(group, name, error)
             raise
         return built
+
+    def _build_ours(self, group: PluginGroup, name: str, build: Callable[[], Any]) -> Any:
+        """Build a plugin that ships. Raises ConfigError; for a tool PluginError, without which the bot starts."""
+        if not self.may_lack(group, name):
+            return build()
+        try:
+            return build()
+        except (ConfigError, ImportError, OSError) as error:
+            problem = PluginError(str(error))
+            self.disable(group, name, problem)
+            raise problem from error
 
     def _turn_off(self, group: PluginGroup, name: str, why: str) -> None:
         """Note that a plugin is off from now on, because it fails while the bot runs."""

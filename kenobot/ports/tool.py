@@ -14,8 +14,16 @@ ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 
 def _shorten(schema: dict[str, Any]) -> None:
-    """Drop titles, empty defaults and limits of length from a schema: prompts hold it, and mistakes are told."""
+    """Drop what a model need not read from a schema, which prompts hold: mistakes are told.
+
+    Titles, empty defaults, limits of length, that null may stand for nothing, that no further arguments are known.
+    """
+    schema.pop("additionalProperties", None)
     for each in (schema, *schema.get("properties", {}).values()):
+        kinds = [kind for kind in each.get("anyOf", ()) if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            del each["anyOf"]
+            each.update(kinds[0])
         for key in ("title", "minLength", "maxLength", "maxItems"):
             each.pop(key, None)
         if not each.get("default", True):

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from kenobot.core import lazy
+from kenobot.core.json_limits import MOST_CHARS
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Block, Content, Json, Request, ToolCall, ToolResult
 from kenobot.providers.service import well_formed
 
 MOST_CALLS: Final = 128
-MOST_ARGUMENT_CHARS: Final = 200_000
+MOST_ARGUMENT_CHARS: Final = MOST_CHARS
 
 _UNFIT: Final = lazy.regex(r"[^a-zA-Z0-9_-]")
 """Characters that no service takes in the name of a tool."""

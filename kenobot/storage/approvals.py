@@ -14,6 +14,9 @@ from kenobot.storage.database import Database
 
 ApprovalState = Literal["approved", "denied", "replaced"]
 
+TOOL_CALL = "tool"
+"""The kind of a question whether a tool call may run."""
+
 _KEEP_DAYS = 7
 
 
@@ -142,6 +145,19 @@ def close_approval(connection: Connection, approval: int, state: ApprovalState, 
             "UPDATE approval SET payload = json_set(payload, '$.answer', ?) WHERE id = ?", (answer, approval)
         )
     return cursor.rowcount == 1
+
+
+def withdraw_calls(connection: Connection, session: str, at: datetime, since: int = 0, account: str = "") -> bool:
+    """Close the questions of a session whether tool calls may run; return whether any was open.
+
+    since: the inbox row from whose answer on. account: put to this one alone; "" for all.
+    """
+    cursor = connection.execute(
+        "UPDATE approval SET state = 'denied' WHERE session = ? AND kind = ? AND state IN ('open', 'replaced') "
+        "AND expires > ? AND json_extract(payload, '$.asked') >= ? AND ? IN ('', account)",
+        (session, TOOL_CALL, at.isoformat(), since, account),
+    )
+    return cursor.rowcount > 0
 
 
 def answered_by(connection: Connection, session: str, account: str, kind: str, answer: str) -> Approval | None:

@@ -15,13 +15,9 @@ _MOST_NAMED = 12
 
 
 class ClockArguments(ToolArguments):
-    zone: str = Field(
-        "", max_length=100, description='IANA zone wanted, such as "Asia/Tokyo"; empty for the person\'s own.'
-    )
-    at: str = Field(
-        "", max_length=40, description='Moment to convert, such as "2026-03-01T18:30"; empty for the present one.'
-    )
-    at_zone: str = Field("", max_length=100, description="IANA zone in which `at` is meant; empty for the person's.")
+    zone: str = Field("", max_length=100, description='IANA zone, as "Asia/Tokyo"; without one the person\'s.')
+    at: str = Field("", max_length=40, description='Moment to convert, as "2026-03-01T18:30"; without one now.')
+    at_zone: str = Field("", max_length=100, description="IANA zone of `at`; without one the person's.")
 
 
 class Clock:

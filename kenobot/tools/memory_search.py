@@ -10,7 +10,7 @@ class SearchArguments(ToolArguments):
     query: str = Field(
         min_length=1,
         max_length=500,
-        description="A question or keywords, in the person's language, with names and words that a note may hold.",
+        description="A question, or words that a note may hold, in the person's language.",
     )
 
 

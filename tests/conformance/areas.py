@@ -16,6 +16,7 @@ _NOT_WANTED: Mapping[str, str] = {
     "immune.integrity": "each reply is judged alone, by the owner's rules: identity.rules_violations",
     "gateway.interpolate": "prompts are composed in code; no template has places that words could fill by accident",
     "logger.": "the format of the original's logger; this one logs with the standard library",
+    "motor.ssh_url": "a repository is cloned by https from the forge that the owner names: the bot has no key of SSH",
     "provider.cli_prompt.codex_gemini": "ADR 49: the system prompt is a file of its own, not a part of what is said",
     "provider.mock": "the texts of the original's mock provider; the offline provider answers in its own words",
     "retrieval.": "ADR 13: records are found, not sections of files; scores are mixed, not ranks",
@@ -26,18 +27,15 @@ _NOT_WANTED: Mapping[str, str] = {
 
 _TOPICS: Mapping[str, str] = {
     # KenoBot in JavaScript
-    "agent.": "tools and background tasks",
     "consolidation.": "sleep: consolidation",
     "dedupe.": "sleep: pruning and merging",
     "facts.": "sleep: consolidation",
     "gateway.": "cheap-model experts",
     "identity.profile_parse": "onboarding profile by a model",
-    "motor.": "tools and background tasks",
     "procedural.": "procedural memory",
     "prune.": "sleep: pruning and merging",
     "salience.": "sleep: consolidation",
     "sleep.": "the sleep cycle",
-    "tools.": "tools and background tasks",
     "transparency.": "/why and learning feedback",
     # Engram
     "action_": "Engram: action policy",

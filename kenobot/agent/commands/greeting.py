@@ -5,7 +5,7 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.names import sanitize_name
-from kenobot.storage import conversation
+from kenobot.storage import approvals, conversation
 from kenobot.storage.connection import Connection
 
 
@@ -25,5 +25,6 @@ def begin_anew(connection: Connection, call: CommandCall, _: CommandContext) -> 
     if call.author and not conversation.is_only_author(connection, call.inbound.session, call.author):
         anew = Choice(texts.BUTTON_NEW(call.language), "new")
         return CommandAnswer(texts.NEW_OTHERS(call.language), ((anew,),), pressers=())
+    approvals.withdraw_calls(connection, call.inbound.session, call.at)
     summary_rows.begin_anew(connection, call.inbound.session, call.at)
     return texts.NEW_BEGUN(call.language)

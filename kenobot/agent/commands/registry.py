@@ -163,7 +163,7 @@ _PRESSED: Mapping[str, Command] = {
     "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
     "promise": Command((), _later("promises", "answer_by_button")),
     "calendar": Command((), _later("calendar_file", "press"), changes=frozenset()),
-    "tool": Command((), lambda *_: "", changes=frozenset(), owner_only=True, for_model=True),
+    "tool": Command((), lambda *_: "", changes=frozenset(), for_model=True),
     "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
 }
 """What only buttons give."""

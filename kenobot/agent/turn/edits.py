@@ -21,7 +21,7 @@ from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
-from kenobot.storage import conversation, edits
+from kenobot.storage import approvals, conversation, edits
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.edits import EditedTurn
@@ -66,6 +66,7 @@ class Edits:
             if not turn.is_changed:
                 edits.end_without_answer(connection, edit.id, at)
                 return TakenEdit()
+            approvals.withdraw_calls(connection, edit.session, at, min(turn.rows))  # which followed from the old words
             if not turn.is_last:
                 follow = Command((), lambda *given: self._follow(edit, *given), stores_argument=True, openly=True)
                 return TakenEdit(edit, command=follow)

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.tool_refusals import ASKS_FIRST, HELD, RULE_ASKS
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
@@ -17,26 +18,8 @@ from kenobot.storage import approvals, conversation, inbox, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
-HELD_BACK = (
-    "Not run yet, for safety: private memory and words of others are both on show, and it could carry memory out. The "
-    "owner is asked below your answer whether it may run with exactly these arguments; after a yes it is run. "
-    "Say why you want it, and end your answer."
-)
-ASKS_FIRST = (
-    "Not run yet, for safety: words of others are on show, and may have talked you into it. The owner is asked below "
-    "your answer whether it may run with exactly these arguments; after a yes it is run. Say why you want it, "
-    "and end your answer."
-)
-RULE_ASKS = (
-    "Not run yet: the owner's rules want them asked first. They are asked below your answer whether it may run with "
-    "exactly these arguments, and it is run once they say yes. Say why you want it, and end your answer."
-)
-HELD = (HELD_BACK, ASKS_FIRST, RULE_ASKS)
-"""What the model is told of calls that the owner is asked about."""
-
 ConsentAnswer = Literal["yes", "no", "always"]
 
-_KIND = "tool"
 _ALWAYS = frozenset(("always", "always for this", "siempre", "siempre para esto"))
 _ANSWER_WITHIN = timedelta(hours=1)
 _LONGEST_ALWAYS = 30  # characters
@@ -49,8 +32,8 @@ _LINKS = lazy.regex(r"(?<=\w)(?:\.(?=\w)|:(?=//))")
 
 
 def may_ask(data: TurnData, call: ToolCall) -> bool:
-    """Return whether the owner can be asked: they speak in private, and the call can be shown to them whole."""
-    return data.principal.role == "owner" and data.pending.inbound.private and bool(_shown(call))
+    """Return whether the owner can be asked: they speak, and the call can be shown to them whole."""
+    return data.principal.role == "owner" and bool(_shown(call))
 
 
 def wanted_call(rounds: Sequence[ToolRound]) -> tuple[ToolCall, str] | None:
@@ -66,8 +49,10 @@ def question(data: TurnData) -> str:
     assert data.held_back is not None
     call, told = data.held_back
     sentences = {RULE_ASKS: texts.TOOL_MAY_RUN_FIRST, ASKS_FIRST: texts.TOOL_MAY_RUN_ASKED}
-    sentence = sentences.get(told, texts.TOOL_MAY_RUN)
-    return f"{sentence(data.language)}\n{_FENCE}\n{_shown(call)}\n{_FENCE}"
+    sentence = sentences.get(told, texts.TOOL_MAY_RUN)(data.language)
+    if not data.pending.inbound.private:
+        sentence = f"{sentence} {texts.TOOL_BY_BUTTON(data.language)}"
+    return f"{sentence}\n{_FENCE}\n{_shown(call)}\n{_FENCE}"
 
 
 def ask(connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
@@ -81,17 +66,18 @@ def ask(connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, .
     by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
     payload |= {"id": call.id, "name": call.name, "arguments": dict(call.arguments), "by_rule": by_rule}
     until = at + _ANSWER_WITHIN
-    number = approvals.open_approval(connection, Approval(pending.session, pending.inbound.user, _KIND, payload, until))
+    asked = Approval(pending.session, pending.inbound.user, approvals.TOOL_CALL, payload, until)
+    number = approvals.open_approval(connection, asked)
     choices = [(texts.BUTTON_YES_PLAIN, "yes"), (texts.BUTTON_NO_PLAIN, "no")]
     if by_rule:
         choices.append((texts.BUTTON_ALWAYS, "always"))
-    return tuple(Choice(label(data.language), _KIND, f"{word} {number}") for label, word in choices)
+    return tuple(Choice(label(data.language), approvals.TOOL_CALL, f"{word} {number}") for label, word in choices)
 
 
 def read_answer(data: TurnData) -> ConsentAnswer | None:
-    """Return the answer to such a question that the owner gives by a button, or by a message of nothing else."""
+    """Return the answer to such a question that the owner gives by a button, or in private by nothing but its words."""
     inbound = data.pending.inbound
-    if not (data.principal.role == "owner" and inbound.private and not inbound.forwarded):
+    if data.principal.role != "owner" or inbound.forwarded or not (inbound.private or data.pressed):
         return None
     said = data.pressed.partition(" ")[0] or parse_answer(inbound.text)
     if said in ("yes", "no", "always"):
@@ -112,7 +98,7 @@ def find_asked(connection: Connection, data: TurnData, at: datetime) -> Approval
         asked = approvals.find_quoted(connection, pending.inbound, at)
     else:
         asked = approvals.find_approval(connection, pending.session, at)
-    if asked is None or asked.kind != _KIND:
+    if asked is None or asked.kind != approvals.TOOL_CALL:
         return None
     if (asked.session, asked.account) != (pending.session, pending.inbound.user):
         return None

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.media.fetched import read_fetched
+from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
@@ -15,14 +16,24 @@ from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.skill_door import TurnSkills
+from kenobot.agent.turn.tool_refusals import (
+    ASKS_FIRST,
+    CANNOT_ASK,
+    DENIED,
+    HELD_BACK,
+    NO_WAY_OUT,
+    NOT_RUN,
+    RULE_ASKS,
+)
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
-from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, failed, validated
+from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, bound_call, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.core.bus import Bus
 from kenobot.core.redaction import Redactor, escape_controls
 from kenobot.core.settings.schema import ToolRule
 from kenobot.gateway.buttons import Choice
+from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
@@ -43,18 +54,8 @@ _NO_TIME = "The time for tools of one answer is used up."
 _INTERRUPTED = (
     "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
 )
-_NO_WAY_OUT = (
-    "Not run, for safety: this conversation shows words of others beside private memory, and the tool could carry "
-    "memory out. Tell the person what you wanted to do, and that it can be asked for in a new conversation."
-)
 _USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
-_DENIED = "Not run: the owner's rules do not allow this call. Tell the person."
-_CANNOT_ASK = (
-    "Not run: the owner's rules want them asked first, which is possible only alone with them, and for a call that is "
-    "short enough to be shown whole. Tell the person."
-)
 _MOST_BESIDE = 4  # calls that run beside each other
-_NOT_RUN = frozenset((_DENIED, _CANNOT_ASK, _NO_WAY_OUT, *tool_consent.HELD))
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
 
@@ -65,7 +66,8 @@ SearchMemory = Callable[[str, Principal, str], Awaitable[MemoryPack]]
 class ToolStage:
     """Offer the tools of a turn, and run those that are called. search_memory: of a query, speaker and session.
 
-    rules: the owner's, the first that matches counts. skills: those that a tool may read.
+    rules: the owner's, the first that matches counts. skills: those that a tool may read. channels: tell by their
+    capabilities where buttons can be pressed.
     """
 
     toolbox: Toolbox
@@ -77,6 +79,7 @@ class ToolStage:
     search_memory: SearchMemory
     rules: Sequence[ToolRule] = ()
     skills: SkillLibrary | None = None
+    channels: Mapping[str, Channel] = field(default_factory=dict)  # bounded: those that are enabled; start
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
 
@@ -86,8 +89,9 @@ class ToolStage:
         return () if until is not None and self.clock.monotonic() < until else self.toolbox.offered(principal)
 
     def unwrap(self, reply: Reply) -> Reply:
-        """Return a reply in which calls of tools that were found on demand name these."""
-        return replace(reply, calls=tuple(map(unwrap_call, reply.calls))) if reply.calls else reply
+        """Return a reply with its calls bounded; those of tools that were found on demand name these."""
+        calls = tuple(unwrap_call(bound_call(call)) for call in reply.calls)
+        return replace(reply, calls=calls) if calls else reply
 
     def refused_by(self, level: int) -> None:
         """Note that a provider takes requests without tools only."""
@@ -194,7 +198,7 @@ class ToolStage:
             return failed(call.id, _NO_TIME)
         if await self._count_today() >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
-        refusal = None if await self._has_consent(data, call, at) else await self._refusal(data, prepared, call, rounds)
+        refusal = await self._refusal(data, prepared, call, rounds, at)
         if refusal is not None:
             await self._announce(data, call, "refused", 0.0)
             return failed(call.id, refusal)
@@ -221,30 +225,43 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in _NOT_RUN:  # a server's words: this call was run
+        if text in NOT_RUN:  # a server's words: this call was run
             text = f"It said: {text}"
         return ToolResult(call.id, text, result.failed)
 
     async def _refusal(
-        self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound]
+        self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound], at: int
     ) -> str | None:
         """Return why a call is not run now, by the owner's rules and what the model was shown; None to run it."""
         assert data.context is not None
         decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
         if decision == "deny":
-            return _DENIED
-        may_ask = tool_consent.may_ask(data, call)
-        shown = with_rounds(data.context, rounds, self.effects).exposure
-        if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
-            return tool_consent.HELD_BACK if may_ask else _NO_WAY_OUT
-        if prepared.effects.asks_first and shown.untrusted:
-            return tool_consent.ASKS_FIRST if may_ask else _NO_WAY_OUT
-        if decision == "allow" or await self._has_grant(call):
+            return DENIED  # also of a call that the owner said yes to before they changed the rules
+        if await self._has_consent(data, call, at):
             return None
-        return tool_consent.RULE_ASKS if may_ask else _CANNOT_ASK
+        context = with_rounds(data.context, rounds, self.effects)
+        may_ask, shown = self._may_ask(data, call, context), context.exposure
+        if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
+            return HELD_BACK if may_ask else NO_WAY_OUT
+        if prepared.effects.asks_first and shown.untrusted:
+            return ASKS_FIRST if may_ask else CANNOT_ASK
+        if decision == "allow" or await self._has_grant(data, call):
+            return None
+        return RULE_ASKS if may_ask else CANNOT_ASK
 
-    async def _has_grant(self, call: ToolCall) -> bool:
-        """Return whether the owner allowed this very call for good."""
+    def _may_ask(self, data: TurnData, call: ToolCall, context: PromptContext) -> bool:
+        """Return whether the owner can be asked where they speak: others of a group read the question as well."""
+        inbound, shown = data.pending.inbound, tool_consent.describe_call(call)
+        channel = self.channels.get(inbound.channel)
+        has_buttons = channel is not None and capabilities_of(channel).buttons
+        if not inbound.private and (context.private_results or not has_buttons):
+            return False
+        return tool_consent.may_ask(data, call) and self.redact.redact_known(shown) == shown
+
+    async def _has_grant(self, data: TurnData, call: ToolCall) -> bool:
+        """Return whether the owner, who speaks, allowed this very call for good."""
+        if data.principal.role != "owner":
+            return False
         described = tool_consent.describe_call(call)
         return await self.database.read(lambda connection: tool_grants.has_grant(connection, described))
 
@@ -287,7 +304,7 @@ class ToolStage:
     async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
-        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in _NOT_RUN else "failed"
+        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in NOT_RUN else "failed"
         described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
         told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
         run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)

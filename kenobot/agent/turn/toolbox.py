@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from kenobot.agent.turn.more_tools import MOST_TOKENS, CallTool, FindTool, count_tokens
 from kenobot.core import lazy
 from kenobot.core.containment import contain
+from kenobot.core.json_limits import find_excess
 from kenobot.core.left_out import cut_text
 from kenobot.core.time_limit import LimitedSteps, TookTooLong
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
@@ -187,6 +188,13 @@ def _prepare(tools: Iterable[Tool[BaseModel]], others: Mapping[str, PreparedTool
 def failed(call: str, text: str) -> ToolResult:
     """Tell the model why a call brought nothing."""
     return ToolResult(call, text, failed=True)
+
+
+def bound_call(call: ToolCall) -> ToolCall:
+    """Return a call as it is, or without its arguments and with why, where these are too deep or too large."""
+    excess = find_excess(dict(call.arguments))
+    problem = call.problem or f"The arguments are refused: {excess}. Call the tool again with simpler ones."
+    return replace(call, arguments={}, problem=problem) if excess else call
 
 
 def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:

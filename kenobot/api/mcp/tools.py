@@ -21,6 +21,7 @@ from kenobot.cognitive.control.forget import ForgetResult
 from kenobot.cognitive.recall.question.agenda import AgendaQuestion
 from kenobot.cognitive.store import records
 from kenobot.cognitive.text.dates import DateRange
+from kenobot.core.json_limits import find_excess
 from kenobot.storage.connection import Connection
 
 A = TypeVar("A", bound=BaseModel)
@@ -53,6 +54,8 @@ class McpTool(Generic[A]):
         """Check the arguments and run. Raises Refused and StoreError."""
         if missing := sorted(self.scopes - caller.key.scopes):
             raise Refused(f"this key does not open {missing[0]}: make one with --scope {missing[0]}")
+        if excess := find_excess(arguments):
+            raise Refused(f"the arguments are refused: {excess}")
         try:
             return await self.run(caller, self.arguments.model_validate(arguments))
         except ValidationError as error:

@@ -21,12 +21,17 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.plugin import PluginContext
+from kenobot.ports.provider import calls_tools
 from kenobot.storage import disk
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox, message_digest
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FOR_SETUP = "it was for `kenobot setup`"
+_TOOLS_ON = (
+    "Its model may use tools, as those of the web and the agenda: `enabled = []` under [tools] in kenobot.toml "
+    "switches them off."
+)
 
 
 def write_changes(context: CommandContext, changes: SetupChanges) -> int:
@@ -120,8 +125,15 @@ def _print_next_steps(context: CommandContext, after: ResolvedSettings, changes:
         origin = after.origin(f"{section}.{key}")
         if origin.startswith("environment "):
             print(say("Note: {name} in the environment overrules it.", name=origin.removeprefix("environment ")))
+    if after.settings.tools.enabled and _calls_tools(context, after):
+        print(say(_TOOLS_ON))
     option = f" --home {home}" if context.args.home else ""
     print(f"{say('Talk to it here:')}  kenobot chat{option}")
     if after.settings.channels.enabled and not changes.service:
         serve = say("Serve {channels}:", channels=", ".join(after.settings.channels.enabled))
         print(f"{serve}  kenobot run{option}")
+
+
+def _calls_tools(context: CommandContext, after: ResolvedSettings) -> bool:
+    plugin = PluginContext(context.home.path, context.clock, after.settings.bot.name)
+    return calls_tools(after.build_plugin("kenobot.providers", after.settings.provider.name, plugin))

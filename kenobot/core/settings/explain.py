@@ -15,7 +15,7 @@ from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PRE
 
 _LISTS = (list, tuple, set, frozenset)
 _ONE: Mapping[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
-_NOT_A_TABLE = frozenset({"model_type", "dict_type", "model_attributes_type"})
+NOT_A_TABLE = frozenset({"model_type", "dict_type", "model_attributes_type"})
 _MANY: Mapping[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"}
 
 
@@ -57,7 +57,7 @@ def _line(
     place = f"{origin_prefix(key, origins)}{one_line(dotted)}"
     field = _field(model, names)
     if field is None or _model(field):
-        return f"{place} is a section, not a value." if kind in _NOT_A_TABLE else f"{place}: {_message(detail)}"
+        return f"{place} is a section, not a value." if kind in NOT_A_TABLE else f"{place}: {_message(detail)}"
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_shown(value)}"
     takes = wanted(field) if _is_about_kind(kind) else None

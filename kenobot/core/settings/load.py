@@ -4,10 +4,10 @@ Fail closed: an unknown key, a value of the wrong kind or out of range stops Ken
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -18,8 +18,8 @@ from kenobot.core.plugins import PluginGroup
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings import explain, sources, workspaces
 from kenobot.core.settings.home import Home
-from kenobot.core.settings.mcp import McpServerSettings, ServerName
 from kenobot.core.settings.schema import (
+    DEFAULT_TOOLS,
     AccessSettings,
     BackupSettings,
     BotSettings,
@@ -50,9 +50,19 @@ from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin, PluginContext
 
+if TYPE_CHECKING:
+    from kenobot.core.settings.mcp import McpServerSettings
+
+    McpServers = dict[str, McpServerSettings]
+else:
+    McpServers = dict[str, Any]  # its module is imported where there is a server
+
 _log = logging.getLogger(__name__)
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+_WRONG_KEYS = explain.NOT_A_TABLE | {"extra_forbidden", "unknown_key"}
+"""Mistakes that stop a start in the tables of tools and MCP servers, too; others leave out the one that they are in."""
 
 _NAMED: Mapping[PluginGroup, KeyPath] = {
     "kenobot.providers": ("provider", "name"),
@@ -75,7 +85,7 @@ class Settings(BaseModel):
     postprocessors: PostProcessorsSettings = PostProcessorsSettings()
     observers: PluginsSettings = PluginsSettings()
     tools: ToolsSettings = ToolsSettings()
-    mcp: dict[ServerName, McpServerSettings] = Field(default_factory=dict)  # bounded: the settings; start
+    mcp: McpServers = Field(default_factory=dict)  # bounded: the settings; start
     plugins: HomePluginsSettings = HomePluginsSettings()
     context: ContextSettings = ContextSettings()
     memory: MemorySettings = MemorySettings()
@@ -118,12 +128,16 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSettings:
-    """Valid settings, and the origin of each dotted key: "file PATH", "environment NAME" or "credential PATH"."""
+    """Valid settings, and the origin of each dotted key: "file PATH", "environment NAME" or "credential PATH".
+
+    left_out: by section, such as `mcp.files`, why an MCP server, a workspace or a tool that ships is off.
+    """
 
     settings: Settings
     origins: Mapping[str, str]
     plugin_models: tuple[BaseModel, ...] = ()
     catalogue: PluginCatalogue = field(default_factory=PluginCatalogue)
+    left_out: Mapping[str, str] = field(default_factory=dict)  # bounded: the settings; start
 
     def origin(self, key: str) -> str:
         """Return the origin of a dotted key's value, or "default"."""
@@ -132,12 +146,12 @@ class ResolvedSettings:
     def plugin_settings(self, group: PluginGroup, name: str, model: type[ModelT]) -> ModelT:
         """Validate a plugin's table as its own model.
 
-        Raises ConfigError, one line a mistake; PluginError in its place for a plugin that does not ship.
+        Raises ConfigError, one line a mistake; PluginError in its place for a plugin without which the bot starts.
         """
-        value, mistakes = self.catalogue.check(group, name, lambda: _validate(self, group, name, model))
+        value, mistakes, _ = self.catalogue.check(group, name, lambda: _validate(self, group, name, model))
         if value is None or mistakes:
             said = "\n".join(mistakes)
-            raise PluginError(said) if self.catalogue.is_foreign(group, name) else ConfigError(said)
+            raise PluginError(said) if self.catalogue.may_lack(group, name) else ConfigError(said)
         return value
 
     def build_plugin(
@@ -192,9 +206,12 @@ def load_settings(
     catalogue = _catalogue(home, values, given or {})
     for plugin in catalogue.home_plugins:
         _move_variables(values, origins, plugin.group.removeprefix("kenobot."), plugin.name)
+    servers, left_out, wrong = _check_servers(values.pop("mcp", {}), origins)
     settings, mistakes = _validate_merged(values, origins)
-    own_secrets = Path(systemd) if systemd else None
-    mistakes += workspaces.find_mistakes(settings.tools.workspaces, home.path, own_secrets, origins)
+    mistakes += wrong
+    unusable = dict(workspaces.find_mistakes(settings.tools.workspaces, home.path, Path(systemd or home.path), origins))
+    left_out |= {f"tools.workspaces.{name}": why for name, why in unusable.items()}
+    settings = _with_usable(settings, servers, unusable)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():
@@ -203,9 +220,52 @@ def load_settings(
         mistakes += bad
     if mistakes:
         raise ConfigError("\n".join(mistakes))
-    return ResolvedSettings(
-        settings, {key: origin for key, origin in origins.items() if not key.endswith(".")}, tuple(tables), catalogue
-    )
+    ours = {name: why for (group, name), why in catalogue.broken.items() if not catalogue.is_foreign(group, name)}
+    left_out |= {f"tools.{name}": why for name, why in ours.items()}
+    shown = {key: origin for key, origin in origins.items() if not key.endswith(".")}
+    return ResolvedSettings(settings, shown, tuple(tables), catalogue, left_out)
+
+
+def require_no_more_left_out(before: ResolvedSettings, after: ResolvedSettings) -> ResolvedSettings:
+    """Return changed settings. Raises ConfigError where a tool or an MCP server is off by the change."""
+    new = [why for section, why in after.left_out.items() if before.left_out.get(section) != why]
+    if new:
+        raise ConfigError("\n".join(new))
+    return after
+
+
+def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServers", dict[str, str], list[str]]:
+    """Validate the MCP servers. Returns those that are usable, why others are not, and a line for each wrong key."""
+    if not tables:
+        return {}, {}, []
+    if not isinstance(tables, dict):
+        return {}, {}, [f"{explain.origin_prefix(('mcp',), origins)}mcp is a section, not a value."]
+    from kenobot.core.settings.mcp import McpServerSettings, check_server_name  # noqa: PLC0415
+
+    good: McpServers = {}
+    left_out: dict[str, str] = {}
+    wrong: list[str] = []
+    for name, table in tables.items():
+        at = ("mcp", name)
+        try:
+            good[check_server_name(name)] = McpServerSettings.model_validate(table)
+        except ValidationError as error:
+            known = list(explain.dotted_keys(McpServerSettings, at))
+            lines = explain.explain(error, BaseModel, origins, known, at)  # which shows no value: some hold secrets
+            if any(detail["type"] in _WRONG_KEYS for detail in error.errors()):
+                wrong += lines
+            else:
+                left_out[".".join(at)] = "\n".join(lines)
+        except ValueError as error:
+            wrong.append(f"{explain.origin_prefix(at, origins)}mcp.{name}: {error}.")
+    return good, left_out, wrong
+
+
+def _with_usable(settings: Settings, servers: "McpServers", unusable: Collection[str]) -> Settings:
+    """Return settings with these MCP servers, and without the workspaces that cannot be used."""
+    kept = {name: each for name, each in settings.tools.workspaces.items() if name not in unusable}
+    tools = settings.tools.model_copy(update={"workspaces": kept})
+    return settings.model_copy(update={"mcp": servers, "tools": tools})
 
 
 def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[Any, Any]]) -> PluginCatalogue:
@@ -282,6 +342,8 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
     wanted, tables = loaded.settings.enabled_plugins(group), loaded.settings.plugin_tables(group)
     for name in dict.fromkeys((*wanted, *tables)):
         if name in installed:
+            if group == "kenobot.tools" and name in DEFAULT_TOOLS and name not in tables:
+                continue  # valid without settings, and imported only where a model calls tools
             try:
                 value, bad = _checked(loaded, group, name, complete=name in wanted)
             except PluginError:
@@ -302,11 +364,14 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
 def _checked(
     loaded: ResolvedSettings, group: PluginGroup, name: str, complete: bool
 ) -> tuple[BaseModel | None, list[str]]:
-    """Validate a plugin's table; mistakes in that of a plugin that does not ship switch it off. Raises PluginError."""
+    """Validate a plugin's table; mistakes in that of one without which the bot starts switch it off.
+
+    Raises PluginError for such a one.
+    """
     catalogue = loaded.catalogue
     model = catalogue.load(group, name).settings
-    value, bad = catalogue.check(group, name, lambda: _validate(loaded, group, name, model, complete))
-    if bad and catalogue.is_foreign(group, name):
+    value, bad, has_wrong_keys = catalogue.check(group, name, lambda: _validate(loaded, group, name, model, complete))
+    if bad and (catalogue.is_foreign(group, name) or (catalogue.may_lack(group, name) and not has_wrong_keys)):
         error = PluginError("\n".join(bad))
         catalogue.disable(group, name, error)
         raise error
@@ -315,8 +380,11 @@ def _checked(
 
 def _validate(
     loaded: ResolvedSettings, group: PluginGroup, name: str, model: type[ModelT], complete: bool = True
-) -> tuple[ModelT | None, list[str]]:
-    """Validate a plugin's table as its model; unless `complete`, missing keys are no mistake."""
+) -> tuple[ModelT | None, list[str], bool]:
+    """Validate a plugin's table as its model; unless `complete`, missing keys are no mistake.
+
+    Returns the value, a line for each mistake, and whether one is a wrong key.
+    """
     at = (group.removeprefix("kenobot."), name)
     table = loaded.settings.plugin_tables(group).get(name, {})
     known = list(explain.dotted_keys(model, at))
@@ -328,8 +396,9 @@ def _validate(
         lines = explain.explain(error, model, loaded.origins, known, at)
         about = zip(lines, error.errors(), strict=True)
         mistakes += [line for line, detail in about if complete or (detail["loc"] and detail["type"] != "missing")]
-        return None, list(map(Redactor(loaded.secrets()).redact_known, mistakes))
-    return (None if mistakes else value), mistakes
+        has_wrong_keys = bool(stray) or any(detail["type"] in _WRONG_KEYS for detail in error.errors())
+        return None, list(map(Redactor(loaded.secrets()).redact_known, mistakes)), has_wrong_keys
+    return (None if mistakes else value), mistakes, bool(stray)
 
 
 def _secrets(value: object) -> Iterator[str]:

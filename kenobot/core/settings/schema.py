@@ -3,6 +3,7 @@
 import difflib
 import zoneinfo
 from collections.abc import Mapping
+from itertools import chain
 from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import (
@@ -140,7 +141,28 @@ class ToolRule(SettingsModel):
     where: Literal["anywhere", "private", "group"] = "anywhere"
 
 
+DEFAULT_TOOLS = (
+    "clock",
+    "memory_search",
+    "memory_why",
+    "memory_forget",
+    "agenda",
+    "remind",
+    "cancel_reminder",
+    "web_fetch",
+    "web_search",
+    "read_skill",
+)
+"""The tools that are on without a setting; in `enabled`, "default" stands for them."""
+
+
+def _expand_default(names: tuple[str, ...]) -> tuple[str, ...]:
+    expanded = (DEFAULT_TOOLS if name == "default" else (name,) for name in names)
+    return tuple(dict.fromkeys(chain.from_iterable(expanded)))
+
+
 class ToolsSettings(PluginsSettings):
+    enabled: Annotated[UniqueNames, AfterValidator(_expand_default)] = DEFAULT_TOOLS
     rules: tuple[ToolRule, ...] = ()
     rounds: int = Field(8, ge=1, le=50)
     seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)

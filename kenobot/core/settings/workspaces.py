@@ -29,14 +29,14 @@ def find_mistakes(
     home: Path,
     credentials: Path | None,
     origins: Mapping[str, str],
-) -> Iterator[str]:
-    """Yield a line for each workspace that may not be one. credentials: secrets that are not in the home."""
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each workspace that may not be one, and why not. credentials: secrets outside of the home."""
     found = resolve_workspaces(settings)
     for each in found:
         why = _why_not(each, settings[each.name].path, home, credentials) or _overlap(each, found)
         if why:
             prefix = origin_prefix(("tools", "workspaces", each.name), origins)
-            yield f"{prefix}tools.workspaces.{each.name} = {settings[each.name].path!r}: {why}."
+            yield each.name, f"{prefix}tools.workspaces.{each.name} = {settings[each.name].path!r}: {why}."
 
 
 def _why_not(workspace: Workspace, written: str, home: Path, credentials: Path | None) -> str:
@@ -59,9 +59,12 @@ def _why_not(workspace: Workspace, written: str, home: Path, credentials: Path |
 
 
 def _overlap(workspace: Workspace, others: tuple[Workspace, ...]) -> str:
+    """Say which other is around it or in it: where one of the two may not be changed, neither is safe."""
     for other in others:
         if other is not workspace and _is_within(workspace.path, other.path):
             return f"it is in the workspace {other.name}: name one of the two"
+        if other is not workspace and _is_within(other.path, workspace.path):
+            return f"the workspace {other.name} is in it: name one of the two"
     return ""
 
 

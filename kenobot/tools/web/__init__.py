@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic_core import PydanticCustomError
 
 from kenobot.core.network import BaseAddress
 from kenobot.core.settings.sources import is_secret
@@ -88,7 +89,8 @@ class HttpRequestSettings(BaseModel):
     def _refuse_unknown(cls, given: Any) -> Any:
         for name in given if isinstance(given, dict) else ():
             if name not in cls.model_fields and not is_secret(name):
-                raise ValueError(f'unknown key "{name}": a secret has a name that ends in _token, _api_key or _secret')
+                told = 'unknown key "{name}": a secret has a name that ends in _token, _api_key or _secret'
+                raise PydanticCustomError("unknown_key", told, {"name": name})
         return given
 
 

@@ -45,7 +45,7 @@ _HOW: Final = {
 
 class FetchArguments(ToolArguments):
     url: str = Field(min_length=1, max_length=4000, description="Whole address, https://…")
-    show: Show = Field("text", description='"all": menus too; "links": addresses that it links to.')
+    show: Show = Field("text", description='"all": menus too; "links": its links.')
     offset: int = Field(0, ge=0, le=_MOST_CHARACTERS, description="Where to go on in a long page.")
 
 

@@ -1,6 +1,6 @@
 """Search the web by the engine of the settings."""
 
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -13,9 +13,18 @@ _MOST_ADDRESS: Final = 500
 _MOST_SNIPPET: Final = 400
 
 
+def _drop_pattern(schema: dict[str, Any]) -> None:
+    del schema["pattern"]
+
+
 class SearchArguments(ToolArguments):
     query: str = Field(min_length=1, max_length=400)
-    language: str = Field("", pattern=r"^([a-z]{2,3}(-[A-Za-z]{2,8})?)?$", description='Of the results, as "es".')
+    language: str = Field(
+        "",
+        pattern=r"^([a-z]{2,3}(-[A-Za-z]{2,8})?)?$",
+        description='Of the results, as "es".',
+        json_schema_extra=_drop_pattern,
+    )
 
 
 class WebSearch:

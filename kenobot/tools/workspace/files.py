@@ -27,12 +27,12 @@ _MOST_WRITTEN: Final = 200_000  # characters
 _MOST_LISTED: Final = 200
 _LISTED_CHARS: Final = 7000
 _LONGEST_PATH: Final = 1000
-_PATH: Final = "In the workspace, as notes/today.md."
+_PATH: Final = "As notes/today.md."
 
 
 class ListArguments(InWorkspace):
     path: str = Field("", max_length=_LONGEST_PATH, description="A folder; without one: all of the workspace.")
-    deep: bool = Field(False, description="Also what is in the folders below.")
+    deep: bool = Field(False, description="Also the folders below.")
 
 
 class _FileTool:

@@ -23,7 +23,7 @@ class ShellSettings(BaseModel, extra="forbid"):
 
 
 class ShellArguments(InWorkspace):
-    command: str = Field(min_length=1, max_length=10_000, description="For /bin/sh; it starts in the workspace.")
+    command: str = Field(min_length=1, max_length=10_000, description="For /bin/sh, in the workspace.")
 
 
 class Shell:

@@ -15,7 +15,7 @@ _PRIVATE = "The workspaces are the owner's, and are shown in their private chat 
 
 
 class InWorkspace(ToolArguments):
-    workspace: str = Field("", max_length=64, description="Its name, where there are several.")
+    workspace: str = Field("", max_length=64, description="Which of several.")
 
 
 @dataclass(frozen=True, slots=True)

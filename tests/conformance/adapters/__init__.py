@@ -1,6 +1,6 @@
 """Thin adapters: a case's input becomes the product's call, its result the form that the case expects."""
 
-from tests.conformance.adapters import extraction, improve, night, schedule, statistics, web, workspace
+from tests.conformance.adapters import extraction, improve, night, schedule, statistics, tasks, web, workspace
 from tests.conformance.adapters.conversation import (
     configuration,
     context,
@@ -42,6 +42,7 @@ ADAPTERS: dict[str, Adapter] = {
     **procedural.ADAPTERS,
     **pruning.ADAPTERS,
     **schedule.ADAPTERS,
+    **tasks.ADAPTERS,
     **web.ADAPTERS,
     **statistics.ADAPTERS,
     **upgrades.ADAPTERS,

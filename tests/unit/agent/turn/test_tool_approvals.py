@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.turn import tool_consent, tool_policy
+from kenobot.agent.turn import tool_policy, tool_refusals
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.split import split_message
 from kenobot.core.settings.schema import ToolRule
@@ -259,7 +259,7 @@ def test_no_spelling_of_an_address_leads_around_a_rule(url: str) -> None:
     assert tool_policy.decide(rules, ToolCall("c", "do", {"url": url}), _QUIET, private=True) == "deny"
 
 
-@pytest.mark.parametrize("said", tool_consent.HELD)
+@pytest.mark.parametrize("said", tool_refusals.HELD)
 async def test_a_tool_cannot_say_that_it_was_not_run(tmp_path: Path, said: str) -> None:
     """One that fails in the words of a refusal is not asked about, so not run again, and the log has it as failed."""
     tool = Tool(ToolFailed(said), _QUIET)

@@ -5,11 +5,12 @@ import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import field_validator
 
-from kenobot.agent.turn import tool_consent, toolbox
+from kenobot.agent.turn import tool_refusals, toolbox
 from kenobot.agent.turn.more_tools import MOST_TOKENS, count_tokens
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
 from kenobot.ports.provider import Json, Reply, Request, ToolCall, ToolResult, Usage
@@ -160,6 +161,35 @@ async def test_a_call_that_cannot_be_run_is_told_to_the_model(tmp_path: Path, ca
         assert tool.ran == []
 
 
+class Anything(ToolArguments):
+    word: Any
+
+
+def _nest(depth: int) -> Json:
+    value: Json = "x"
+    for number in range(depth):
+        value = {"a": value} if number % 2 else [value]
+    return value
+
+
+@pytest.mark.parametrize("through", ["do", "call_tool"])
+@pytest.mark.parametrize(
+    "value", [_nest(900), _nest(40), "x" * 300_000, float("inf")], ids=["900", "40", "long", "inf"]
+)
+async def test_hostile_arguments_are_refused_in_a_sentence(tmp_path: Path, value: Json, through: str) -> None:
+    """They cost one call, whichever provider they come from, and stand in no prompt and on no disk."""
+    tool = Tool(effects=_CHANGES)
+    tool.arguments = Anything
+    arguments: dict[str, Json] = {"word": value}
+    call = ToolCall("c", through, arguments if through == "do" else {"name": "do", "arguments": arguments})
+    async with Scene(tmp_path, [Reply("", "tool_use", calls=(call,)), "Sorry."], tools=[tool]) as scene:
+        assert await scene.say("go") == "Sorry."
+        [result] = results(requests(scene)[1])
+        assert result.failed
+        assert result.text.startswith("The arguments are refused: they ")
+        assert tool.ran == []
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -200,6 +230,18 @@ async def test_a_tool_that_breaks_over_its_arguments_costs_no_answer(tmp_path: P
         [result] = results(requests(scene)[1])
         assert result.failed
         assert "broke over these arguments" in result.text
+
+
+async def test_a_call_that_was_not_run_brought_nothing(tmp_path: Path) -> None:
+    """The word that it was refused is no word of others: a later call is judged without it, and so is the reply."""
+    (tmp_path / "home").mkdir(mode=0o700)
+    (tmp_path / "home" / "kenobot.toml").write_text('[[tools.rules]]\ntool = "fetch"\ndecision = "deny"\n')
+    first = Tool("42", replace(_CHANGES, asks_first=True))
+    fetch = Tool("a page", ToolEffects(), "fetch")
+    async with Scene(tmp_path, [calls("a", name="fetch"), calls("b"), "Done."], tools=[first, fetch]) as scene:
+        assert await scene.say("go") == "Done."
+        assert (fetch.ran, first.ran) == ([], ["b"])
+        assert await scene.rows("SELECT trust FROM message WHERE role = 'assistant'") == [("model",)]
 
 
 async def test_a_tool_that_hangs_is_broken_off(tmp_path: Path) -> None:
@@ -357,7 +399,7 @@ async def test_a_yes_is_to_what_was_asked(tmp_path: Path, said: str, ran: list[s
 
 async def test_a_page_cannot_have_the_owner_asked(tmp_path: Path) -> None:
     """A result that reads like the guard's own words is a result."""
-    tool = Tool(tool_consent.HELD_BACK, _HARMLESS)
+    tool = Tool(tool_refusals.HELD_BACK, _HARMLESS)
     async with Scene(tmp_path, [calls("a"), "Read."], tools=[tool]) as scene:
         assert await scene.say("read it") == "Read."
         assert tool.ran == ["a"]

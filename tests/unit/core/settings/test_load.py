@@ -342,7 +342,6 @@ def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:
     [
         ('command = "x"\nurl = "http://y"', "mcp.hub: a server has either a command or a url."),
         ("seconds = 3", "mcp.hub: a server has either a command or a url."),
-        ('comand = "x"', 'unknown key "mcp.hub.comand"'),
         ('url = "http://y"\n[mcp.hub.env]\nA = "b"', "args and env are for a command, headers for a url"),
         ('command = "x"\n[mcp.hub.env]\nA = "${key}"', 'the secret "key" is not there'),
         ('command = "x"\n[mcp.hub.secrets]\nkey = "sesame"', '"key" belongs into a file of its own'),
@@ -350,10 +349,54 @@ def test_what_is_about_to_be_written_can_be_tried_out(home: Home) -> None:
     ],
 )
 def test_mistakes_in_an_mcp_server_are_explained(home: Home, written: str, said: str) -> None:
-    """Each is one line, and none shows a secret."""
-    (line,) = refused(home, f"[mcp.hub]\n{written}\n")
+    """That one is left out. Each mistake is one line, and none shows a secret."""
+    loaded = accepted(home, f'[mcp.hub]\n{written}\n[mcp.other]\ncommand = "y"\n', {})
+    (line,) = loaded.left_out["mcp.hub"].splitlines()
     assert said in line
     assert "sesame" not in line
+    assert list(loaded.settings.mcp) == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[mcp.hub]\ncomand = "x"', 'unknown key "mcp.hub.comand"; did you mean "mcp.hub.command"?'),
+        ("[mcp]\nhub = 3", "mcp.hub is a section, not a value."),
+        ("mcp = 3", "mcp is a section, not a value."),
+        ('[mcp.My_Hub]\ncommand = "x"', "the name of a server"),
+        ("[tools.shell]\nsecond = 3", 'unknown key "tools.shell.second"; did you mean "tools.shell.seconds"?'),
+        ('[tools]\nenabled = ["http_request"]\n[tools.http_request]\nhost = "a.b"', 'unknown key "host"'),
+        ('[tools.http_request.hosts."a.b"]\nmethod = ["GET"]', "unknown key"),
+        ("[tools.web_serach]\nresults = 3", "tools.web_search"),
+        ('[tools]\nenabled = ["shel"]', 'no tool called "shel"'),
+        ('[tools]\nrules = [{ tool = "shell", decision = "no" }]', "allow"),
+    ],
+)
+def test_a_wrong_key_of_a_tool_stops_the_start(home: Home, text: str, said: str) -> None:
+    """What is meant by it is not known, so it may be a limit."""
+    (line,) = refused(home, f"{text}\n")
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("section", "table"),
+    [
+        ("tools.web_search", 'engine = "gogle"'),
+        ("tools.web_search", "results = 0"),
+        ("tools.web_search", 'url = "no address"'),
+        ("tools.web_fetch", "seconds = 1000"),
+        ("tools.web_fetch", 'own_hosts = ["https://a.b"]'),
+        ("tools.shell", 'seconds = "soon"'),
+        ("tools.git", "seconds = -1"),
+        ("tools.http_request", 'hosts = { "a.b" = { methods = ["LOOK"] } }'),
+    ],
+)
+def test_a_wrong_value_of_a_tool_leaves_it_out(home: Home, section: str, table: str) -> None:
+    """The bot starts without it, whether it is on or not."""
+    name = section.removeprefix("tools.")
+    loaded = accepted(home, f'[tools]\nenabled = ["default", "{name}"]\n[{section}]\n{table}\n', {})
+    assert section in loaded.left_out[section]
+    assert section in accepted(home, f"[tools]\nenabled = []\n[{section}]\n{table}\n", {}).left_out
 
 
 def test_secrets_of_mcp_servers_are_known_to_be_secret(home: Home) -> None:
