@@ -76,6 +76,7 @@ def read_letta_file(plan: ImportPlan, path: str) -> None:
     sheet = plan.open(path, "memories of Letta")
     if sheet is None:
         return
+    sheet.origin = "letta"
     document = _parse(sheet)
     for block in _find_all(document, ("blocks", "core_memory", "memory_blocks")):
         label, value = str(block.get("label") or ""), block.get("value")
@@ -129,6 +130,7 @@ def read_claude_memory(plan: ImportPlan, path: str) -> None:
     sheet = plan.open(path, "memories of Claude")
     if sheet is None:
         return
+    sheet.origin = "claude"
     document = _parse(sheet)
     for account in document if isinstance(document, list) else [document]:
         if not isinstance(account, dict):

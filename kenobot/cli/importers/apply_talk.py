@@ -23,7 +23,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.imported_talk import ImportedMessage
 
 ACTOR = "import"
-_STEP = 100  # messages
+_STEP = 50  # messages, which take about ten milliseconds
 _NAMED = 6  # speakers
 _IMPORTANCE = 0.6  # its record stays for as long as the talk
 

@@ -16,7 +16,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.importers import agent_memories, kenobot_js, workspaces
 from kenobot.cli.importers.apply_plan import ImportReport, apply_plan
 from kenobot.cli.importers.archive import UNREADABLE, SourceArchive
-from kenobot.cli.importers.exports import EXPORTS, read_exports, read_file
+from kenobot.cli.importers.exports import EXPORTS, read_exports
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
 from kenobot.cli.importers.preview import print_report, write_report
@@ -126,7 +126,7 @@ def _read(context: CommandContext, path: Path, folder: SourceFolder, about: Impo
     origin = next(found, origin) if named is None else origin
     plan = ImportPlan(origin, folder, about, source=f"{origin}:{path.resolve()}")
     if is_single:
-        read_file(plan, path.name)
+        read_exports(plan, [path.name])
     elif origin in _HOMES:
         _HOMES[origin][1](plan)
     else:

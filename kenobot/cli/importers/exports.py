@@ -1,6 +1,6 @@
 """Files of which each is told by what it holds: exports of messengers and assistants, notes, archives of these."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from kenobot.cli.importers import agent_memories, vault
@@ -29,16 +29,19 @@ EXPORTS = ("notes", *_TALK, "letta")
 _UNKNOWN = "it is no export that is known"
 
 
-def read_exports(plan: ImportPlan) -> None:
-    """Add what is known among the files of a folder or archive. Raises AmbiguousDates."""
+def read_exports(plan: ImportPlan, paths: Iterable[str] | None = None) -> None:
+    """Add what is known among the files of a folder or archive. Raises AmbiguousDates.
+
+    paths: only these.
+    """
     notes: list[str] = []
-    for path in plan.folder.files("", ""):
+    for path in plan.folder.files("", "") if paths is None else paths:
         if path.lower().endswith((".md", ".markdown")):
             notes.append(path)
         elif path.lower().endswith(".zip") and not isinstance(plan.folder, SourceArchive):
             _read_archive(plan, path)
         elif not vault.leave_attachment(plan, path):
-            read_file(plan, path)
+            _read_file(plan, path)
     if notes and plan.origin in ("notes", "files"):
         vault.read_vault(plan, notes)
 
@@ -56,7 +59,7 @@ def _read_archive(plan: ImportPlan, path: str) -> None:
     plan.files += inner.files
 
 
-def read_file(plan: ImportPlan, path: str) -> None:
+def _read_file(plan: ImportPlan, path: str) -> None:
     """Add a file that is known. Raises AmbiguousDates."""
     try:
         with plan.folder.open(path) as stream:

@@ -15,17 +15,17 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Role
 
 Origin = Literal[
-    "kenobot-js",
-    "openclaw",
-    "nanobot",
-    "hermes",
-    "letta",
+    "files",
     "notes",
     "whatsapp",
     "telegram",
     "chatgpt",
     "claude",
-    "files",
+    "hermes",
+    "letta",
+    "openclaw",
+    "nanobot",
+    "kenobot-js",
 ]
 _MOST_ITEMS = 50_000
 
