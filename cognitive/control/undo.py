@@ -165,7 +165,7 @@ def _turn_talk(connection: Connection, happenings: Sequence[EventRow]) -> None:
         parts, is_taken_back = events.decision_events(connection, earlier), not is_taken_back
     for record, ranges in imported_talks.turns_of(parts).items():
         if is_taken_back:
-            conversation.hide_turns(connection, (turn for low, high in ranges for turn in range(low, high + 1)), record)
+            conversation.hide_turns(connection, imported_talks.expand_turns(connection, ranges), record)
         else:
             conversation.unhide_turns(connection, record)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.events import EventRow
+from kenobot.storage import imported_talk
 from kenobot.storage.connection import Connection
 
 IMPORTED: Final = "brought"
@@ -29,7 +30,12 @@ def turns_of(happenings: Iterable[EventRow]) -> dict[int, list[TurnRange]]:
 def turns_of_record(connection: Connection, record: int) -> list[int]:
     """List the turns of the talk that a record stands for; none for other records."""
     ranges = turns_of(events.record_events(connection, record)).get(record, [])
-    return [turn for low, high in ranges for turn in range(low, high + 1)]
+    return expand_turns(connection, ranges)
+
+
+def expand_turns(connection: Connection, ranges: Iterable[TurnRange]) -> list[int]:
+    """List the turns of imported talk within ranges."""
+    return [turn for low, high in ranges for turn in imported_talk.turns_between(connection, low, high)]
 
 
 def withdrawn_records(connection: Connection) -> list[int]:

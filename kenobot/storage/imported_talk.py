@@ -59,6 +59,14 @@ def known_marks(connection: Connection, withdrawn: Collection[int]) -> set[str]:
     return {row[0] for row in rows}
 
 
+def turns_between(connection: Connection, low: int, high: int) -> list[int]:
+    """List the turns of imported talk from one number to another: an event of another home may name a chat's."""
+    rows = connection.execute(
+        f"SELECT DISTINCT inbox_id FROM message WHERE inbox_id BETWEEN ? AND ? AND {_SESSIONS}", (low, high)
+    )
+    return [row[0] for row in rows]
+
+
 def message_range(connection: Connection, low: int, high: int) -> tuple[int, int] | None:
     """Return the lowest and the highest id of the messages of turns; None when there are none."""
     row = connection.execute(

@@ -1,10 +1,11 @@
 """One page of a vault: its names, its facts, and what each of its lines is. Pure."""
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, time
+from datetime import date, datetime, time
 from typing import Literal
 
 from kenobot.cli.importers import markdown
@@ -17,14 +18,19 @@ _LONGEST_HEAD = 16_000  # characters of front matter
 _BOOKKEEPING = frozenset(
     """
     tags tag alias aliases title name cssclass cssclasses publish permalink created updated modified date day id uid
-    template position kanban-plugin excalidraw-plugin banner cover icon sticker lang layout slug draft
+    collapsed heading background-color template position kanban-plugin excalidraw-plugin banner cover
+    icon sticker lang layout slug draft
     """.split()
 )
+_NAMES = ("alias", "aliases")
 _DAY_KEYS = ("date", "day", "created")
 _DATES = (
     lazy.regex(r"(?P<y>\d{4})[-_. ]?(?P<m>\d{2})[-_. ]?(?P<d>\d{2})(?!\d)"),
     lazy.regex(r"(?P<d>\d{1,2})[-_.](?P<m>\d{1,2})[-_.](?P<y>\d{4})(?!\d)"),
 )
+_LONG_DATE = lazy.regex(r"([A-Z][a-z]{2,8})\.? (\d{1,2})(?:st|nd|rd|th)?, (\d{4})")
+_HASH = lazy.regex(r"[ _-][0-9a-f]{32}$")  # behind the names of pages that Notion exports
+_PROPERTY = lazy.regex(r"[ \t]*(?:[-*+] )?([\w][\w-]{0,40})::[ \t]*(.*)")
 _SYSTEM_FENCE = lazy.regex(r"(?:`{3,}|~{3,})\s*(?:dataview|dataviewjs|tasks|query|button|calendar|kanban|base)\b")
 _FENCE = lazy.regex(r"\s*(`{3,}|~{3,})")
 _EMBED = lazy.regex(r"!\[\[([^\[\]\n]{1,300})\]\]|!\[[^\[\]\n]{0,300}\]\([^()\n]{1,2000}\)")
@@ -85,11 +91,14 @@ def page_names(text: str, stem: str) -> PageNames:
     """Read the names of a page: its file's, unless that is a number, and its aliases."""
     lines = split_lines(text)
     head, end = _front_matter(lines)
+    stem = _HASH.sub("", stem)
     title = stem
     if _NUMBERED.fullmatch(stem) and day_in(stem) is None:
         headings = (_HEADING.fullmatch(line) for line in lines[end:])
         title = str(head.get("title") or next((found[1] for found in headings if found), stem))
-    names = [*_texts(head.get("aliases")), *_texts(head.get("alias"))]
+    properties = [found for line in lines[end:] if (found := _PROPERTY.fullmatch(line)) and found[1].lower() in _NAMES]
+    listed = [name.strip("[] ") for found in properties for name in found[2].split(",")]
+    names = [*_texts(head.get("aliases")), *_texts(head.get("alias")), *listed]
     shown = str(head.get("title") or head.get("name") or "")
     names += [shown] if shown and fold(shown) != fold(title) else []
     return PageNames(_one_line(title), tuple(dict.fromkeys(_one_line(name) for name in names if name.strip())))
@@ -122,6 +131,9 @@ def split_lines(text: str) -> list[str]:
 
 def day_in(text: str) -> date | None:
     """The day that a text begins with, in the forms of files' names; None when it does with none."""
+    if long := _LONG_DATE.match(text.strip()):
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(f"{long[1][:3]} {long[2]} {long[3]} +0000", "%b %d %Y %z").date()
     for pattern in _DATES:
         if found := pattern.match(text.strip()):
             try:
@@ -249,6 +261,8 @@ def _read_line(line: str, links: Mapping[str, str]) -> tuple[str, LineKind | Non
         return "", "media"
     if not bare.strip():
         return "", "empty"
+    if (found := _PROPERTY.fullmatch(bare)) and found[1].lower() in _BOOKKEEPING:
+        return "", "system"
     if _TEMPLATE.search(bare) or _TAGS_ONLY.fullmatch(bare) or _RULE.fullmatch(bare) or _HTML.fullmatch(bare):
         return "", "system"
     if quote := _QUOTE.match(bare):

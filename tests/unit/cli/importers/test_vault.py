@@ -41,12 +41,13 @@ def test_a_page_of_a_vault() -> None:
     [
         ("2026-02-03", date(2026, 2, 3)), ("2026-02-03 Tuesday", date(2026, 2, 3)), ("20260203", date(2026, 2, 3)),
         ("2026_02_03", date(2026, 2, 3)), ("3.2.2026", date(2026, 2, 3)), ("Ana", None), ("2026-13-40", None),
+        ("February 3rd, 2026", date(2026, 2, 3)), ("Feb 3, 2026", date(2026, 2, 3)), ("March madness, 2026", None),
     ],
 )  # fmt: skip
 def test_a_page_of_a_day_is_about_no_page(stem: str, day: date | None) -> None:
     """Its name is its day."""
     page = read("Met Bo.\n", stem)
-    assert (page.day, page.is_about) == (day, stem == "Ana")
+    assert (page.day, page.is_about) == (day, day is None and stem != "2026-13-40")
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,10 @@ def test_strange_front_matter_costs_no_line(head: str) -> None:
 def test_a_numbered_page_is_named_by_its_heading() -> None:
     """As notes of a slip box are."""
     assert page_names("# Rye bread\n\nRises long.\n", "202602031200").title == "Rye bread"
+
+
+def test_pages_of_other_programs_than_obsidian() -> None:
+    """Properties of Logseq, and the sign that Notion puts behind names."""
+    page = read("alias:: Ani, [[Anita]]\ntags:: person\n- Birthday: 1 May\n  id:: 64a1\n", "Ana")
+    assert (page.aliases, texts(page)) == (("Ani", "Anita"), ["Birthday: 1 May"])
+    assert page_names("Hi.\n", "Ana 0a1b2c3d4e5f60718293a4b5c6d7e8f9").title == "Ana"
