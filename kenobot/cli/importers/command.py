@@ -44,6 +44,17 @@ _TOLD_EVERY = 2.0  # seconds between two lines that tell how far it is
 
 
 def import_agent(context: CommandContext) -> int:
+    try:
+        return _import(context)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a file that went away, or a report that cannot be written
+        raise ConfigError(
+            f"{_shown(error.filename or context.args.path)} cannot be read: {error.strerror or error}."
+        ) from error
+
+
+def _import(context: CommandContext) -> int:
     args, home = context.args, context.home
     plan = _plan(context)
     if not plan.files and not plan.manual_files:
@@ -150,8 +161,11 @@ def _ask_day_first(example: str) -> bool:
             f"Nothing tells whether {example} has the day or the month first: say so with --day-first or --month-first."
         )
     question = say("In {example}, which comes first: the day or the month? [d/m] ", example=example)
-    while (answer := input(question).strip().lower()[:1]) not in ("d", "m"):
-        pass
+    try:
+        while (answer := input(question).strip().lower()[:1]) not in ("d", "m"):
+            pass
+    except EOFError:
+        raise ConfigError("Nothing was taken in.") from None
     return answer == "d"
 
 

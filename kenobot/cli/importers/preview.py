@@ -46,6 +46,8 @@ def print_report(plan: ImportPlan, report: ImportReport, as_json: bool, *, done:
     if lines := _line_counts(report.lines):
         print(say("Lines and messages of the files: {counts}.", counts=lines))
     print(f"{', '.join(counts)}.")
+    if not done and not plan.about.owner_names and any(result.speakers for result in report.results):
+        print(say("None of the speakers counts as you: say with --me NAME who you are."))
 
 
 def write_report(path: Path, plan: ImportPlan) -> None:

@@ -4,7 +4,7 @@
 day dates its lines. Every line is counted.
 """
 
-from datetime import date, time
+from datetime import date, time, timedelta
 from pathlib import PurePosixPath
 
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
@@ -14,6 +14,7 @@ from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
 _MEDIA = frozenset("png jpg jpeg gif webp svg bmp heic avif mp3 m4a wav ogg opus flac mp4 mov mkv webm avi pdf".split())
+_SETTLED = timedelta(days=7)  # a copied folder looks new: what has no date is no news for the next prompts
 _NOTES = (".md", ".markdown")
 
 
@@ -49,6 +50,7 @@ def _stem(path: str) -> str:
 def _add_page(plan: ImportPlan, sheet: FilePlan, page: Page) -> None:
     sheet.kind, sheet.origin = ("daily note" if page.day else "note"), "notes"
     sheet.lines.update(page.counts)
+    sheet.modified = min(sheet.modified, plan.about.now - _SETTLED)
     if page.aliases:
         said = f"{page.title}: alias: {', '.join(page.aliases)}"
         named = (("alias", ", ".join(page.aliases)),)
