@@ -83,9 +83,10 @@ def _plan_talk(plan: ImportPlan, path: str, form: TalkFormat) -> None:
     """Count what was said in a file. Raises AmbiguousDates."""
     modified = min(plan.folder.modified(path), plan.about.now)
     options = TalkOptions(plan.about.zone, plan.about.now, modified, plan.about.day_first)
-    read = partial(form.read, partial(plan.folder.open, path), options)
+    open_file = partial(plan.folder.open, path)
     sheet = FilePlan(path, form.label, modified, origin=form.name)
     try:
+        read = partial(form.read, open_file, form.settle(open_file, options))
         summary = summarize_talk(read())
     except OSError as error:
         plan.skip_file(path, form.label, f"it cannot be read: {(error.strerror or str(error)).lower()}")

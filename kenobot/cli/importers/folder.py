@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 LARGEST = 5_000_000  # bytes of a file that is read whole
 LARGEST_TALK = 2_000_000_000  # bytes of one that is read line by line
-MOST_FILES = 5_000
+MOST_FILES = 20_000
 _MOST_READ = 200_000_000  # bytes of all files together that are read whole
 _DEEPEST = 16
 TOO_MUCH = f"all that is read whole is more than {_MOST_READ // 1_000_000} MB"

@@ -66,8 +66,8 @@ Open = Callable[[], BinaryIO]
 class TalkFormat:
     """A kind of export. name: as --from has it. label: as people know it.
 
-    is_of: whether a file that begins so is one. read: may open the file more than once; raises OSError, and
-    AmbiguousDates. with_assistant: between a person and a program, which have no names.
+    is_of: whether a file that begins so is one. settle: finds out what options leave open; raises OSError and
+    AmbiguousDates. read: raises OSError. with_assistant: between a person and a program, which have no names.
     """
 
     name: str
@@ -75,6 +75,7 @@ class TalkFormat:
     unit: TalkUnit
     is_of: Callable[[str, bytes], bool]
     read: Callable[[Open, TalkOptions], Iterator[TalkRecord]]
+    settle: Callable[[Open, TalkOptions], TalkOptions] = lambda _, options: options
     with_assistant: bool = False
 
 

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.cli.importers.vault_page import Page, PageFact, page_names, read_page
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.words import fold, words
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
@@ -30,8 +31,9 @@ def read_vault(plan: ImportPlan, paths: list[str]) -> None:
     known = {fold(names.title): names.title for names in pages.values()}
     aliases = {fold(alias): names.title for names in pages.values() for alias in names.aliases}
     links = {alias: title for alias, title in aliases.items() if alias not in known}
+    known_facts = set[str]()
     for sheet in sheets:
-        _add_page(plan, sheet, read_page(sheet.text, _stem(sheet.path), links))
+        _add_page(plan, sheet, read_page(sheet.text, _stem(sheet.path), links), known_facts)
         sheet.text = ""  # of a vault of thousands of notes one is held at a time
 
 
@@ -47,7 +49,7 @@ def _stem(path: str) -> str:
     return PurePosixPath(path).stem
 
 
-def _add_page(plan: ImportPlan, sheet: FilePlan, page: Page) -> None:
+def _add_page(plan: ImportPlan, sheet: FilePlan, page: Page, known: set[str]) -> None:
     sheet.kind, sheet.origin = ("daily note" if page.day else "note"), "notes"
     sheet.lines.update(page.counts)
     sheet.modified = min(sheet.modified, plan.about.now - _SETTLED)
@@ -59,15 +61,19 @@ def _add_page(plan: ImportPlan, sheet: FilePlan, page: Page) -> None:
             plan.about.utc_moment(page.day) if page.day else None,
         )
     for fact in page.facts:
-        _add_fact(plan, sheet, page, fact)
+        _add_fact(plan, sheet, page, fact, known)
 
 
-def _add_fact(plan: ImportPlan, sheet: FilePlan, page: Page, fact: PageFact) -> None:
+def _add_fact(plan: ImportPlan, sheet: FilePlan, page: Page, fact: PageFact, known: set[str]) -> None:
+    """Add a fact. known: the words of all before it, of which a diary repeats some on other days."""
     day: date | None = fact.day or page.day
     category = fact.category if fact.category != "preference" else "fact"  # such a one would be the owner's own
     subject = page.title if page.is_about else ""
     text = fact.text
     if subject and not set(words(subject)) <= set(words(text)):
         text = f"{subject}: {text}"
+    if day and key_of(text) in known:
+        text = f"{text} ({day})"
+    known.add(key_of(text))
     said_at = plan.about.utc_moment(day, fact.at or time(0)) if day else None
     sheet.add(Candidate("note", OWNER_SCOPE, text, category, "import", "model", subject=subject), said_at)

@@ -77,10 +77,10 @@ class _Message:
     size: int = 0
 
     def add(self, line: str) -> None:
-        """Add a line that goes on with it; a picture has a caption then."""
+        """Add a line that goes on with it: a caption of a picture, or the words below an empty first line."""
         self.texts.append(line)
         self.size += len(line) + 1
-        if self.kind == "media" and line.strip():
+        if self.kind in ("media", "empty") and line.strip():
             self.kind = "kept"
         self.lines.append((self.kind if line.strip() else "empty", 1))
 
@@ -97,13 +97,18 @@ def _is_of(name: str, head: bytes) -> bool:
     return any(_begin(line) is not None for line in text.splitlines()[:_SNIFFED])
 
 
+def _settle(open_file: Open, options: TalkOptions) -> TalkOptions:
+    """Find out whether days come before months. Raises AmbiguousDates, OSError."""
+    if options.day_first is not None:
+        return options
+    with open_file() as stream:
+        dates = (date for _, date in _messages(iterate_lines(stream)) if date is not None)
+        return replace(options, day_first=find_day_first(dates, options.now))
+
+
 def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:
-    """Read a chat. Raises AmbiguousDates, OSError."""
-    day_first = options.day_first
-    if day_first is None:
-        with open_file() as stream:
-            dates = (date for _, date in _messages(iterate_lines(stream)) if date is not None)
-            day_first = find_day_first(dates, options.now)
+    """Read a chat. Raises OSError."""
+    day_first = options.day_first is not False
     with open_file() as stream:
         for record, date in _messages(iterate_lines(stream)):
             at = to_moment(date, options.zone, day_first=day_first) if date is not None else None
@@ -113,7 +118,7 @@ def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:
                 yield replace(record, at=at)
 
 
-WHATSAPP = TalkFormat("whatsapp", "WhatsApp", "line", _is_of, _read)
+WHATSAPP = TalkFormat("whatsapp", "WhatsApp", "line", _is_of, _read, _settle)
 
 
 def _messages(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[TalkRecord, WrittenDate | None]]:

@@ -96,3 +96,12 @@ def test_a_home_of_openclaw_may_have_several_workspaces(home: Home, cli: Cli, tm
     assert total["from"] == "openclaw"
     assert {"Name: Marta", "The oven is slow"} <= texts
     assert taken_in(home, cli, root / "workspace-main")[0]["new"] == 0
+
+
+def test_what_a_diary_repeats_is_of_each_day(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """And comes once, however often it is imported."""
+    diary = {f"2026-01-0{day}.md": "- swam in the lake\n" for day in (3, 4, 5)}
+    total, texts = taken_in(home, cli, homes.lay(tmp_path / "diary", diary))
+    assert total["new"] == 3
+    assert texts == {"swam in the lake", "swam in the lake (2026-01-04)", "swam in the lake (2026-01-05)"}
+    assert taken_in(home, cli, tmp_path / "diary")[0]["new"] == 0

@@ -24,7 +24,8 @@ OPTIONS = TalkOptions(ZoneInfo("Europe/Madrid"), NOW, NOW)
 def read(form: TalkFormat, content: object, day_first: bool | None = None) -> list[TalkRecord]:
     """What a reader makes of a file; what is no text is written as JSON."""
     raw = (content if isinstance(content, str) else json.dumps(content)).encode()
-    return list(form.read(lambda: io.BytesIO(raw), TalkOptions(OPTIONS.zone, NOW, NOW, day_first)))
+    options = form.settle(lambda: io.BytesIO(raw), TalkOptions(OPTIONS.zone, NOW, NOW, day_first))
+    return list(form.read(lambda: io.BytesIO(raw), options))
 
 
 def list_of(value: object) -> list[object]:
@@ -104,7 +105,8 @@ def test_whether_days_come_first_is_read_from_the_whole_file(lines: list[str], d
         ("Ana: IMG-1.jpg (file attached)", "media"),
         ("Ana: PTT-2.opus (archivo adjunto)", "media"), ("Ana: null", "system"),
         ("Ana: This message was deleted", "system"),
-        ("Ana: ", "empty"), ('Ana changed the subject to "Trip: Rome"', "system"), ("Ana added Bob", "system"),
+        ("Ana: ", "empty"), ("Ana: \nbelow", "kept"),
+        ('Ana changed the subject to "Trip: Rome"', "system"), ("Ana added Bob", "system"),
         ("Messages and calls are end-to-end encrypted. Tap to learn more.", "system"),
         ("Ana: \u200evideo omitted", "media"),
         ("Ana: I changed the subject: it is Rome now", "kept"), ("Ana: video call tomorrow?", "kept"),
