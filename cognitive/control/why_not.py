@@ -101,6 +101,8 @@ def explain_absence(
         return AbsenceExplanation("not_eligible", item, reason, question)
     if reply is not None and _was_shown(connection, item, reply):
         return AbsenceExplanation("unused", item, question=question)
+    if reply is not None and item.at > reply.at:
+        return AbsenceExplanation("not_eligible", item, "later", question)
     return _follow(connection, index, item, replace(query, text=question))
 
 
@@ -186,12 +188,14 @@ def _follow(connection: Connection, index: SideIndex | None, item: FoundItem, qu
         other for other, each in sorted(trace.ranked.items(), key=lambda pair: pair[1].rank)
         if other[0] == item.kind and place is not None and each.rank < place.rank
     ]  # fmt: skip
-    names = ahead[:_BEFORE] or [("record", each.record.id) for each in report.memories[:_BEFORE]] + [
-        ("turn", each.turn.id) for each in report.excerpts[:_BEFORE]
+    shown: list[tuple[SourceKind, int]] = [("record", each.record.id) for each in report.memories] + [
+        ("turn", each.turn.id) for each in report.excerpts
     ]
+    names: list[tuple[SourceKind, int]] = ahead[:_BEFORE] or [each for each in shown if each != key][:_BEFORE]
     reason = str(trace.dropped.get(key, "")) or ("outranked" if place is not None else "not found")
+    reason = "found now" if key in shown else reason
     looked_at = sum(kind == item.kind for kind, _ in trace.ranked)
-    texts = tuple(_text(connection, kind, number, query.reach) for kind, number in names[:_BEFORE])
+    texts = tuple(_text(connection, kind, number, query.reach) for kind, number in names)
     return AbsenceExplanation(
         "not_shown", item, reason, query.text, place.rank if place else 0, looked_at, tuple(filter(None, texts))
     )

@@ -16,6 +16,7 @@ _REASONS: Mapping[str, Text] = {
     "invalidated": texts.ABSENT_TAKEN_BACK,
     "taken back": texts.ABSENT_TAKEN_BACK,
     "archived": texts.ABSENT_ARCHIVED,
+    "later": texts.ABSENT_LATER,
     "expired": texts.ABSENT_EXPIRED,
     "stale": texts.ABSENT_FADED,
     "faded": texts.ABSENT_FADED,
@@ -39,6 +40,8 @@ def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -
     if found.outcome == "unused":
         return texts.ABSENT_UNUSED(language, what=what, question=question)
     place = texts.ABSENT_UNFOUND(language)
+    if found.reason == "found now":
+        return texts.ABSENT_FOUND_NOW(language, what=what, question=question)
     if found.rank:
         place = texts.ABSENT_RANK(language, rank=found.rank, count=found.looked_at)
     parts = [texts.ABSENT_NOT_SHOWN(language, what=what, question=question, place=place)]

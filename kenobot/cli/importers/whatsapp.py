@@ -38,6 +38,7 @@ _FILE = rf"[^\n<>]{{1,200}}\.(?:{_ENDINGS})"
 _ATTACHED = lazy.regex(rf"(?:<[^<>:\n]{{2,40}}: ?{_FILE}>|{_FILE} ?\([^()\n]{{4,40}}\))", re.IGNORECASE)
 _FILE_PAGES = lazy.regex(rf"{_FILE}(?: ?• ?[^\n]{{1,30}})?", re.IGNORECASE)
 _BRACKETED = lazy.regex(r"<[^<>\n]{3,60}>")
+_PLACE = lazy.regex(r"[^\s:]{3,20}: ?https?://(?:maps\.google|www\.google|goo\.gl|maps\.app)\S*")
 _QUOTES = frozenset('"“”«»„')
 _TABLE = tomllib.loads(resources.files(__package__).joinpath("whatsapp.toml").read_text("utf-8"))
 _MORNING, _EVENING, _BETWEEN = (frozenset(_TABLE[name].split()) for name in ("morning", "evening", "between"))
@@ -194,6 +195,8 @@ def _said(text: str) -> tuple[TalkKind, str]:
     plain = fold(last).strip("<> .")
     if plain in _OMITTED or _ATTACHED.fullmatch(last) or (_BRACKETED.fullmatch(last) and plain not in _EDITED):
         return ("kept", caption) if caption and not _FILE_PAGES.fullmatch(caption) else ("media", "")
+    if _PLACE.fullmatch(last):
+        return "media", ""
     if not last and not caption:
         return "empty", ""
     if plain in _INSTEAD or (marked and not caption):

@@ -31,7 +31,7 @@ def test_never_stored_not_eligible_and_not_shown(cli: Cli, home: Home) -> None:
     elsewhere = outcome(cli, "the choir meets on Mondays")
     assert (elsewhere["outcome"], elsewhere["reason"]) == ("not_eligible", "out of reach")
     shown = outcome(cli, "Ana keeps bees in Lugo")
-    assert (shown["outcome"], shown["rank"]) == ("not_shown", 1)
+    assert (shown["outcome"], shown["reason"], shown["rank"]) == ("not_shown", "found now", 1)
     cli("memory", "forget", "the boiler code is 4417")
     gone = outcome(cli, "the boiler code is 4417")
     assert (gone["outcome"], gone["reason"], gone.get("text")) == ("not_eligible", "forgotten", None)

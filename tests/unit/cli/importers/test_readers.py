@@ -104,6 +104,8 @@ def test_whether_days_come_first_is_read_from_the_whole_file(lines: list[str], d
         ("Ana: <Media omitted>", "media"), ("Ana: <Medien ausgeschlossen>", "media"),
         ("Ana: IMG-1.jpg (file attached)", "media"),
         ("Ana: PTT-2.opus (archivo adjunto)", "media"), ("Ana: null", "system"),
+        ("Ana: location: https://maps.google.com/?q=43.0,-7.5", "media"),
+        ("Ana: look: https://x.example", "kept"),
         ("Ana: This message was deleted", "system"),
         ("Ana: ", "empty"), ("Ana: \nbelow", "kept"),
         ('Ana changed the subject to "Trip: Rome"', "system"), ("Ana added Bob", "system"),
