@@ -100,11 +100,9 @@ def _is_of(name: str, head: bytes) -> bool:
 
 def _settle(open_file: Open, options: TalkOptions) -> TalkOptions:
     """Find out whether days come before months. Raises AmbiguousDates, OSError."""
-    if options.day_first is not None:
-        return options
     with open_file() as stream:
         dates = (date for _, date in _messages(iterate_lines(stream)) if date is not None)
-        return replace(options, day_first=find_day_first(dates, options.now))
+        return replace(options, day_first=find_day_first(dates, options.now, options.day_first))
 
 
 def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:

@@ -41,10 +41,10 @@ class _Reading:
         self.last = day
 
 
-def find_day_first(dates: Iterable[WrittenDate], now: datetime) -> bool:
+def find_day_first(dates: Iterable[WrittenDate], now: datetime, told: bool | None = None) -> bool:
     """Find out whether days come before months: by numbers above 12, by the order of the lines, by what is to come.
 
-    Raises AmbiguousDates.
+    told: what a person says, which holds unless only the other order gives days at all. Raises AmbiguousDates.
     """
     readings = [_Reading("dmy"), _Reading("mdy")]
     last: tuple[int, int, int] | None = None
@@ -58,6 +58,9 @@ def find_day_first(dates: Iterable[WrittenDate], now: datetime) -> bool:
             reading.add(found.numbers, latest)
     if last is None or not differ:
         return True
+    if told is not None:
+        chosen, other = readings if told else readings[::-1]
+        return told if not chosen.impossible or other.impossible else not told
     days, months = ((reading.impossible, reading.backwards) for reading in readings)
     if days == months:
         raise AmbiguousDates("/".join(map(str, last)))

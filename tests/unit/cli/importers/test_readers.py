@@ -98,6 +98,14 @@ def test_whether_days_come_first_is_read_from_the_whole_file(lines: list[str], d
     assert (at.month, at.day) == day
 
 
+@pytest.mark.parametrize(("line", "month"), [("1/2/26", 1), ("13/2/26", 2)])
+def test_what_a_person_says_of_dates_holds_where_it_can(line: str, month: int) -> None:
+    """One answer is for all files, of which some tell that they are otherwise."""
+    at = read(WHATSAPP, f"{line}, 10:00 - Ana: x\n", day_first=False)[0].at
+    assert at is not None
+    assert at.month == month
+
+
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
