@@ -47,12 +47,13 @@ class RecallPolicy:
     max_past: int = 8  # superseded records found
     max_nearest: int = 12  # records kept for a question however low their relevance
     falloff: float = 1.0  # how fast relevance falls behind the best
-    turn_words: int = 10  # looked up among turns
+    turn_words: int = 16  # looked up among turns
     turn_list: int = 300  # newest turns read of each word
     turn_postings: int = 2400  # of all words
     max_turns_read: int = 250  # for their words
     max_ranked_turns: int = 120  # of a search
     max_near_turns: int = 100  # for their vectors
+    per_better_turn: float = 0.1  # taken from a turn's score for each better one of its segment, with an assistant
     turns_weighed: int = 24  # best turns whose rare words are counted
     turns_with_neighbours: int = 30  # best turns read with their neighbours
     stretches: int = 4  # best stretches of talk read whole
@@ -78,7 +79,7 @@ class RecallPolicy:
     diversity: float = 0.7  # weight of a memory's score against its likeness to better ones
 
     strong_from: float = 0.5  # relevance of a memory that makes excerpts needless, where nothing is asked
-    max_excerpts: int = 10
+    max_excerpts: int = 12
     excerpt_tokens: int = 96  # of each
     limit: int = 12  # memories and excerpts
     fusion_offset: int = 5  # places before the first, where several searches are put into one order

@@ -70,6 +70,9 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a key", lazy.regex(_named("key", rf"{_MIXED}|{_DIGITS_4}"))),
     ("a recovery phrase", lazy.regex(rf"{_BEGINS}(?:{_P['phrase']}){_OF}{_IS}(?:[^\W\d_]{{2,12}}[ ,]{{1,2}}){{2}}")),
 )
+_SECRETS = "|".join(_P[kind] for kind in ("password", "key", "pin", "passphrase", "phrase", "asked_for"))
+_NAMES = lazy.regex(rf"{_BEGINS}(?:{_SECRETS}){_ENDS}")
+_HUMP = lazy.regex(r"(?<=[a-z])(?=[A-Z])")
 _PAIR = lazy.regex(
     rf"{_MAIL}[ ]?[/|:,;]?[ ]?(?:(?:and|y|con|with) )?(?![^\s]*@|https?:)(?=\S{{0,64}}[A-Z@#$%^&*!_]){_STRONG}"
     rf"|{_MAIL}[ ]?[/|:][ ]?{_STRONG}|\w: ?[\w.@+-]{{2,64}} ?/ ?{_STRONG}"
@@ -95,6 +98,12 @@ def find_told_secret(text: str) -> str | None:
         return "a card number"
     is_account = any(_is_iban(match[0]) for match in _IBAN.finditer(text)) or _SORT_CODE.search(plain)
     return "an account number" if is_account else None
+
+
+def names_secret(text: str) -> bool:
+    """Return whether a text, or the name of a field, names something that is nobody's to be asked for."""
+    words = _HUMP.sub(" ", text[:LONGEST]).replace("_", " ").replace("-", " ")
+    return _NAMES.search(fold(words)) is not None
 
 
 def _tells_card(plain: str) -> bool:

@@ -37,6 +37,7 @@ _UTC = ZoneInfo("UTC")
 _YEARS = range(1900, 9000)
 _MOST_BETWEEN = 1000
 _ACTIVE: tuple[JobState, ...] = ("active",)
+_ROUNDED = timedelta(seconds=1)  # by which the times of jobs are
 _UNDONE = ("rule", "zone", "exact", "has_time", "cursor", "state")
 
 
@@ -64,6 +65,21 @@ def add_job(connection: Connection, new: NewJob, zone: ZoneInfo, at: datetime) -
         "undo": json.dumps({"state": "cancelled"}),
     }
     return _plan(connection, job_rows.insert_job(connection, values), zone, at)
+
+
+def find_twin(connection: Connection, new: NewJob, zone: ZoneInfo, at: datetime, within: timedelta) -> Job | None:
+    """Find an open job that the same words asked for a moment ago: then "in two hours" meant a little earlier.
+
+    Raises JobError.
+    """
+    columns = _schedule(new.meaning, new.zone or _own_zone(new.place.person, zone), zone, at)
+    start = datetime.fromisoformat(str(columns["start_local"]))
+    for job in job_rows.select_jobs(connection, (new.place.scope,), ("active", "paused")):
+        alike = (job.text, job.rule, job.kind) == (new.text.strip(), columns["rule"], new.kind)
+        age, later = at - job.created, start - job.start_local
+        if alike and age <= within and (not later or abs(later - age) <= _ROUNDED):
+            return job
+    return None
 
 
 def find_jobs(

@@ -1,7 +1,7 @@
 """Routes of reminders: list them, add one, cancel one."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
@@ -88,6 +88,13 @@ async def list_reminders(
 @router.post("/schedule")
 async def add_reminder(caller: Scheduler, new: NewReminder, idempotency_key: IdempotencyKey = "") -> Scheduled:
     """Add a reminder: the owner is told in the chat in which they wrote last."""
+    return await set_reminder(caller, new, idempotency_key)
+
+
+async def set_reminder(
+    caller: Caller, new: NewReminder, name: str = "", *, repeats_within: timedelta | None = None
+) -> Scheduled:
+    """Set a reminder once for the requests of a name. repeats_within: the same one asked for again is that one."""
 
     def work(connection: Connection) -> Scheduled:
         services, at = caller.services, caller.services.clock.now()
@@ -95,9 +102,10 @@ async def add_reminder(caller: Scheduler, new: NewReminder, idempotency_key: Ide
         zone = zone_in_force(connection, services.zone, at, _role(caller))
         meaning, zone_name = _meaning(new, to_local(at, zone))
         job = NewJob(new.text, place, meaning, zone_name, trust=_role(caller))
-        return _scheduled(jobs.add_job(connection, job, zone, at))
+        twin = jobs.find_twin(connection, job, zone, at, repeats_within) if repeats_within is not None else None
+        return _scheduled(twin or jobs.add_job(connection, job, zone, at))
 
-    return await _do(caller, idempotency_key, ("schedule", new.model_dump_json()), work)
+    return await _do(caller, name, ("schedule", new.model_dump_json()), work)
 
 
 @router.delete("/schedule/{number}")

@@ -156,7 +156,7 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
-        self.home, self.settings = home, settings
+        self.home, self.settings, self._loaded = home, settings, loaded
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
@@ -240,6 +240,7 @@ class App:
                     causes=lambda: () if self.watch is None else self.watch.causes,
                     without_model=self._model.reports_memory(0),
                     tools=() if toolbox is None else toolbox.own_names,
+                    tools_off=self._list_unusable,
                     servers=lambda: () if self.plugins.mcp is None else self.plugins.mcp.states,
                 ),
                 self.personal,
@@ -280,6 +281,12 @@ class App:
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
         rules = self.settings.tools.rules
         return ToolStage(toolbox, *parts, prompts.search, rules, self.skills, self.channels)
+
+    def _list_unusable(self) -> list[tuple[str, str]]:
+        """List which tools, workspaces and MCP servers of the settings are off, and why."""
+        from kenobot.app.tool_report import find_unusable
+
+        return list(find_unusable(self._loaded))
 
     @property
     def _calls_tools(self) -> bool:

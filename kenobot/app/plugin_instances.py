@@ -75,8 +75,13 @@ class PluginInstances:
         return (*self.providers, self.cheap_provider, self.transcriber, *self.observers, *self.tools, self.mcp)
 
 
-def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str]) -> PluginInstances:
-    """Build the plugins that the configuration asks for. Raises ConfigError when a person must fix something."""
+def load_plugins(
+    home: Home, loaded: ResolvedSettings, clock: Clock, names: Iterable[str], provider: Provider | None = None
+) -> PluginInstances:
+    """Build the plugins that the configuration asks for. Raises ConfigError when a person must fix something.
+
+    provider: answers in place of those of the configuration.
+    """
     for name in loaded.catalogue.problems:
         problem = loaded.catalogue.explain(name)
         _log.error('The plugin "%s" is off: %s', name, problem)
@@ -86,6 +91,7 @@ def load_plugins(home: Home, loaded: ResolvedSettings, clock: Clock, names: Iter
     bus = Bus(clock)
     surroundings = PluginContext(home.path, clock, loaded.settings.bot.name, bus)
     given = load_providers(home, loaded, clock, bus)
+    given = given if provider is None else replace(given, provider=provider, fallbacks=())
     channels, rosters = _channels(loaded, names, surroundings)
     return replace(
         given,
@@ -191,7 +197,7 @@ def _mcp_servers(home: Home, loaded: ResolvedSettings, clock: Clock) -> "McpServ
         return None
     from kenobot.tools.mcp.servers import McpServers  # noqa: PLC0415
 
-    return McpServers(loaded.settings.mcp, home.cache, clock)
+    return McpServers(loaded.settings.mcp, home.cache, clock, home.credentials)
 
 
 def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:

@@ -1,11 +1,13 @@
 """Report the plugins of a home: which are on, which are off, and why a broken one is."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from kenobot.core.frames import PluginRow
 from kenobot.core.plugin_catalogue import PluginCatalogue, PluginKey
 from kenobot.core.plugins import KINDS
 from kenobot.core.settings.load import ResolvedSettings, Settings
+from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.plugin import PluginContext
 
@@ -45,11 +47,12 @@ def _of_folder(catalogue: PluginCatalogue) -> Iterator[PluginRow]:
 
 
 def try_build(loaded: ResolvedSettings, context: PluginContext) -> dict[PluginKey, str]:
-    """Build each enabled plugin that does not ship, without a bot; return why those that cannot be built are broken."""
+    """Build each enabled plugin without which a bot starts; return why those that cannot be built are broken."""
     failures: dict[PluginKey, str] = {}
+    context = replace(context, workspaces=resolve_workspaces(loaded.settings.tools.workspaces))
     for group in KINDS:
         for name in dict.fromkeys(loaded.settings.enabled_plugins(group)):
-            if loaded.catalogue.is_foreign(group, name):
+            if loaded.catalogue.may_lack(group, name):
                 try:
                     loaded.build_plugin(group, name, context)
                 except KenobotError as error:

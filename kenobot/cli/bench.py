@@ -56,8 +56,8 @@ def bench_recall(context: CommandContext) -> int:
 def table(report: RecallReport) -> str:
     """The figures of a run, as Markdown, in percent."""
     lines = [
-        "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR |",
-        "|---|---|---|---|---|---|---|---|",
+        "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR | sessions@5 | @10 | @20 |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     names = _NAMES | {"recall": f"recall, {report.model or 'no model'}"}
     for method, name in names.items():
@@ -83,8 +83,9 @@ def table(report: RecallReport) -> str:
 
 
 def _cells(name: str, figures: MeanScores) -> str:
-    values = [*figures.recall.values(), figures.hit[10], figures.ndcg, figures.mrr]
-    return f"| {name} | {figures.questions} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
+    values = [*figures.recall.values(), figures.hit[10], figures.ndcg, figures.mrr, *figures.session_recall.values()]
+    cells = [f"{100 * value:.1f}" for value in values] + ([] if figures.session_recall else ["–"] * len(DEPTHS))
+    return f"| {name} | {figures.questions} | {' | '.join(cells)} |"
 
 
 def draw(report: RecallReport, path: Path) -> None:
@@ -137,14 +138,25 @@ def bench_chat(context: CommandContext) -> int:
 def chat_table(scores: Sequence[chat.ChatScore]) -> str:
     """The figures of a chat's prompts, as Markdown: shares in percent."""
     firsts = [f"first {depth}" for depth in chat.FIRST]
-    shares = [*firsts, "shown", "denied", "unknown"]
-    heads = ("asked of", "in a home", "questions", *firsts, "shown", "denied", "unanswerable", "told unknown", "tokens")
+    shares = [*firsts, "shown", "session", "denied", "unknown"]
+    heads = (
+        "asked of",
+        "in a home",
+        "questions",
+        *firsts,
+        "shown",
+        "its session",
+        "denied",
+        "unanswerable",
+        "told unknown",
+        "tokens",
+    )
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for score in scores:
         figures = score.figures
-        cells = {name: f"{100 * figures[name]:.1f}" for name in shares}
+        cells = {name: f"{100 * figures[name]:.1f}" if name in figures else "–" for name in shares}
         cells |= {name: f"{figures[name]:.0f}" for name in ("questions", "unanswerable", "tokens")}
-        order = ("questions", *firsts, "shown", "denied", "unanswerable", "unknown", "tokens")
+        order = ("questions", *firsts, "shown", "session", "denied", "unanswerable", "unknown", "tokens")
         lines.append(f"| {score.dataset} | {score.home} | {' | '.join(cells[name] for name in order)} |")
     return "\n".join(lines)
 

@@ -19,9 +19,10 @@ from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.tool import ToolEffects
 from kenobot.storage import disk
-from kenobot.tools.mcp.connection import ConnectionLost, connect
+from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
 from kenobot.tools.mcp.declared import effects_of, offered_name, read_tools
 from kenobot.tools.mcp.kept_list import KeptList
+from kenobot.tools.mcp.token_file import SIGN_IN, TokenFile
 
 _SECRET = lazy.regex(r"[A-Za-z0-9_-]{1,64}")
 _SECONDS = 90.0  # a program may have to be fetched first
@@ -38,9 +39,11 @@ def add(context: CommandContext) -> int:
     text = current_text(home)
     for section, key, value in _written(name, args.program, args.url, args.env, args.header):
         text = toml_edit.set_value(text, section, key, value)
+    if SIGN_IN in args.secret:
+        raise ConfigError(f'"{SIGN_IN}" is what `kenobot mcp login {name}` writes: call the secret otherwise.')
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
         raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
-    secrets = {f"mcp.{name}.{secret}": _ask_secret(secret) for secret in args.secret}
+    secrets = {f"mcp.{name}.{secret}": ask_secret(secret) for secret in args.secret}
     require_no_more_left_out(context.loaded, load_settings(home, os.environ, text=text, new_credentials=secrets))
     home.prepare()
     for file, value in secrets.items():
@@ -55,7 +58,10 @@ def add(context: CommandContext) -> int:
 
 
 def list_(context: CommandContext) -> int:
-    """Print the servers of the settings."""
+    """Print the servers of the settings, and why others are left out."""
+    for section, why in context.loaded.left_out.items():
+        if section.startswith("mcp."):
+            print(escape_controls(say("{name} is off: {why}", name=section, why=why)), file=sys.stderr)
     folder = context.home.cache / "mcp"
     rows = [
         {
@@ -73,9 +79,9 @@ def list_(context: CommandContext) -> int:
 
 def test(context: CommandContext) -> int:
     """Connect with a server and print its tools, with the effects that they are taken to have."""
-    name, server = _find(context)
+    name, server = find_server(context)
     try:
-        title, declared = asyncio.run(_look(server))
+        title, declared = asyncio.run(_look(context, name, server))
     except ConnectionLost as error:
         return options.print_failure(
             f'The MCP server "{name}" cannot be used: {escape_controls(str(error))}.', options.FAILED
@@ -101,11 +107,12 @@ def test(context: CommandContext) -> int:
 
 
 def remove(context: CommandContext) -> int:
-    """Take a server out of kenobot.toml, with its secrets and its list of tools."""
-    name, server = _find(context)
-    home = context.home
+    """Take a server out of kenobot.toml, with its secrets and its list of tools; also one that is left out."""
+    name, home = context.args.name, context.home
+    if name not in context.loaded.settings.mcp and f"mcp.{name}" not in context.loaded.left_out:
+        raise options.NothingFound(_NONE.format(name))
     text = toml_edit.remove_table(current_text(home), f"mcp.{name}")
-    files = [f"mcp.{name}.{secret}" for secret in server.secrets]
+    files = [path.name for path in home.credentials.glob(f"mcp.{name}.*")]
     load_settings(home, os.environ, text=text, new_credentials=dict.fromkeys(files))
     disk.replace_text(home.config_file, text)
     for path in (*(home.credentials / file for file in files), home.cache / "mcp" / f"{name}.json"):
@@ -138,7 +145,7 @@ def _written(
             yield f"{section}.{table}", key.strip(), value.strip()
 
 
-def _ask_secret(secret: str) -> str:
+def ask_secret(secret: str) -> str:
     """Read a secret: unseen in a terminal, else a line of the input."""
     seen = not sys.stdin.isatty()
     value = sys.stdin.readline() if seen else getpass.getpass(say("The secret {name}: ", name=secret))
@@ -154,18 +161,22 @@ def _checked_name(name: str) -> str:
         raise ConfigError(f'"{name}": {error}.') from error
 
 
-def _find(context: CommandContext) -> tuple[str, McpServerSettings]:
+def find_server(context: CommandContext) -> tuple[str, McpServerSettings]:
+    """Return the server that a command names. Raises NothingFound."""
     name = context.args.name
     server = context.loaded.settings.mcp.get(name)
+    if why := context.loaded.left_out.get(f"mcp.{name}"):
+        raise ConfigError(why)
     if server is None:
         raise options.NothingFound(_NONE.format(name))
     return name, server
 
 
-async def _look(server: McpServerSettings) -> tuple[str, list[object]]:
+async def _look(context: CommandContext, name: str, server: McpServerSettings) -> tuple[str, list[object]]:
     """Return what a server calls itself, and its tools. Raises ConnectionLost."""
+    tokens = TokenFile(context.home.credentials, name, server.url)
     try:
-        async with asyncio.timeout(_SECONDS), connect(server, lambda: None) as connection:
+        async with asyncio.timeout(_SECONDS), connect(server, Hooks(), tokens) as connection:
             return connection.title, await connection.list_tools()
     except TimeoutError:
         raise ConnectionLost("it does not answer") from None

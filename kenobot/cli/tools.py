@@ -13,7 +13,7 @@ from kenobot.storage import tool_grants, tool_runs
 _NO_RUNS = (
     "No tool was called in the last thirty days. `tools.enabled` in kenobot.toml names those that models may call."
 )
-_OUTCOMES = {"done": "done", "failed": "did not work", "refused": "not run"}
+_OUTCOMES = {"done": "done", "failed": "did not work", "refused": "not run", "begun": "not finished"}
 _NO_GRANTS = "No call is allowed for good: “Always for this” below a question does that."
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
+from kenobot.core.server_reasons import word_reason
 
 Level = Literal["degraded", "unhealthy"]
 State = Literal["healthy", "degraded", "unhealthy"]
@@ -111,8 +112,11 @@ class Cause:
 
     def text(self, language: Language) -> str:
         """Say what is wrong, and what to do."""
+        values = {"subject": self.subject, **self.values}
+        if self.check == "mcp":
+            values["reason"] = word_reason(str(values.get("reason", "")), language)
         try:
-            return _BEGUN[self.check](language, **{"subject": self.subject, **self.values})
+            return _BEGUN[self.check](language, **values)
         except KeyError:  # stored by a version with another sentence
             return self.key
 

@@ -31,7 +31,8 @@ class ToolCall:
     """A tool that the model wants run. id: the provider's own, repeated in the result.
 
     problem: why it cannot be run, in words for the model; such a call has no arguments.
-    signature: the service's own mark, which some want back with the call.
+    signature: the service's own mark, which some want back with the call. given: what the owner answered to the tool,
+    as JSON, in a call that goes on with it.
     """
 
     id: str
@@ -39,24 +40,27 @@ class ToolCall:
     arguments: Mapping[str, Json]
     problem: str = ""
     signature: str = ""
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """Result of a tool call, for the model."""
+    """Result of a tool call, for the model. wanted: what the tool wants to know of the owner first, as JSON."""
 
     id: str
     text: str
     failed: bool = False
+    wanted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model is told of it. schema: JSON Schema of the arguments."""
+    """A tool as the model is told of it. schema: JSON Schema of the arguments. tokens: of it all; 0 before a count."""
 
     name: str
     description: str
     schema: Mapping[str, Json]
+    tokens: int = field(default=0, compare=False, repr=False)
 
 
 Content = Block | Image | ToolCall | ToolResult

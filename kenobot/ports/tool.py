@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import Principal
+from kenobot.ports.tool_input import GivenInput
 
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
@@ -24,7 +25,7 @@ def _shorten(schema: dict[str, Any]) -> None:
         if len(kinds) == 1:
             del each["anyOf"]
             each.update(kinds[0])
-        for key in ("title", "minLength", "maxLength", "maxItems"):
+        for key in ("title", "minLength", "maxLength", "maxItems", "maximum"):
             each.pop(key, None)
         if not each.get("default", True):
             del each["default"]
@@ -45,7 +46,9 @@ class ToolEffects:
     something a second time.
     asks_first: while words of others are on show, the owner is asked before it is run: it does something in their name.
     asks_always: the owner is asked each time, unless a rule of theirs or an "always" for the same call allows it.
-    A tool that declares nothing is taken for one that does all of it, but for the last two.
+    address: the argument that is the address of a page to read, where nothing else of a call leaves the machine: one
+    that the owner wrote themselves carries nothing out.
+    A tool that declares nothing is taken for one that does all of it, but for the last three.
     """
 
     reads_private: bool = True
@@ -54,6 +57,7 @@ class ToolEffects:
     changes_outside: bool = True
     asks_first: bool = False
     asks_always: bool = False
+    address: str = ""
 
 
 class AgendaDoor(Protocol):
@@ -142,7 +146,7 @@ class ToolContext:
     memory: what the bot knows of the speaker.
     read_document: the text, as far as so many characters, of a PDF or office file of this content, name and type, or
     ToolFailed with the reason. room: characters of a result that the model is shown. skills: those that the
-    owner trusts.
+    owner trusts. may_ask: whether the owner can be asked for an input, by `InputWanted`. given: what they answered.
     """
 
     session: str
@@ -156,6 +160,8 @@ class ToolContext:
     read_document: Callable[[bytes, str, str, int], Awaitable[str]] = read_no_document
     room: int = 8000
     skills: SkillsDoor = field(default_factory=NoSkills)
+    may_ask: bool = False
+    given: GivenInput | None = None
 
 
 class Tool(Protocol[ArgumentsT]):

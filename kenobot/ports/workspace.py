@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+SANDBOX_ROOT: Final = "/work"
+"""The root of a workspace as commands in the sandbox see it, and as models may write it."""
 
 
 @dataclass(frozen=True, slots=True)

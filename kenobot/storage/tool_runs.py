@@ -7,7 +7,7 @@ from typing import Any, Literal
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
-ToolOutcome = Literal["done", "failed", "refused"]
+ToolOutcome = Literal["done", "failed", "refused", "begun"]
 
 _KEEP_DAYS = 30
 _COLUMNS = "inbox_id, number, session, tool, call, outcome, told, seconds, at"
@@ -15,7 +15,10 @@ _COLUMNS = "inbox_id, number, session, tool, call, outcome, told, seconds, at"
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """A tool call of a turn. number: of the turn's step that holds its result. told: the beginning of that."""
+    """A tool call of a turn. number: of the turn's step that holds its result. told: the beginning of that.
+
+    One that is begun is under way, or was broken off.
+    """
 
     inbox_id: int
     number: int
@@ -29,9 +32,10 @@ class ToolRun:
 
 
 def add_run(connection: Connection, run: ToolRun) -> None:
-    """Store a call inside the transaction of its result. The first of a step counts."""
+    """Store a call inside the transaction of its beginning or its result. The first result of a step counts."""
     connection.execute(
-        f"INSERT INTO tool_run ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        f"INSERT INTO tool_run ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+        "outcome = excluded.outcome, told = excluded.told, seconds = excluded.seconds WHERE outcome = 'begun'",
         (
             *(run.inbox_id, run.number, run.session, run.tool, run.call, run.outcome, run.told, run.seconds),
             run.at.isoformat(),

@@ -122,11 +122,10 @@ class Simulation:
         environ = {"KENOBOT_MEMORY__EMBEDDER": self._embedder}
         loaded = load_settings(self.home, environ, given=self._plugins)
         self.zone = ZoneInfo(loaded.settings.bot.timezone)
-        parts = load_plugins(self.home, loaded, self.clock, self._own_channels or ["console"])
+        parts = load_plugins(self.home, loaded, self.clock, self._own_channels or ["console"], self._provider)
         own = {name: parts.channels[name] for name in self._own_channels}
         given = replace(
             parts,
-            provider=self._provider or parts.provider,
             fallbacks=(),
             channels={**self.channels, **own},
             access_lists={**parts.access_lists, **dict.fromkeys(self.channels, self.roster)},

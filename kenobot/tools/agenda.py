@@ -44,7 +44,7 @@ class Remind:
     """Sets a reminder in the chat of the turn."""
 
     name = "remind"
-    description = "Set a reminder that is sent to this chat at a time, once or again and again."
+    description = "Set a reminder in this chat, once or again and again."
     arguments = RemindArguments
     effects = _CHANGES
 
@@ -54,7 +54,7 @@ class Remind:
 
 
 class CancelArguments(ToolArguments):
-    number: int = Field(ge=1, description="Its number, from the agenda.")
+    number: int = Field(ge=1, le=10**9, description="Its number, from the agenda.")
 
 
 class CancelReminder:

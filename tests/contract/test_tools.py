@@ -1,12 +1,15 @@
 """The shipped tools, and a small one, keep to the contract of tools."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from kenobot.agent.turn.more_tools import FindTool
 from kenobot.agent.turn.toolbox import PreparedTool
+from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
@@ -73,6 +76,19 @@ class TestReadSkill(ToolContract):
         return {"name": "forms", "file": "more.md", "part": 2}
 
 
+class TestFindTool(ToolContract):
+    """Finds a tool that is not offered."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        letters: AnyTool = CountLetters()
+        return FindTool(lambda _: [PreparedTool.of(letters).spec])
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"query": "letters"}
+
+
 class TestClock(ToolContract):
     """Reaches the machine's zones."""
 
@@ -97,7 +113,7 @@ class TestMemorySearch(ToolContract):
         return {"query": "la dentista"}
 
 
-class TestReadAgenda(ToolContract):
+class TestAgenda(ToolContract):
     """Reads an agenda with one reminder."""
 
     @pytest.fixture
@@ -301,3 +317,10 @@ def _told_tokens(*tools: AnyTool) -> int:
 async def test_a_tool_that_declares_nothing_can_do_everything() -> None:
     """The guard must not believe in what nobody promised."""
     assert ToolEffects() == ToolEffects(True, True, True, True)
+
+
+def test_every_tool_that_ships_has_its_contract() -> None:
+    """A new entry point needs a class here, of its name."""
+    shipped = {name for name in plugins.names("kenobot.tools") if not plugins.is_foreign("kenobot.tools", name)}
+    tested = {re.sub(r"(?<!^)([A-Z])", r"_\1", name.removeprefix("Test")).lower() for name in globals()}
+    assert shipped - tested == set()

@@ -27,7 +27,7 @@ async def play(lab: Lab, kills: int = 30, burst: int = 6) -> Line:
     line = Line("`kill -9` at seeded random moments while the model calls tools, one of which may happen only once")
     async with lab.world("tool kills", _CHATS, extra=_SETTINGS) as world:
         world.model.calls_tools = True
-        _install(world.home / "plugins" / "posting")
+        install(world.home / "plugins" / "posting")
         for life in range(kills):
             await world.say(burst)
             await world.bot.start()
@@ -46,7 +46,7 @@ async def play(lab: Lab, kills: int = 30, burst: int = 6) -> Line:
     return line
 
 
-def _install(folder: Path) -> None:
+def install(folder: Path) -> None:
     """Put the two tools into a home."""
     folder.mkdir(mode=0o700, parents=True)
     for file, text in {"posting.py": Path(posting.__file__).read_text("utf-8"), "pyproject.toml": _PROJECT}.items():

@@ -38,7 +38,9 @@ kenobot config get sleep.hour
 kenobot config set sleep.hour 3       # keeps your comments; refuses what would not be valid
 ```
 
-Unknown keys and values out of range keep the bot from starting and are named, with what is meant or accepted.
+Unknown keys and values out of range keep the bot from starting and are named, with what is meant or accepted. A wrong
+value of one tool, workspace or MCP server leaves that one out, as does what it lacks: a key, a folder, a host.
+`kenobot doctor`, `/tools` and the log say which and why.
 """
 
 

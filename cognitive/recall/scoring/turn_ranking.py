@@ -8,6 +8,7 @@ hold every word.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -327,7 +328,22 @@ def _by_rare_words(
         weight = turn_weights(kinds[each.turn.segment], by_meaning=by_meaning)["rare"]
         score = each.score + weight * (rare - _NOT_COUNTED)
         best[at] = each._replace(score=score, values=(*each.values[:-1], rare))
-    return sorted([*best, *ranked[len(best) :]], key=lambda each: -each.score)
+    ordered = sorted([*best, *ranked[len(best) :]], key=lambda each: -each.score)
+    return _spread(ordered, kinds, policy.per_better_turn)
+
+
+def _spread(ranked: Sequence[RankedTurn], kinds: Mapping[int, TalkKind], less: float) -> list[RankedTurn]:
+    """Order turns with an assistant by their score, less so much for every better turn of the same segment.
+
+    A request goes on with what several sessions prepared, and the turns of one of them would take all places. Among
+    people the turns beside an answer are often answers too.
+    """
+    better = Counter[int]()
+    worth: list[float] = []
+    for each in ranked:
+        worth.append(each.score - less * better[each.turn.segment])
+        better[each.turn.segment] += kinds[each.turn.segment] == "assistant"
+    return [ranked[at] for at in sorted(range(len(ranked)), key=lambda at: -worth[at])]
 
 
 def _talk_kinds(talk: _Talk) -> dict[int, TalkKind]:

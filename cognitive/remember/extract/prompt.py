@@ -56,7 +56,7 @@ def request_tokens(request: Request) -> int:
     """About how many tokens a request may use in all, its longest answer included."""
     tokens = request.max_tokens + sum(estimate_tokens(block.text) for block in request.system)
     for spec in request.tools:
-        tokens += estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
+        tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
     for message in request.messages:
         for content in message.blocks:
             if isinstance(content, Block | ToolResult):

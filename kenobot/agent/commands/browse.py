@@ -14,6 +14,7 @@ from kenobot.agent.commands.command import (
     one_line,
     time_ago_text,
 )
+from kenobot.agent.safety.unlinked import unlink
 from kenobot.cognitive.compact import digest
 from kenobot.cognitive.control.find import find_memories, parse_number
 from kenobot.cognitive.control.history import explain_last_reply
@@ -164,9 +165,15 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
         parts.append(texts.WHY_MORE(call.language, count=len(others)))
     if runs := tool_runs.runs_of_turn(connection, reply.turn) if call.principal.role == "owner" else []:
         outcomes = {"done": texts.TOOL_DONE, "failed": texts.TOOL_FAILED, "refused": texts.TOOL_REFUSED}
-        called = [f"- `{one_line(run.call)}`: {outcomes[run.outcome](call.language)}" for run in runs]
+        outcomes["begun"] = texts.TOOL_BROKEN_OFF
+        called = [f"- `{_write_call(run.call)}`: {outcomes[run.outcome](call.language)}" for run in runs]
         parts.append("\n".join([texts.WHY_TOOLS(call.language), *called]))
     return CommandAnswer("\n\n".join(parts), _openers([record for record in named if record.status == "active"]))
+
+
+def _write_call(text: str) -> str:
+    """Write a call as code that nothing in it ends, and in which nothing can be pressed: it may have been held back."""
+    return unlink(one_line(text)).replace("`", "'")
 
 
 def _openers(shown: Sequence[Record], page: int = 1) -> tuple[tuple[Choice, ...], ...]:

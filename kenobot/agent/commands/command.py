@@ -74,7 +74,8 @@ class CommandContext:
     folder: the Markdown files. language: of the answers; None follows what the person writes. commands: all there are.
     budgets: the limits of what models may use. bot_name: of the bot. activity: what goes on in the chats. causes: what
     is wrong with the bot. without_model: no model answers, so that more wishes in plain words are obeyed. tools: the
-    names of those that are on. servers: the MCP servers, which offer more. skills: the owner's.
+    names of those that are on. tools_off: what of the settings is not, and why. servers: the MCP servers, which offer
+    more. skills: the owner's.
     """
 
     zone: ZoneInfo
@@ -89,6 +90,7 @@ class CommandContext:
     causes: "Callable[[], Sequence[Cause]]" = tuple
     without_model: bool = False
     tools: tuple[str, ...] = ()
+    tools_off: Callable[[], Sequence[tuple[str, str]]] = tuple
     servers: "Callable[[], Sequence[ServerState]]" = tuple
     skills: SkillLibrary | None = None
 

@@ -23,6 +23,7 @@ _PASSING_ON = lazy.regex(
     re.IGNORECASE,
 )
 _TOKEN = lazy.regex(r"(?<![\w@])[\w%](?:[\w%+/._~=-]*[\w=])")
+_CODED = lazy.regex(r"[\w%+-]{8,}={0,2}")
 _PIECES = lazy.regex(r"[^\W\d_]+|[0-9]+")
 _GROUPED = lazy.regex(r"(?<=[0-9])[.,' \u00a0](?=[0-9])")
 _HEX = lazy.regex(r"(?:[0-9a-fA-F]{2}){4,}")
@@ -68,8 +69,10 @@ class PrivateWords:
 
     def carries(self, text: str) -> bool:
         """Return whether a part of `text` is a private word, is made of such, holds one or hides one."""
-        pieces = _PIECES.findall(" ".join(content_words(text.replace("_", " "))))
-        return any(map(self._carries, pieces))
+        words = content_words(text.replace("_", " "))
+        if any(map(self._carries, {*words, *_PIECES.findall(" ".join(words))})):
+            return True
+        return any(self._tells(reading) for token in _CODED.findall(text) for reading in _readings(token))
 
     def _carries(self, piece: str) -> bool:
         if piece in self._words or piece.removesuffix("s") in self._words or self._is_chain(piece):

@@ -190,7 +190,7 @@ class MemoryReporter:
         if waiting and waiting[0].inbox_id == pending.id:
             first = buffer.cursor(connection, pending.session)
             buffer.advance_cursor(connection, pending.session, first, waiting[0].last_message)
-        if self._asker is None or data.report is None or data.report.change is None or data.held_back is not None:
+        if self._asker is None or data.report is None or data.report.change is None or data.asks_about_tools:
             return ()
         return self._asker.open(connection, data, data.report.change, at)
 

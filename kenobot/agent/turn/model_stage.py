@@ -119,7 +119,7 @@ class ModelStage:
     def with_rounds(self, data: TurnData, rounds: Sequence[ToolRound]) -> PromptContext:
         """Return the prompt with the tool calls so far and what came of them."""
         assert data.context is not None
-        effects = {} if self._s.tools is None else self._s.tools.effects
+        effects = {} if self._s.tools is None or not rounds else self._s.tools.effects
         return with_rounds(data.context, rounds, effects, reduced=data.reduced)
 
     def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:

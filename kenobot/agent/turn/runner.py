@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent import fact_candidates
-from kenobot.agent.commands.command import Command, CommandCall
+from kenobot.agent.commands.command import Command, CommandCall, button_rows
 from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.models import ReplyModel
@@ -24,7 +24,7 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
-from kenobot.agent.turn import secret_question
+from kenobot.agent.turn import secret_question, tool_input
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.drafts import Drafts
@@ -307,8 +307,12 @@ class TurnRunner:
             await self._read_attachments(data, self._s.media)
         pieces = saved.pieces
         if self._s.tools is not None and data.command is None and not pieces and not saved.rounds:
-            pieces = await self._s.tools.resume(data)
-            if data.pressed and not pieces and data.pressed.startswith(("yes", "always")):
+            resumed = await self._s.tools.resume(data)
+            if isinstance(resumed, Command):
+                data.command = resumed, ""
+            elif resumed:
+                pieces = resumed
+            elif data.pressed and not data.pressed.startswith("no "):
                 data.command = Command((), lambda *_: texts.TOOL_OVER(data.language), changes=frozenset()), ""
         return machine.MessageClaimed(data.attempt, pieces, age, data.command is not None, saved.rounds)
 
@@ -409,6 +413,8 @@ class TurnRunner:
             notes.append(data.unread)
         if data.over_budget:
             notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
+        if data.interrupted:
+            notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
         notes += secret_question.secret_notes(data)
         question = self._s.tools.question(data) if self._s.tools is not None else ""
         if not question and data.report is not None and data.report.change is not None:
@@ -473,7 +479,7 @@ class TurnRunner:
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._open_question(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
-        parts = self._with_buttons(connection, data, answer.parts, (choices,) if choices else ())
+        parts = self._with_buttons(connection, data, answer.parts, button_rows(choices))
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
         waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
         waiting += self._follow_reply(connection, data, at, asked=bool(choices))
@@ -538,8 +544,7 @@ class TurnRunner:
 
 def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     """Return a press as the message that its button says."""
-    labels = {"yes": texts.BUTTON_YES_PLAIN, "no": texts.BUTTON_NO_PLAIN, "always": texts.BUTTON_ALWAYS}
-    return replace(inbound, kind="message", text=labels[pressed.partition(" ")[0]](language))
+    return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

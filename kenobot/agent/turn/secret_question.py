@@ -36,7 +36,7 @@ def may_offer(data: TurnData) -> bool:
     """Return whether the person can be asked: no other question is open, and their own words tell the secret."""
     inbound = data.pending.inbound
     own = inbound.private and not inbound.forwarded and data.principal.trust in ("owner", "guest")
-    return own and data.held_back is None and find_told_secret(without_quotes(inbound.text)) is not None
+    return own and not data.asks_about_tools and find_told_secret(without_quotes(inbound.text)) is not None
 
 
 def _was_refused(data: TurnData) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from kenobot.agent.commands.natural_language import parse_answer
+from kenobot.agent.safety.unlinked import unlink
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_refusals import ASKS_FIRST, HELD, RULE_ASKS
 from kenobot.agent.turn.turn_data import TurnData
@@ -28,7 +29,6 @@ _FENCE = "```"
 _BLANK = lazy.regex(  # letters, marks and signs that have no look of their own
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
-_LINKS = lazy.regex(r"(?<=\w)(?:\.(?=\w)|:(?=//))")
 
 
 def may_ask(data: TurnData, call: ToolCall) -> bool:
@@ -79,7 +79,7 @@ def read_answer(data: TurnData) -> ConsentAnswer | None:
     inbound = data.pending.inbound
     if data.principal.role != "owner" or inbound.forwarded or not (inbound.private or data.pressed):
         return None
-    said = data.pressed.partition(" ")[0] or parse_answer(inbound.text)
+    said = data.pressed.partition(" ")[0] or (None if "?" in inbound.text else parse_answer(inbound.text))
     if said in ("yes", "no", "always"):
         return cast("ConsentAnswer", said)
     return "always" if len(inbound.text) < _LONGEST_ALWAYS and fold(inbound.text).strip(" .!") in _ALWAYS else None
@@ -115,7 +115,7 @@ def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswe
     The question stays open until the call begins.
     """
     asked = find_asked(connection, data, at)
-    if asked is None or "name" not in asked.payload:
+    if asked is None or "name" not in asked.payload or "wanted" in asked.payload:
         return None
     if answer == "no":
         approvals.close_approval(connection, asked.id, "denied")
@@ -137,7 +137,12 @@ def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: dat
 
 def describe_call(call: ToolCall) -> str:
     """Return a call in one line: the tool's name, and its arguments as JSON."""
-    text = escape_controls(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+    return escape_hidden(f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)}")
+
+
+def escape_hidden(text: str) -> str:
+    """Return a text with escapes in the place of what nobody would see of it."""
+    text = escape_controls(text)
     return text if text.isascii() else "".join(map(_visible, text))
 
 
@@ -150,5 +155,5 @@ def _visible(letter: str) -> str:
 
 def _shown(call: ToolCall) -> str:
     """Return a call as its owner reads it; "" for one that cannot be shown whole."""
-    text = _LINKS.sub(lambda match: f"[{match[0]}]", describe_call(call))
+    text = unlink(describe_call(call))
     return "" if len(text) > _LONGEST or _FENCE in text else text

@@ -1,17 +1,20 @@
 """Decide by the owner's rules whether a tool call is run, refused, or put to the owner first. Pure."""
 
+import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import Final, Literal
+from urllib.parse import unquote
 
 from kenobot.core.settings.schema import ToolRule
 from kenobot.ports.provider import Json, ToolCall
 from kenobot.ports.tool import ToolEffects
+from kenobot.ports.workspace import SANDBOX_ROOT
 
 Decision = Literal["allow", "ask", "deny"]
 
-_ROOT: Final = "/work"  # of a workspace, as models may write it
+_PORTS: Final = {"http": 80, "https": 443}
 
 
 def decide(rules: Sequence[ToolRule], call: ToolCall, effects: ToolEffects, *, private: bool) -> Decision:
@@ -42,21 +45,29 @@ def _match(name: str, value: Json, pattern: str, *, every: bool) -> bool:
         return False
     text = str(value)
     spellings = {text} if name == "command" else {text, _plain(text)}
-    found = [fnmatchcase(each, pattern) for each in spellings]
+    found = [fnmatchcase(each, pattern) or fnmatchcase(each, unquote(pattern)) for each in spellings]
     return all(found) if every else any(found)
 
 
 def _plain(text: str) -> str:
     """Return an address or a path without detours; any other text as it is."""
     stripped = text.strip()
-    scheme, mark, rest = stripped.partition("://")
-    if mark and scheme.isalpha():
-        host, slash, path = rest.partition("/")
-        host = host.lower().removesuffix({"http": ":80", "https": ":443"}.get(scheme.lower(), ":")).rstrip(".")
-        return f"{scheme.lower()}://{host}{slash}{_without_detours(f'/{path}')[1:]}"
+    if "://" in stripped:
+        return _plain_address(stripped)
     if "/" not in stripped:
         return text
-    return _without_detours(stripped).removeprefix(f"{_ROOT}/")
+    return _without_detours(stripped).removeprefix(f"{SANDBOX_ROOT}/")
+
+
+def _plain_address(text: str) -> str:
+    """Return an address as servers read it: with no letter written in figures, and no port that goes without saying."""
+    scheme, _, rest = text.partition("://")
+    scheme = scheme.lower()
+    host, slash, path = unicodedata.normalize("NFKC", unquote(rest)).replace("\u3002", ".").partition("/")
+    name, colon, port = host.lower().rpartition(":")
+    if colon and (not port or (port.isdecimal() and int(port) == _PORTS.get(scheme))):
+        host = name
+    return f"{scheme}://{host.lower().rstrip('.')}{slash}{_without_detours(f'/{path}')[1:]}"
 
 
 def _without_detours(path: str) -> str:

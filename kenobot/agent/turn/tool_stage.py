@@ -7,11 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from pydantic import BaseModel
+
+from kenobot.agent.commands.command import Command
 from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.safety.trifecta import allowed
-from kenobot.agent.turn import tool_consent, tool_policy
+from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
+from kenobot.agent.turn.given_address import is_given
 from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
 from kenobot.agent.turn.pieces import ToolRound
@@ -21,6 +25,7 @@ from kenobot.agent.turn.tool_refusals import (
     CANNOT_ASK,
     DENIED,
     HELD_BACK,
+    INTERRUPTED,
     NO_WAY_OUT,
     NOT_RUN,
     RULE_ASKS,
@@ -39,8 +44,9 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
 from kenobot.ports.tool import NoSkills, ToolContext, ToolEffects
+from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.skills.library import SkillLibrary
-from kenobot.storage import tool_grants, tool_runs, turn_steps
+from kenobot.storage import approvals, tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.tool_runs import ToolOutcome, ToolRun
@@ -51,9 +57,6 @@ _UNKNOWN = "There is no tool called {name!r}."
 _TOO_MANY = "No more than {most} tools may be called at once."
 _LAST = "No more tools may be called for this answer: give it with what is known, and say what could not be done."
 _NO_TIME = "The time for tools of one answer is used up."
-_INTERRUPTED = (
-    "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
-)
 _USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
 _MOST_BESIDE = 4  # calls that run beside each other
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
@@ -82,6 +85,8 @@ class ToolStage:
     channels: Mapping[str, Channel] = field(default_factory=dict)  # bounded: those that are enabled; start
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
+    _asked_in: set[str] = field(default_factory=set)  # bounded: chats in which a tool asked something; process
+    _knows_asked: bool = False
 
     def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools for provider number `level`; none while it is known to take none."""
@@ -99,22 +104,49 @@ class ToolStage:
         self._refused[level] = self.clock.monotonic() + _REFUSED_SECONDS
 
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
-        """Note which call of a turn the owner has to be asked about."""
+        """Note which call of a turn the owner has to be asked about, and of which calls nobody knows what they did."""
         data.held_back = tool_consent.wanted_call(rounds)
+        data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
+        ended = ((call.name, result) for each in rounds for call, result in zip(each.calls, each.results, strict=True))
+        data.interrupted = tuple(dict.fromkeys(name for name, result in ended if result.text == INTERRUPTED))
 
     def question(self, data: TurnData) -> str:
-        """Word the question whether it may run; "" where there is none."""
+        """Word the question whether it may run, or what a tool wants to know; "" where there is none."""
+        if data.form is not None:
+            return tool_input.word_question(data.form, data.language)
         return tool_consent.question(data) if data.held_back is not None else ""
 
     def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open that question, in the transaction that commits the turn; return its buttons."""
+        if data.form is not None:
+            self._asked_in.add(data.pending.session)
+            return tool_input.ask(connection, data, data.form, at)
         return tool_consent.ask(connection, data, at)
 
-    async def resume(self, data: TurnData) -> tuple[Reply, ...]:
-        """Return a piece that makes the call to which the message of a turn says yes; () for none."""
+    async def resume(self, data: TurnData) -> tuple[Reply, ...] | Command:
+        """Return a piece that makes the call to which the message of a turn says yes, or what it answered a tool.
+
+        Returns the command that puts the next question of a tool, if there is one; () where it is no such answer.
+        """
         answer = tool_consent.read_answer(data)
-        if answer is None:
+        if answer is not None and (piece := await self._allow(data, answer)):
+            return piece
+        now = self.clock.now()
+        if not await self._may_be_asked(data.pending.session):
             return ()
+        if not await self.database.read(lambda connection: tool_input.is_asked(connection, data, now)):
+            return ()
+        going_on = await self.database.write(lambda connection: tool_input.go_on(connection, data, now))
+        return (going_on,) if isinstance(going_on, Reply) else going_on or ()
+
+    async def _may_be_asked(self, session: str) -> bool:
+        """Return whether a tool may wait for an answer in a session; the database is looked at once for all."""
+        if not self._knows_asked:
+            self._asked_in.update(await self.database.read(lambda c: approvals.open_sessions(c, approvals.TOOL_CALL)))
+            self._knows_asked = True
+        return session in self._asked_in
+
+    async def _allow(self, data: TurnData, answer: tool_consent.ConsentAnswer) -> tuple[Reply, ...]:
         now, message = self.clock.now(), data.pending.id
 
         def write(connection: Connection) -> Reply | None:
@@ -185,10 +217,11 @@ class ToolStage:
         if call.problem:
             return failed(call.id, call.problem)
         prepared = self.toolbox.find(call.name, data.principal)
+        if at in data.tools.begun and (prepared is None or prepared.effects.changes_outside):
+            data.tools.took[at + 1] = 0.0
+            return failed(call.id, INTERRUPTED)
         if prepared is None:
             return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
-        if at in data.tools.begun and prepared.effects.changes_outside:
-            return failed(call.id, _INTERRUPTED)
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
             return failed(call.id, arguments)
@@ -196,14 +229,14 @@ class ToolStage:
         left = limits.total_seconds - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        if await self._count_today() >= limits.calls_a_day:
+        if await self._count_today(data) >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = await self._refusal(data, prepared, call, rounds, at)
         if refusal is not None:
             await self._announce(data, call, "refused", 0.0)
             return failed(call.id, refusal)
         if prepared.effects.changes_outside and at not in data.tools.begun:
-            await self._store(data, at, call)
+            await self._store_beginning(data, at, call)
             data.tools.begun.add(at)
         context = ToolContext(
             data.pending.session,
@@ -217,17 +250,33 @@ class ToolStage:
             read_fetched,
             limits.result_chars,
             NoSkills() if self.skills is None else TurnSkills(self.database, self.skills, data.principal),
+            may_ask=tool_input.may_ask(data),
+            given=tool_input.read_given(call),
         )
+        data.tools.ran += 1
         began = self.clock.monotonic()
-        result = await self.toolbox.run(prepared, arguments, context, min(limits.seconds, left))
+        result = await self._run(prepared, arguments, call, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
         data.tools.seconds += took
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in NOT_RUN:  # a server's words: this call was run
+        if text in NOT_RUN or text == INTERRUPTED:  # a server's words: this call was run to its end
             text = f"It said: {text}"
-        return ToolResult(call.id, text, result.failed)
+        return replace(result, id=call.id, text=text)
+
+    async def _run(
+        self, prepared: PreparedTool, arguments: BaseModel, call: ToolCall, context: ToolContext, seconds: float
+    ) -> ToolResult:
+        """Run a tool; where it wants to know something of the owner, it waits, or goes on without a secret."""
+        try:
+            return await self.toolbox.run(prepared, arguments, context, seconds)
+        except InputWanted as wanting:
+            if not tool_input.asks_secret(wanting.wanted):
+                return tool_input.suspend(call, wanting.wanted)
+            declined = replace(context, may_ask=False, given=GivenInput(wanting.wanted.state, {}, declined=True))
+        result = await self.toolbox.run(prepared, arguments, declined, seconds)
+        return replace(result, text=f"{tool_input.DECLINED}\n{result.text}")
 
     async def _refusal(
         self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound], at: int
@@ -237,11 +286,12 @@ class ToolStage:
         decision = tool_policy.decide(self.rules, call, prepared.effects, private=data.pending.inbound.private)
         if decision == "deny":
             return DENIED  # also of a call that the owner said yes to before they changed the rules
-        if await self._has_consent(data, call, at):
+        if call.given or await self._has_consent(data, call, at):  # what is given answers a call that was allowed
             return None
         context = with_rounds(data.context, rounds, self.effects)
         may_ask, shown = self._may_ask(data, call, context), context.exposure
-        if prepared.effects.way_out and not allowed(replace(shown, way_out=True)).way_out:
+        leads_out = prepared.effects.way_out and not is_given(call, prepared.effects, data, rounds)
+        if leads_out and not allowed(replace(shown, way_out=True)).way_out:
             return HELD_BACK if may_ask else NO_WAY_OUT
         if prepared.effects.asks_first and shown.untrusted:
             return ASKS_FIRST if may_ask else CANNOT_ASK
@@ -276,7 +326,7 @@ class ToolStage:
         def write(connection: Connection) -> bool:
             given = tool_consent.take_consent(connection, data, call, now)
             if given:
-                turn_steps.append_step(connection, data.pending.id, at, call, now)
+                self._write_beginning(connection, data, at, call, now)
             return given
 
         given = await self.database.write(write)
@@ -293,21 +343,28 @@ class ToolStage:
         data.context = replace(data.context, plan=data.context.plan.adding(shown))
         return found["recalled"]
 
-    async def _store(self, data: TurnData, number: int, step: turn_steps.TurnStep) -> None:
-        message, now = data.pending.id, self.clock.now()
+    async def _store_beginning(self, data: TurnData, at: int, call: ToolCall) -> None:
+        now = self.clock.now()
+        await self.database.write(lambda connection: self._write_beginning(connection, data, at, call, now))
 
-        def write(connection: Connection) -> None:
-            turn_steps.append_step(connection, message, number, step, now)
+    def _write_beginning(self, connection: Connection, data: TurnData, at: int, call: ToolCall, now: datetime) -> None:
+        """Write down that a call begins, also for the owner: a turn that is stopped stores no result."""
+        turn_steps.append_step(connection, data.pending.id, at, call, now)
+        tool_runs.add_run(connection, self._describe_run(data, at + 1, call, "begun", now))
 
-        await self.database.write(write)
+    def _describe_run(
+        self, data: TurnData, number: int, call: ToolCall, outcome: ToolOutcome, now: datetime, told: str = ""
+    ) -> ToolRun:
+        pending, took = data.pending, data.tools.took.get(number, 0.0)
+        described = self.redact(tool_consent.describe_call(call) + tool_input.describe_given(call))[:_LOGGED_CALL]
+        told = escape_controls(told[:_LOGGED_RESULT])
+        return ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
 
     async def _store_result(self, data: TurnData, number: int, call: ToolCall) -> None:
         """Store the result of a call, and the call itself for the owner to read later."""
         result, pending, now = data.tools.results[number], data.pending, self.clock.now()
-        outcome: ToolOutcome = "done" if not result.failed else "refused" if result.text in NOT_RUN else "failed"
-        described = self.redact(tool_consent.describe_call(call))[:_LOGGED_CALL]
-        told, took = escape_controls(result.text[:_LOGGED_RESULT]), data.tools.took.get(number, 0.0)
-        run = ToolRun(pending.id, number, pending.session, call.name[:64], described, outcome, told, took, now)
+        outcome: ToolOutcome = "done" if not result.failed else "failed" if number in data.tools.took else "refused"
+        run = self._describe_run(data, number, call, outcome, now, result.text)
 
         def write(connection: Connection) -> None:
             turn_steps.append_step(connection, pending.id, number, result, now)
@@ -315,10 +372,14 @@ class ToolStage:
 
         await self.database.write(write)
 
-    async def _count_today(self) -> int:
-        """Count the calls since midnight in the owner's zone."""
-        today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
-        return await self.database.read(lambda connection: tool_runs.count_runs(connection, today.astimezone(UTC)))
+    async def _count_today(self, data: TurnData) -> int:
+        """Count the calls since midnight in the owner's zone. What is stored is counted once a turn."""
+        journal = data.tools
+        if journal.ran_before is None:
+            today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+            since = today.astimezone(UTC)
+            journal.ran_before = await self.database.read(lambda connection: tool_runs.count_runs(connection, since))
+        return journal.ran_before + journal.ran
 
     async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
         seconds = round(took, 3)

@@ -18,6 +18,7 @@ from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
 from kenobot.ports.tool import Tool, ToolContext, ToolEffects, ToolSource
+from kenobot.ports.tool_input import InputWanted
 from kenobot.storage.connection import replace_surrogates
 
 _log = logging.getLogger(__name__)
@@ -72,7 +73,8 @@ class PreparedTool:
         if schema.get("type") != "object":
             raise PluginError(f'The arguments of the tool "{name}" are not an object.')
         spec = ToolSpec(name, description, schema)
-        return cls(tool, spec, effects, count_tokens(spec))
+        tokens = count_tokens(spec)
+        return cls(tool, replace(spec, tokens=tokens), effects, tokens)
 
 
 class Toolbox:
@@ -89,6 +91,8 @@ class Toolbox:
         more: tuple[Tool[Any], ...] = FindTool(self._list_rest), CallTool()
         self._more = _prepare(more, {})
         self._revisions: tuple[int, ...] = ()
+        self._offers: Mapping[str, PreparedTool] = {}  # bounded: the tools; process
+        self._offered: dict[bool, tuple[ToolSpec, ...]] = {}  # bounded: whether the owner speaks; process
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -105,8 +109,14 @@ class Toolbox:
 
         Where all of them would take too many tokens, the first ones and those by which the others are found and called.
         """
-        offered, rest = self._divide(principal)
-        return tuple(each.spec for each in (*offered, *(self._more.values() if rest else ())))
+        tools, is_owner = self._tools, principal.role == "owner"
+        if self._offers is not tools:
+            self._offers, self._offered = tools, {}
+        if is_owner not in self._offered:
+            offered, rest = self._divide(principal)
+            more = self._more.values() if rest else ()
+            self._offered[is_owner] = tuple(each.spec for each in (*offered, *more))
+        return self._offered[is_owner]
 
     def find(self, name: str, principal: Principal) -> PreparedTool | None:
         """Return the tool of a name if the speaker's turns may call it."""
@@ -144,7 +154,7 @@ class Toolbox:
     async def run(
         self, prepared: PreparedTool, arguments: BaseModel, context: ToolContext, seconds: float
     ) -> ToolResult:
-        """Run a tool for at most so many seconds; whatever it does, there is a result."""
+        """Run a tool for at most so many seconds; whatever it does, there is a result. Raises InputWanted."""
         try:
             text = await _within(seconds, asyncio.ensure_future(_contained(prepared, arguments, context)))
             if not isinstance(text, str):
@@ -154,6 +164,10 @@ class Toolbox:
         except TookTooLong:
             _log.warning("the tool %s kept everything waiting for %.0f seconds", prepared.spec.name, _STEP_SECONDS)
             return failed(context.call, "It kept everything else waiting and was broken off.")
+        except InputWanted as wanting:
+            if not context.may_ask:
+                return failed(context.call, self._bounded(str(wanting)))
+            raise
         except (ToolFailed, RemoteError) as error:
             return failed(context.call, self._bounded(str(error)))
         except Exception:

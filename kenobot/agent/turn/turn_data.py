@@ -21,6 +21,7 @@ from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.memory_report import MemoryReport
+    from kenobot.agent.turn.tool_input import Form
 
 
 @dataclass(slots=True)
@@ -54,9 +55,10 @@ class TurnData:
     tools: what became of the tools that were called. reduced: the prompt had to be cut. brings_foreign: a tool brought
     words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
-    called_nothing: the model called a tool, and none was offered.
+    called_nothing: the model called a tool, and none was offered. interrupted: tools that a crash broke off.
     held_back: a call that the owner is asked about, and what the model was told of it. pressed: the answer to such a
-    question that a button gives, and its number. held_addresses: what the guard held back of the reply.
+    question that a button gives, and its number. form: what a tool wants to know of the owner. held_addresses: what the
+    guard held back of the reply.
     """
 
     pending: PendingMessage
@@ -87,10 +89,17 @@ class TurnData:
     called_nothing: bool = False
     brings_foreign: bool = False
     held_back: tuple[ToolCall, str] | None = None
+    form: "Form | None" = None
+    interrupted: tuple[str, ...] = ()
     pressed: str = ""
     renews: int | None = None
     as_file: bool = False
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
+
+    @property
+    def asks_about_tools(self) -> bool:
+        """Return whether the reply ends in a question about a tool call."""
+        return self.held_back is not None or self.form is not None
 
     def destination(self, first: int = 0, *, replaces: str = "") -> outbox.Destination:
         """Return where the parts of an answer go, numbered from `first`; below 0 stand notices beside the answer."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -18,9 +19,12 @@ from kenobot.api.paging import LARGEST_ID
 from kenobot.api.scopes import Scope
 from kenobot.api.services import Caller
 from kenobot.cognitive.control.forget import ForgetResult
+from kenobot.cognitive.control.history import history
 from kenobot.cognitive.recall.question.agenda import AgendaQuestion
 from kenobot.cognitive.store import records
+from kenobot.cognitive.text.calendar import parse_time
 from kenobot.cognitive.text.dates import DateRange
+from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.json_limits import find_excess
 from kenobot.storage.connection import Connection
 
@@ -28,6 +32,7 @@ A = TypeVar("A", bound=BaseModel)
 
 _MOST_FOUND = 50
 _AHEAD = timedelta(days=366)
+_REPEATS_WITHIN = timedelta(minutes=2)  # clients that got no answer call again
 _NO_PREVIEW = "Nothing is gone yet. Call forget again with confirm = true to do it; undo brings it back."
 
 
@@ -81,9 +86,20 @@ async def recall(caller: Caller, arguments: RecallArguments) -> str:
 
 
 async def remember(caller: Caller, arguments: memory.NewMemory) -> str:
-    """Remember a text, and tell how to take that back."""
-    done = await memory.remember(caller, arguments)
+    """Remember a text, and tell how to take that back; the same again at once is the same memory."""
+    read = partial(_find_repeated, caller=caller, text=arguments.text)
+    done = await caller.services.database.read(read) or await memory.remember(caller, arguments)
     return f"Memory {done.memory}: {done.action}. Undo event {done.event} takes that back."
+
+
+def _find_repeated(connection: Connection, caller: Caller, text: str) -> memory.Decided | None:
+    """Find the memory of these words that was made a moment ago, and what made it."""
+    record = records.by_key(connection, caller.write_scope, "note", key_of(text))
+    made = record and parse_time(record.created)
+    if record is None or made is None or caller.services.clock.now() - made > _REPEATS_WITHIN:
+        return None
+    newest = history(connection, record.id, caller.reach)[0]
+    return memory.Decided(action=newest.kind, memory=record.id, event=newest.event)
 
 
 class ForgetArguments(BaseModel, extra="forbid"):
@@ -173,14 +189,14 @@ class RemindArguments(BaseModel, extra="forbid"):
 
 
 async def remind(caller: Caller, arguments: RemindArguments) -> str:
-    """Set a reminder, and tell its number and when it comes."""
+    """Set a reminder, and tell its number and when it comes; the same again at once is the same reminder."""
     try:
         moment = datetime.fromisoformat(arguments.when.strip())
     except ValueError:
         new = schedule.NewReminder(text=arguments.text, when=arguments.when)
     else:
         new = schedule.NewReminder(text=arguments.text, at=moment)
-    done = await schedule.add_reminder(caller, new)
+    done = await schedule.set_reminder(caller, new, repeats_within=_REPEATS_WITHIN)
     assert done.next_due is not None
     due = datetime.fromisoformat(done.next_due)
     zone = await caller.services.database.read(lambda connection: _zone(connection, caller))

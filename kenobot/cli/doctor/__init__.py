@@ -6,7 +6,7 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.doctor import home_checks, outside_checks, unit_checks
+from kenobot.cli.doctor import home_checks, outside_checks, tool_checks, unit_checks
 from kenobot.cli.doctor.findings import SEVERITIES, Finding
 from kenobot.cli.language import say, translate_lines
 from kenobot.ports.errors import KenobotError
@@ -49,6 +49,9 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
         (home_checks.check_backups, is_valid),
         (home_checks.check_replaced, True),
         (outside_checks.check_plugins, is_valid),
+        (tool_checks.check_tools, is_valid),
+        (tool_checks.check_skills, is_valid),
+        (tool_checks.check_servers, is_valid),
         (outside_checks.check_access, is_valid),
         (outside_checks.check_secrets, is_valid),
         (outside_checks.check_exposure, is_valid),

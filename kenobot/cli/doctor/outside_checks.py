@@ -23,7 +23,11 @@ def check_plugins(context: CommandContext) -> Iterator[Finding]:
     for name, why in unusable:
         yield Finding("plugins", "error", say("{name} cannot be used: {why}", name=name, why=why), advice)
     broken = try_build(loaded, context.plugin_context)
-    rows = plugin_rows(loaded.settings, loaded.catalogue, broken)
+    rows = [
+        row
+        for row in plugin_rows(loaded.settings, loaded.catalogue, broken)
+        if not (row.shipped and row.kind == KINDS["kenobot.tools"])  # which are checked as tools
+    ]
     for row in rows:
         if row.state == "broken":
             text = say("The plugin {name} is off: {why}", name=row.name, why=row.why)
@@ -115,11 +119,11 @@ def check_running(context: CommandContext) -> Iterator[Finding]:
 
 
 def _unusable(context: CommandContext) -> Iterator[tuple[str, str]]:
-    """Yield what ships with KenoBot, is on, and cannot be built, with the reason."""
+    """Yield what a start needs and cannot be built, with the reason."""
     loaded = context.loaded
     for group in KINDS:
         for name in dict.fromkeys(loaded.settings.enabled_plugins(group)):
-            if loaded.catalogue.is_foreign(group, name):
+            if loaded.catalogue.may_lack(group, name):
                 continue
             try:
                 loaded.build_plugin(group, name, context.plugin_context)

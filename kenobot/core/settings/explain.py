@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -105,7 +105,8 @@ def wanted(field: FieldInfo) -> str | None:
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(choice) or '""' for choice in get_args(kind))
     if get_origin(kind) in _LISTS:
-        items = _MANY.get(next(iter(get_args(kind)), None))
+        item = next(iter(get_args(kind)), None)
+        items = "tables" if _is_model(item) else _MANY.get(item)
         return f"a list of {items}" if items else None
     text = _ONE.get(kind)
     low = next((x for rule in field.metadata if (x := getattr(rule, "ge", None)) is not None), None)
@@ -127,7 +128,11 @@ def _bare(annotation: Any) -> Any:
 
 def _model(field: FieldInfo) -> type[BaseModel] | None:
     kind = _bare(field.annotation)
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    return kind if _is_model(kind) else None
+
+
+def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _field(model: type[BaseModel], names: KeyPath) -> FieldInfo | None:

@@ -4,7 +4,7 @@ At the product's own depth: its numbers of memories and excerpts, and its tokens
 and in one that it shares with the other, so that a set that hides the other shows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from statistics import fmean
@@ -25,7 +25,10 @@ UNKNOWN = "none"
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """What a chat was given for one question. place: of the first line that answers, 0 for none."""
+    """What a chat was given for one question. place: of the first line that answers, 0 for none.
+
+    session_shown: a line is of a session of what answers; None where that is in none.
+    """
 
     question: Question
     place: int
@@ -33,13 +36,15 @@ class Prompted:
     shown: float
     tokens: int
     told_unknown: bool
+    session_shown: bool | None = None
 
 
 @dataclass(slots=True)
 class ChatScore:
     """Figures of one set in one kind of home, from 0 to 1 but for `tokens`, which are a question's on the mean.
 
-    first, shown: of what answers, the share among the first lines, and anywhere. unknown: questions without an answer
+    first, shown: of what answers, the share among the first lines, and anywhere. session: questions for which a line of
+    a right session is shown. unknown: questions without an answer
     of which memory says so. denied: questions with one, of which it says the same.
     """
 
@@ -55,6 +60,8 @@ class ChatScore:
         figures: dict[str, float] = {"questions": len(answered)}
         figures |= {f"first {depth}": _mean([row.first[depth] for row in answered]) for depth in FIRST}
         figures["shown"] = _mean([row.shown for row in answered])
+        if inside := [float(row.session_shown) for row in answered if row.session_shown is not None]:
+            figures["session"] = fmean(inside)
         figures["denied"] = _mean([float(row.told_unknown) for row in answered])
         figures["unanswerable"] = len(others)
         figures["unknown"] = _mean([float(row.told_unknown) for row in others])
@@ -129,19 +136,21 @@ async def _ask_all(
     progress: ProgressCallback,
 ) -> None:
     async for conversation, home in eval_homes(conversations, options, clock, progress):
-        tick = partial(progress, conversation.name)
+        tick, sessions = partial(progress, conversation.name), conversation.number_sessions()
         for at, question in enumerate(conversation.questions, 1):
             answer = await home.recall(question, options.budget, 0, also=options.queries_for(question))
-            scores[owners.get(question.id, "")].rows.append(_prompted(question, answer))
+            scores[owners.get(question.id, "")].rows.append(_prompted(question, answer, sessions))
             tick(at, len(conversation.questions))
 
 
-def _prompted(question: Question, answer: RecallAnswer) -> Prompted:
+def _prompted(question: Question, answer: RecallAnswer, sessions: Mapping[str, int]) -> Prompted:
     places = [at for at, key in enumerate(answer.ranking, 1) if key in question.gold]
     wanted = max(1, len(question.gold))
     first = {depth: sum(place <= depth for place in places) / wanted for depth in FIRST}
     told = answer.pack.level == UNKNOWN
-    return Prompted(question, min(places, default=0), first, len(places) / wanted, answer.pack.tokens, told)
+    right = {sessions[key] for key in question.gold if key in sessions}
+    shown = any(sessions.get(key) in right for key in answer.ranking) if right else None
+    return Prompted(question, min(places, default=0), first, len(places) / wanted, answer.pack.tokens, told, shown)
 
 
 def _mean(values: Sequence[float]) -> float:

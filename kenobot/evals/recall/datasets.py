@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from kenobot.cognitive.experts import further_queries
+from kenobot.cognitive.recall.index.conversation_rows import PAUSE
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 
@@ -75,6 +76,16 @@ class Conversation:
     name: str
     passages: tuple[Passage, ...]
     questions: tuple[Question, ...]
+
+    def number_sessions(self) -> dict[str, int]:
+        """Number the session of each turn, by key: another begins after a pause. Notes have none."""
+        found: dict[str, int] = {}
+        number, last = 0, None
+        for each in self.passages:
+            if each.kind == "turn":
+                number += last is not None and each.at - last >= PAUSE
+                found[each.key], last = number, each.at
+        return found
 
 
 def load(name: str) -> list[Conversation]:

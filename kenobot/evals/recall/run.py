@@ -119,7 +119,7 @@ async def run(
     whole = sum(len(each.questions) for each in conversations)
     async for conversation, home in eval_homes(conversations, options, clock, progress):
         report.model = home.embedding.model
-        words = BM25(conversation.passages)
+        words, sessions = BM25(conversation.passages), conversation.number_sessions()
         for question in conversation.questions:
             also = options.queries_for(question)
             answer = await home.recall(question, options.budget, _MOST, reranker=judge, also=also)
@@ -128,16 +128,21 @@ async def run(
                 rankings[ONE_QUERY] = (await home.recall(question, options.budget, _MOST, reranker=judge)).ranking
             if report.model:
                 rankings["dense"] = home.nearest(question.text, _MOST)
-            report.rows.append(_row(question, rankings, answer, explain_misses(home, question, answer, _MOST)))
+            lost = explain_misses(home, question, answer, _MOST)
+            report.rows.append(_row(question, rankings, answer, lost, sessions))
             progress(conversation.name, len(report.rows), whole)
     return report
 
 
 def _row(
-    question: Question, rankings: Mapping[str, Sequence[str]], answer: RecallAnswer, lost: tuple[MissedPassage, ...]
+    question: Question,
+    rankings: Mapping[str, Sequence[str]],
+    answer: RecallAnswer,
+    lost: tuple[MissedPassage, ...],
+    sessions: Mapping[str, int],
 ) -> QuestionResult:
     scored = {
-        name: score_ranking(ranking, question.gold, question.category)
+        name: score_ranking(ranking, question.gold, question.category, sessions)
         for name, ranking in rankings.items()
         if question.gold
     }

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kenobot import __version__
 from kenobot.core.redaction import Redactor
@@ -14,14 +15,19 @@ from kenobot.ports.provider import Json
 from kenobot.tools.mcp import results
 from kenobot.tools.mcp.declared import MOST_TOOLS
 from kenobot.tools.mcp.schema import shorten
+from kenobot.tools.mcp.token_file import TokenFile
 
 if TYPE_CHECKING:
     from mcp.client import Client, Transport
     from mcp.client._transport import TransportStreams
+    from mcp_types import CallToolResult
+
+    from kenobot.tools.mcp.sign_in import StoredSignIn
 
 _log = logging.getLogger(__name__)
 
 _MOST_PAGES = 10
+_MOST_LEGS, _LEG_SECONDS = 20, 0.2  # of a call that a server wants to be asked again
 _LONGEST_REASON = 200  # characters
 _LOST_SESSION = ("session not found", "session terminated", "invalid session", "unknown session")
 _WITHOUT_SDK = "the package mcp is missing: install kenobot[mcp]"
@@ -33,6 +39,22 @@ class ConnectionLost(Exception):
     def __init__(self, reason: str, *, ran: bool = True) -> None:
         super().__init__(reason)
         self.ran = ran
+
+
+class InputRequested(Exception):
+    """A server wants inputs before it goes on with a call. requests: by its own keys. state: that it wants back."""
+
+    def __init__(self, requests: Mapping[str, Mapping[str, object]], state: str | None) -> None:
+        super().__init__("it wants an input first")
+        self.requests, self.state = requests, state
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Answers to such requests, by their keys, and the state that the server wants back."""
+
+    responses: Mapping[str, Mapping[str, Json]]
+    state: str | None
 
 
 class Wire(Protocol):
@@ -53,6 +75,16 @@ class Wire(Protocol):
         """Return whether it does not know the session any more, so that it has run nothing."""
         ...
 
+    @property
+    def secrets(self) -> Collection[str]:
+        """Return the tokens that it is reached with, beside the secrets of the settings."""
+        ...
+
+    @property
+    def wants_sign_in(self) -> bool:
+        """Return whether it refuses until somebody signs in."""
+        ...
+
     def open(self) -> "Transport":
         """Connect."""
         ...
@@ -70,40 +102,61 @@ class Connection(Protocol):
         """Return what the server lists. Raises ConnectionLost."""
         ...
 
-    async def call(self, name: str, arguments: Mapping[str, Json]) -> str:
-        """Call a tool. Raises ToolFailed and ConnectionLost."""
+    async def call(self, name: str, arguments: Mapping[str, Json], inputs: Inputs | None = None) -> str:
+        """Call a tool, or go on with a call. Raises ToolFailed, InputRequested and ConnectionLost."""
         ...
 
 
-Connect = Callable[[Callable[[], None]], contextlib.AbstractAsyncContextManager[Connection]]
-"""Connects to a server, given what to call when it says that its list has changed. Raises ConnectionLost."""
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What to do when a server says that its list has changed, and when it wants an input while a call runs.
+
+    elicit: of the parameters of its request; returns the answer. None: it is told that nothing can be asked.
+    """
+
+    changed: Callable[[], None] = lambda: None
+    elicit: Callable[[Mapping[str, object]], Awaitable[Mapping[str, Json]]] | None = None
+
+
+Connect = Callable[[Hooks], contextlib.AbstractAsyncContextManager[Connection]]
+"""Connects to a server. Raises ConnectionLost."""
 
 
 @contextlib.asynccontextmanager
-async def connect(settings: McpServerSettings, changed: Callable[[], None]) -> AsyncIterator[Connection]:
-    """Connect to the server of these settings. Raises ConnectionLost, whatever goes wrong."""
+async def connect(
+    settings: McpServerSettings, hooks: Hooks, signs_in: "TokenFile | StoredSignIn | None" = None
+) -> AsyncIterator[Connection]:
+    """Connect to the server of these settings. Raises ConnectionLost, whatever goes wrong.
+
+    signs_in: by the tokens of a file, or as given; None: by the headers of the settings alone.
+    """
     try:
         from mcp.client import Client
-        from mcp_types import Implementation, ToolListChangedNotification
+        from mcp_types import ElicitRequestParams, ElicitResult, Implementation, ToolListChangedNotification
     except ImportError as error:
         raise ConnectionLost(_WITHOUT_SDK, ran=False) from error
 
     async def hear(message: object) -> None:
         if isinstance(getattr(message, "root", message), ToolListChangedNotification):
-            changed()
+            hooks.changed()
 
-    wire = _wire(settings)
+    async def elicit(context: object, params: "ElicitRequestParams") -> "ElicitResult":
+        assert hooks.elicit is not None
+        return ElicitResult.model_validate(await hooks.elicit(params.model_dump(by_alias=True, mode="json")))
+
+    wire = await asyncio.to_thread(_wire, settings, signs_in)
     client = Client(
         _sift_streams(wire.open()),
         cache=None,
         message_handler=hear,
+        elicitation_callback=elicit if hooks.elicit is not None else None,
         client_info=Implementation(name="kenobot", version=__version__),
     )
     try:
         async with client:
             yield _SdkConnection(client, wire)
     except Exception as error:
-        raise _lost(error, wire, Redactor(each.get_secret_value() for each in settings.secrets.values())) from error
+        raise _lost(error, wire, _redactor(settings, wire)) from error
 
 
 class _SdkConnection:
@@ -130,22 +183,39 @@ class _SdkConnection:
                 break
         return listed[:MOST_TOOLS]
 
-    async def call(self, name: str, arguments: Mapping[str, Json]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, Json], inputs: Inputs | None = None) -> str:
         from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, InputRequiredResult
         from pydantic import TypeAdapter
 
-        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
         # Not call_tool: that checks results by the server's own schema, whose patterns may take for ever.
         adapter: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
-        with _losing(self._wire):
-            result = await self._client.session.send_request(request, adapter)
-        if isinstance(result, InputRequiredResult):
-            wanted = result.model_dump(by_alias=True, mode="json").get("inputRequests") or {}
-            raise ToolFailed(results.word_request(wanted))
-        content = [block.model_dump(by_alias=True, mode="json") for block in result.content]
-        if result.is_error:
-            raise ToolFailed(results.word_failure(content))
-        return results.word_result(content, result.structured_content)
+        for _ in range(_MOST_LEGS):
+            params = CallToolRequestParams(name=name, arguments=dict(arguments), **_resumed(inputs))
+            with _losing(self._wire):
+                result = await self._client.session.send_request(CallToolRequest(params=params), adapter)
+            if not isinstance(result, InputRequiredResult):
+                return Redactor(self._wire.secrets).redact_known(_word(result))
+            wanted = result.model_dump(by_alias=True, mode="json").get("inputRequests")
+            if wanted:
+                raise InputRequested(wanted, result.request_state)
+            inputs = Inputs({}, result.request_state)  # it only wants to be asked again
+            await asyncio.sleep(_LEG_SECONDS)
+        raise ToolFailed("The server wants to be asked again and again, and gives no result.")
+
+
+def _resumed(inputs: Inputs | None) -> dict[str, Any]:
+    """Return the parameters of a call that goes on."""
+    if inputs is None:
+        return {}
+    return {"input_responses": inputs.responses or None, "request_state": inputs.state}
+
+
+def _word(result: "CallToolResult") -> str:
+    """Put a result into words for the model. Raises ToolFailed."""
+    content = [block.model_dump(by_alias=True, mode="json") for block in result.content]
+    if result.is_error:
+        raise ToolFailed(results.word_failure(content))
+    return results.word_result(content, result.structured_content)
 
 
 @contextlib.contextmanager
@@ -181,19 +251,32 @@ async def _sift_streams(transport: "Transport") -> "AsyncIterator[TransportStrea
         yield Sieve(messages), to_server
 
 
-def _wire(settings: McpServerSettings) -> Wire:
+def _redactor(settings: McpServerSettings, wire: Wire) -> Redactor:
+    return Redactor([*(each.get_secret_value() for each in settings.secrets.values()), *wire.secrets])
+
+
+def _wire(settings: McpServerSettings, signs_in: "TokenFile | StoredSignIn | None") -> Wire:
     if settings.command:
         from kenobot.tools.mcp.stdio import ServerProgram
 
         return ServerProgram(settings.command, settings.args, settings.filled_env)
     from kenobot.tools.mcp.http import ServerAddress
 
-    return ServerAddress(settings.url, settings.filled_headers)
+    if isinstance(signs_in, TokenFile):
+        server, stored = signs_in.server, signs_in.load()
+        if stored:
+            from kenobot.tools.mcp.sign_in import StoredSignIn
+
+            return ServerAddress(settings.url, settings.filled_headers, StoredSignIn(settings.url, signs_in), server)
+        return ServerAddress(settings.url, settings.filled_headers, None, server)
+    return ServerAddress(settings.url, settings.filled_headers, signs_in)
 
 
 def _lost(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
     """Say why a server cannot be talked with, with what it says itself."""
     complaint = shorten(wire.complaint, _LONGEST_REASON)
+    if wire.wants_sign_in:
+        return ConnectionLost(complaint, ran=False)
     reason = f"{_reason(error)} ({complaint})" if complaint else _reason(error)
     cause = _first(error)
     return ConnectionLost(

@@ -12,6 +12,8 @@ from kenobot.tools.mcp.stdio import LONGEST_LINE
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
+    from kenobot.tools.mcp.sign_in import StoredSignIn
+
 _NO_SESSION = (400, 404)
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
@@ -35,16 +37,23 @@ class _Limited(httpx2.AsyncByteStream):
 class _LimitedTransport(httpx2.AsyncHTTPTransport):
     """Bounds each answer; those of events are bounded by the SDK, event by event. None may be packed.
 
-    refusal: the status of the last answer, if it was a refusal. forgot: whether that was of a session.
+    refusal: the status of the last answer, if it was a refusal. forgot: whether that was of a session. unknown: whether
+    the server refused for want of a sign-in, since it took a request.
     """
 
     refusal = 0
-    forgot = False
+    forgot = unknown = False
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = httpx2.URL(url)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["Accept-Encoding"] = "identity"
         response = await super().handle_async_request(request)
         self.refusal = response.status_code if response.status_code >= 400 else 0
+        if request.url == self._url:
+            self.unknown = response.status_code == 401
         self.forgot = self.refusal in _NO_SESSION and "mcp-session-id" in request.headers
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise httpx2.ReadError("it packs its answers, though it was asked not to")
@@ -59,13 +68,29 @@ class ServerAddress:
 
     has_sessions = True
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        self._url, self._headers = url, headers
-        self._transport = _LimitedTransport()
+    def __init__(
+        self, url: str, headers: Mapping[str, str], signs_in: "StoredSignIn | None" = None, name: str = ""
+    ) -> None:
+        """name: of the server, for what its owner has to do."""
+        self._url, self._headers, self._signs_in, self._name = url, headers, signs_in, name
+        self._transport = _LimitedTransport(url)
+
+    @property
+    def wants_sign_in(self) -> bool:
+        """Return whether it refuses until somebody signs in."""
+        own = any(header.lower() == "authorization" for header in self._headers)
+        return bool(self._name) and self._transport.unknown and not own
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the tokens that it is reached with."""
+        return () if self._signs_in is None else self._signs_in.secrets
 
     @property
     def complaint(self) -> str:
         """Return what it answered in the place of a message."""
+        if self.wants_sign_in:
+            return f"it wants you to sign in: run `kenobot mcp login {self._name}`"
         return f"HTTP {self._transport.refusal}" if self._transport.refusal else ""
 
     @property
@@ -76,6 +101,8 @@ class ServerAddress:
     @contextlib.asynccontextmanager
     async def open(self) -> "AsyncIterator[TransportStreams]":
         """Return the streams of messages to and from it."""
-        client = httpx2.AsyncClient(headers=dict(self._headers), timeout=_TIMEOUT, transport=self._transport)
+        client = httpx2.AsyncClient(
+            headers=dict(self._headers), timeout=_TIMEOUT, transport=self._transport, auth=self._signs_in
+        )
         async with client, streamable_http_client(self._url, http_client=client) as streams:
             yield streams

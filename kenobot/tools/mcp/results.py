@@ -38,13 +38,14 @@ def word_failure(content: Sequence[Mapping[str, object]]) -> str:
     return word_result(content, None).strip() or _NO_REASON
 
 
-def word_request(requests: Mapping[str, Mapping[str, object]]) -> str:
-    """Say what a server wants to know before it goes on with a call."""
+def word_request(requests: Mapping[str, Mapping[str, object]], why: str = "") -> str:
+    """Say what a server wants to know before it goes on with a call, where nobody can be asked. why: that is so."""
     wishes = [wish for request in list(requests.values())[:5] for wish in _wishes(request)]
     wanted = "; ".join(wishes) or "an input that it does not describe"
     return (
-        f"The server did not run this to its end: it wants an input first: {wanted}. It cannot be given here. Tell the "
-        "person what it wants, and call the tool again only if its arguments have a place for the answer."
+        f"The server did not run this to its end: it wants an input first: {wanted}. It cannot be given here"
+        f"{f': {why}' if why else ''}. Tell the person what it wants, and call the tool again only if its arguments "
+        "have a place for the answer."
     )
 
 

@@ -5,6 +5,7 @@ The SDK cancels whoever calls it when a server cannot be reached. So no turn cal
 
 import asyncio
 import logging
+import secrets
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
@@ -16,9 +17,12 @@ from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
-from kenobot.tools.mcp.connection import Connect, Connection, ConnectionLost
+from kenobot.ports.tool_input import GivenInput, InputWanted
+from kenobot.tools.mcp.connection import Connect, Connection, ConnectionLost, Hooks, InputRequested, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool, read_tools
+from kenobot.tools.mcp.inputs import CannotAsk, form_responses, read_requests, read_state
 from kenobot.tools.mcp.kept_list import KeptList
+from kenobot.tools.mcp.results import word_request
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +33,11 @@ _PAUSES = Backoff(1.0, 300.0)
 _STEADY_SECONDS = 60.0  # of a connection, after which its loss is the first one
 _FRESH_SECONDS = 10.0  # after a failure, for which calls do not have it connect again
 _MOST_WAITING = 32
+_FORM_SECONDS = 3600.0  # for which the owner may answer what a server wants before it is called again
+_LIVE = "live"
 _PARALLEL = 4  # calls of tools that only read
+_LIVE_SECONDS = 240.0  # for which a call waits for its owner, less than servers give it
+_MOST_LIVE = 4  # calls that wait so
 _UNANSWERED = 2  # calls in a row that took too long, until it is connected anew
 
 _DOWN = (
@@ -40,6 +48,11 @@ _SLOW = (
     'The server "{name}" did not answer within {seconds:.3g} seconds. Nobody knows whether it happened, or still will.'
 )
 _NOT_RUN = 'The server "{name}" was busy or not connected for too long: this was not run.'
+_GONE = (
+    'The server "{name}" waits no longer for this answer: too much time went by, or it was connected anew. Nothing was '
+    "sent to it. Call the tool again if the person still wants it."
+)
+_NOT_ASKED = "It asked back for something that cannot be given ({reason}), and was told no."
 _BUSY = 'Too many calls wait for the server "{name}". Try it later.'
 
 State = Literal["starting", "up", "down"]
@@ -62,21 +75,38 @@ class _Call:
     tool: DeclaredTool
     arguments: Mapping[str, Json]
     done: "asyncio.Future[str]"
+    inputs: Inputs | None = None
+    may_ask: bool = False
     again: bool = False
+    waits: bool = False
+    note: str = ""
+
+    def settle(self, error: ToolFailed) -> None:
+        """End it by a failure, unless it has ended."""
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+@dataclass(slots=True)
+class _Live:
+    """A call under way that waits for an answer of the owner's, and where that goes."""
+
+    call: _Call
+    answer: "asyncio.Future[Mapping[str, Json]]"
 
 
 @dataclass(slots=True)
 class _Running:
     """The calls that a connection is at."""
 
-    calls: dict["asyncio.Task[None]", _Call] = field(default_factory=dict)  # bounded: four; turn
+    calls: dict["asyncio.Task[None]", _Call] = field(default_factory=dict)  # bounded: four, and four that wait; turn
 
     def has_room(self, call: _Call) -> bool:
-        """Return whether a call may be run beside the others: one at a time, but for those that only read."""
-        if not self.calls:
+        """Return whether a call may be run beside the others: one at a time, but for those that only read or wait."""
+        others = [each for each in self.calls.values() if not each.waits]
+        if not others:
             return True
-        reads = call.tool.reads_only and all(each.tool.reads_only for each in self.calls.values())
-        return reads and len(self.calls) < _PARALLEL
+        return call.tool.reads_only and all(each.tool.reads_only for each in others) and len(others) < _PARALLEL
 
     def take_ended(self) -> None:
         """Forget the calls that have ended. Raises ConnectionLost when one has lost the server."""
@@ -110,6 +140,8 @@ class McpServer:
         self._waiting: deque[_Call] = deque()  # bounded: _MOST_WAITING, in `call`; turn
         self._left_out: tuple[str, ...] = ()
         self._broken: list[_Call] = []  # bounded: four; turn
+        self._running = _Running()
+        self._live: dict[str, _Live] = {}  # bounded: _MOST_LIVE; turn
         self._news: asyncio.Future[None] | None = None  # done: there is something to do
         self._failed_at: float | None = None
         self._unanswered = 0
@@ -135,17 +167,33 @@ class McpServer:
             await asyncio.wait({self._task}, timeout=_STOP_SECONDS)
         self._fail_waiting("the bot is being stopped")
 
-    async def call(self, tool: DeclaredTool, arguments: Mapping[str, Json]) -> str:
-        """Have a tool run, and wait for its result. Raises ToolFailed."""
+    async def call(
+        self,
+        tool: DeclaredTool,
+        arguments: Mapping[str, Json],
+        *,
+        given: GivenInput | None = None,
+        may_ask: bool = False,
+    ) -> str:
+        """Have a tool run, and wait for its result. Raises ToolFailed and InputWanted.
+
+        given: what the owner answered to an earlier call of it.
+        """
         failed = self._failed_at
         if self._stopping or (failed is not None and self._clock.monotonic() - failed < _FRESH_SECONDS):
             raise ToolFailed(_DOWN.format(name=self.name, reason=self._state.reason or "it is being stopped"))
+        if given is not None and (token := read_state(given, "live")) is not None:
+            return await self._wait_for(self._go_on(token, form_responses(given)))
         if len(self._waiting) >= _MOST_WAITING:
             raise ToolFailed(_BUSY.format(name=self.name))
-        call = _Call(tool, arguments, asyncio.get_running_loop().create_future())
+        inputs = Inputs(form_responses(given), read_state(given, "state")) if given is not None else None
+        call = _Call(tool, arguments, asyncio.get_running_loop().create_future(), inputs, may_ask)
         self._waiting.append(call)
         self._wake()
         self.begin()
+        return await self._wait_for(call)
+
+    async def _wait_for(self, call: _Call) -> str:
         try:
             async with asyncio.timeout(self._seconds):
                 return await call.done
@@ -157,6 +205,58 @@ class McpServer:
         finally:
             call.done.cancel()
             self._wake()
+
+    # ── inputs ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _go_on(self, token: str, responses: Mapping[str, Mapping[str, Json]]) -> _Call:
+        """Hand an answer to the call that waits for it. Raises ToolFailed."""
+        live = self._live.pop(token, None)
+        task = next(
+            (task for task, each in self._running.calls.items() if live is not None and each is live.call), None
+        )
+        if live is None or task is None or live.answer.done():
+            raise ToolFailed(_GONE.format(name=self.name))
+        call = live.call
+        call.done, call.waits = asyncio.get_running_loop().create_future(), False
+        _tie(call, task)
+        live.answer.set_result(responses[_LIVE])
+        return call
+
+    async def _elicit(self, params: Mapping[str, object]) -> Mapping[str, Json]:
+        """Have the owner asked what a server wants to know in the middle of a call, and wait for their answer.
+
+        Such a request does not name its call, so nobody is asked while several run.
+        """
+        calls = [call for call in self._running.calls.values() if not call.waits]
+        if len(calls) != 1 or not calls[0].may_ask or calls[0].done.done() or len(self._live) >= _MOST_LIVE:
+            return {"action": "decline"}
+        call, token = calls[0], secrets.token_hex(8)
+        requests = {_LIVE: {"method": "elicitation/create", "params": params}}
+        try:
+            wanted = read_requests(self.name, requests, {"live": token}, _LIVE_SECONDS)
+        except CannotAsk as error:
+            call.note = _NOT_ASKED.format(reason=error)
+            return {"action": "decline"}
+        live = self._live[token] = _Live(call, asyncio.get_running_loop().create_future())
+        call.waits = True
+        call.settle(InputWanted(word_request(requests), wanted))
+        self._wake()
+        try:
+            async with asyncio.timeout(_LIVE_SECONDS):
+                return await live.answer
+        except TimeoutError:
+            return {"action": "cancel"}
+        finally:
+            self._live.pop(token, None)
+
+    def _word_inputs(self, wanted: InputRequested) -> ToolFailed:
+        """Return what becomes of a call whose server wants inputs before it is made again."""
+        state = {} if wanted.state is None else {"state": wanted.state}
+        try:
+            form = read_requests(self.name, wanted.requests, state, _FORM_SECONDS)
+        except CannotAsk as error:
+            return ToolFailed(word_request(wanted.requests, str(error)))
+        return InputWanted(word_request(wanted.requests), form)
 
     # ── the task ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -184,7 +284,10 @@ class McpServer:
 
     async def _talk(self) -> None:
         """Connect, and run calls until the connection is lost. Raises ConnectionLost."""
-        async with asyncio.timeout(_CONNECT_SECONDS) as deadline, self._connect(self._note_change) as connection:
+        async with (
+            asyncio.timeout(_CONNECT_SECONDS) as deadline,
+            self._connect(Hooks(self._note_change, self._elicit)) as connection,
+        ):
             declared = await connection.list_tools()
             deadline.reschedule(None)
             await self._take_list(declared)
@@ -192,7 +295,7 @@ class McpServer:
             await self._serve(connection)
 
     async def _serve(self, connection: Connection) -> None:
-        running = _Running()
+        running = self._running = _Running()
         refresh = asyncio.ensure_future(self._clock.sleep(_REFRESH_SECONDS))
         try:
             while True:
@@ -216,22 +319,25 @@ class McpServer:
             call = self._waiting.popleft()
             task = asyncio.create_task(self._carry_out(connection, call), name=f"mcp {self.name} call")
             running.calls[task] = call
-            call.done.add_done_callback(lambda done, task=task: task.cancel() if done.cancelled() else None)  # type: ignore[misc]
+            _tie(call, task)
 
     async def _carry_out(self, connection: Connection, call: _Call) -> None:
         """Run one call and hand its result on. Raises ConnectionLost."""
         try:
-            text = await connection.call(call.tool.name, call.arguments)
+            text = await connection.call(call.tool.name, call.arguments, call.inputs)
+        except InputRequested as wanted:
+            self._unanswered = 0
+            call.settle(self._word_inputs(wanted))
         except ToolFailed as error:
             self._unanswered = 0
-            _settle(call, error)
+            call.settle(error)
         except ConnectionLost:
             self._broken.append(call)
             raise
         else:
             self._unanswered = 0
             if not call.done.done():
-                call.done.set_result(text)
+                call.done.set_result(f"{call.note}\n{text}" if call.note else text)
 
     async def _refresh(self, connection: Connection) -> None:
         async with asyncio.timeout(self._seconds):
@@ -290,7 +396,7 @@ class McpServer:
 
     def _fail_waiting(self, reason: str) -> None:
         while self._waiting:
-            _settle(self._waiting.popleft(), ToolFailed(_DOWN.format(name=self.name, reason=reason)))
+            self._waiting.popleft().settle(ToolFailed(_DOWN.format(name=self.name, reason=reason)))
 
     def _break_off(self, running: _Running) -> None:
         """End the calls under way."""
@@ -302,7 +408,7 @@ class McpServer:
         """Say what became of calls that were under way; those that were surely not run wait again, once."""
         for call in self._broken:
             if lost.ran or call.again:
-                _settle(call, ToolFailed(_UNKNOWN.format(name=self.name, reason=lost)))
+                call.settle(ToolFailed(_UNKNOWN.format(name=self.name, reason=lost)))
             elif not call.done.done():
                 call.again = True
                 self._waiting.appendleft(call)
@@ -315,9 +421,9 @@ class McpServer:
         return bool(self._waiting)
 
 
-def _settle(call: _Call, error: ToolFailed) -> None:
-    if not call.done.done():
-        call.done.set_exception(error)
+def _tie(call: _Call, task: "asyncio.Task[None]") -> None:
+    """End the task of a call when nobody waits for that any more."""
+    call.done.add_done_callback(lambda done: task.cancel() if done.cancelled() else None)
 
 
 def _loss(session: "asyncio.Task[None]") -> ConnectionLost:

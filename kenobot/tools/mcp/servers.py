@@ -13,19 +13,25 @@ from kenobot.tools.mcp.connection import connect
 from kenobot.tools.mcp.declared import offered_name
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.server import McpServer, ServerState
+from kenobot.tools.mcp.token_file import TokenFile
 from kenobot.tools.mcp.tool import McpTool
 
 
 class McpServers:
     """Offers the tools of several servers. It is a `ToolSource`."""
 
-    def __init__(self, settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock) -> None:
-        """Read the lists that were kept; nothing is connected before `begin`, or a call. cache: of the home."""
+    def __init__(
+        self, settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock, credentials: Path | None = None
+    ) -> None:
+        """Read the lists that were kept; nothing is connected before `begin`, or a call.
+
+        cache, credentials: folders of the home.
+        """
         self._settings = {name: each for name, each in sorted(settings.items()) if each.enabled}
         self._servers = {
             name: McpServer(
                 name,
-                partial(connect, each),
+                partial(connect, each, signs_in=TokenFile(credentials, name, each.url) if credentials else None),
                 clock,
                 KeptList(cache / "mcp", name, each),
                 seconds=each.seconds,

@@ -36,7 +36,8 @@ _LONGEST_COMPLAINT = 300  # bytes of a line
 class ServerProgram:
     """The program of a server."""
 
-    forgot = has_sessions = False
+    forgot = has_sessions = wants_sign_in = False
+    secrets: tuple[str, ...] = ()
 
     def __init__(self, command: str, args: Sequence[str], env: Mapping[str, str]) -> None:
         self._command, self._args = command, args

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 
 if TYPE_CHECKING:
+    from kenobot.tools.web.client import WebClient
     from kenobot.tools.web.engines import Engine
     from kenobot.tools.web.fetch import WebFetch
     from kenobot.tools.web.request import AllowedHost, HttpRequest
@@ -95,32 +97,41 @@ class HttpRequestSettings(BaseModel):
 
 
 def _build_fetch(settings: WebFetchSettings, context: PluginContext) -> "WebFetch":
+    from kenobot.tools.web.fetch import WebFetch
+    from kenobot.tools.web.late import LateClient
+
+    return WebFetch(LateClient(partial(_make_client, settings)), context.clock)
+
+
+def _make_client(settings: WebFetchSettings) -> "WebClient":
     from kenobot.tools.web.address import Reach
     from kenobot.tools.web.client import WebClient
-    from kenobot.tools.web.fetch import WebFetch
 
     reach = Reach(frozenset(settings.own_hosts), through_proxy=settings.through_proxy)
-    return WebFetch(WebClient(reach, settings.seconds, int(settings.most_mb * _MEGABYTE)), context.clock)
+    return WebClient(reach, settings.seconds, int(settings.most_mb * _MEGABYTE))
 
 
 def _build_search(settings: WebSearchSettings, context: PluginContext) -> "WebSearch":
     """Raises ConfigError for an engine that lacks its address or its key."""
+    from kenobot.tools.web.late import LateEngine
     from kenobot.tools.web.search import WebSearch
 
-    told = "Wikipedia" if settings.engine == "wikipedia" else "the web"
-    return WebSearch(_choose_engine(settings), told, settings.language, settings.results)
+    if settings.engine == "searxng" and not settings.url:
+        raise ConfigError("web_search has no address of SearXNG: set tools.web_search.url in kenobot.toml.")
+    if settings.engine in ("brave", "tavily") and not settings.api_key.get_secret_value():
+        raise ConfigError("web_search has no key: put it into credentials/tools.web_search.api_key in the home.")
+    told = "the web"
+    if settings.engine == "wikipedia":
+        told = "Wikipedia" if settings.language else "Wikipedia, in English unless `language` is given"
+    return WebSearch(LateEngine(partial(_make_engine, settings)), told, settings.language, settings.results)
 
 
-def _choose_engine(settings: WebSearchSettings) -> "Engine":
+def _make_engine(settings: WebSearchSettings) -> "Engine":
     from kenobot.tools.web import engines
     from kenobot.tools.web.address import Reach
     from kenobot.tools.web.client import WebClient
 
     key = settings.api_key.get_secret_value()
-    if settings.engine == "searxng" and not settings.url:
-        raise ConfigError("web_search has no address of SearXNG: set tools.web_search.url in kenobot.toml.")
-    if settings.engine in ("brave", "tavily") and not key:
-        raise ConfigError("web_search has no key: put it into credentials/tools.web_search.api_key in the home.")
     own = frozenset([_check_host(urlsplit(settings.url).netloc)] if settings.url else [])
     client = WebClient(Reach(own, "[tools.web_search] url", through_proxy=True), _SEARCH_SECONDS, _MOST_FOUND)
     match settings.engine:
@@ -138,12 +149,12 @@ def _choose_engine(settings: WebSearchSettings) -> "Engine":
 
 def _build_request(settings: HttpRequestSettings, context: PluginContext) -> "HttpRequest":
     """Raises ConfigError where no host is named, or a secret is not there."""
+    if not settings.hosts:
+        raise ConfigError("http_request may reach no host: name one in [tools.http_request.hosts] of kenobot.toml.")
     from kenobot.tools.web.address import Reach
     from kenobot.tools.web.client import WebClient
     from kenobot.tools.web.request import HttpRequest
 
-    if not settings.hosts:
-        raise ConfigError("http_request may reach no host: name one in [tools.http_request.hosts] of kenobot.toml.")
     secrets = {name: value.get_secret_value() for name, value in settings.__pydantic_extra__.items()}
     hosts = {name: _allow_host(name, host, secrets) for name, host in settings.hosts.items()}
     reach = Reach(setting="[tools.http_request] hosts, with private = true", through_proxy=settings.through_proxy)

@@ -1,9 +1,10 @@
 """Read a page of the web in words: pages, plain texts and documents, part by part."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 from urllib.parse import unquote
 
 from pydantic import Field
@@ -14,7 +15,9 @@ from kenobot.core.redaction import one_line
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, ToolFailed, Unavailable
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
-from kenobot.tools.web.client import Answer, WebClient
+
+if TYPE_CHECKING:
+    from kenobot.tools.web.client import Answer
 
 Show = Literal["text", "all", "links"]
 
@@ -59,15 +62,25 @@ class Page:
     is_cut: bool = False
 
 
+class Client(Protocol):
+    """What fetches pages."""
+
+    async def fetch(self, url: str, headers: Mapping[str, str]) -> "Answer":
+        """Return what an address answers. Raises ToolFailed or RemoteError."""
+        ...
+
+
 class WebFetch:
     """Reads a page of the web at an address that was checked."""
 
     name = "web_fetch"
-    description = "Read a web page, PDF or text at an address, in words."
+    description = "Read a web page, PDF or text at an address."
     arguments = FetchArguments
-    effects = ToolEffects(reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False)
+    effects = ToolEffects(
+        reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False, address="url"
+    )
 
-    def __init__(self, client: WebClient, clock: Clock) -> None:
+    def __init__(self, client: Client, clock: Clock) -> None:
         self._client = client
         self._clock = clock
         # bounded: _PAGES; test_the_next_part_of_a_page_is_not_fetched_again
@@ -100,7 +113,7 @@ class WebFetch:
         return replace(page, heads=(told, *page.heads))
 
 
-def _require_success(answer: Answer) -> None:
+def _require_success(answer: "Answer") -> None:
     """Raises Rejected or Unavailable for an answer that is none."""
     if 200 <= answer.status < 300:
         return
@@ -114,7 +127,7 @@ def _require_success(answer: Answer) -> None:
     raise Rejected(f"{told}, and no page.")
 
 
-def _find_kind(answer: Answer) -> Literal["html", "plain", "document"]:
+def _find_kind(answer: "Answer") -> Literal["html", "plain", "document"]:
     """Tell how to read an answer. Raises ToolFailed for what is no text."""
     mime, head = answer.mime, answer.body[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if mime.startswith(_NO_TEXT):
@@ -127,7 +140,7 @@ def _find_kind(answer: Answer) -> Literal["html", "plain", "document"]:
     return "document"
 
 
-async def _read_page(answer: Answer, show: Literal["text", "all", "links", "raw"]) -> Page:
+async def _read_page(answer: "Answer", show: Literal["text", "all", "links", "raw"]) -> Page:
     """Read the words of a page in a process of its own; all of them where its article cannot be told."""
     told = await _run_reader(answer, show, _ARTICLE_SECONDS)
     if told is None and show == "text":
@@ -151,7 +164,7 @@ class _Read:
     length: int
 
 
-async def _run_reader(answer: Answer, show: str, seconds: int) -> _Read | None:
+async def _run_reader(answer: "Answer", show: str, seconds: int) -> _Read | None:
     """Return what the program reads; None where it fails or takes too long."""
     order = json.dumps([show, answer.charset[:40], answer.address]).encode()
     most = _BYTES_A_CHARACTER * _MOST_CHARACTERS
@@ -164,7 +177,7 @@ async def _run_reader(answer: Answer, show: str, seconds: int) -> _Read | None:
         return None
 
 
-async def _read_document(answer: Answer, turn: ToolContext) -> Page:
+async def _read_document(answer: "Answer", turn: ToolContext) -> Page:
     if answer.is_cut:
         raise ToolFailed(f"The document is larger than {len(answer.body) // 1_000_000} MB, and is not read.")
     name = unquote(answer.address.partition("?")[0].rpartition("/")[2])

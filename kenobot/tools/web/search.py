@@ -1,12 +1,14 @@
 """Search the web by the engine of the settings."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
-from kenobot.tools.web.engines import Engine, Found
+
+if TYPE_CHECKING:
+    from kenobot.tools.web.engines import Engine, Found
 
 _MOST_TITLE: Final = 200
 _MOST_ADDRESS: Final = 500
@@ -34,7 +36,7 @@ class WebSearch:
     arguments = SearchArguments
     effects = ToolEffects(reads_private=False, brings_untrusted=True, way_out=True, changes_outside=False)
 
-    def __init__(self, engine: Engine, told: str, language: str, results: int) -> None:
+    def __init__(self, engine: "Engine", told: str, language: str, results: int) -> None:
         """told: where it searches, for the model. language: of results, unless a call gives one."""
         self.description = f"Search {told}; web_fetch reads what is found."
         self._engine = engine
@@ -49,12 +51,12 @@ class WebSearch:
         return "\n\n".join(entries) or "Nothing was found: try other words, or fewer."
 
 
-def _usable(found: list[Found]) -> list[Found]:
+def _usable(found: "list[Found]") -> "list[Found]":
     """Return the results that have an address of the web, each address once."""
     by_address = {each.address: each for each in reversed(found) if each.address.startswith(("http://", "https://"))}
     return [each for each in reversed(by_address.values()) if len(each.address) <= _MOST_ADDRESS]
 
 
-def _write(number: int, found: Found) -> str:
+def _write(number: int, found: "Found") -> str:
     lines = (f"{number}. {found.title[:_MOST_TITLE]}", found.address, found.snippet[:_MOST_SNIPPET])
     return "\n   ".join(escape_controls(line) for line in lines if line)

@@ -5,9 +5,7 @@ from typing import Final
 
 from kenobot.core.redaction import one_line
 from kenobot.ports.errors import ToolFailed
-
-SANDBOX_ROOT: Final = "/work"
-"""The root of the workspace as commands in the sandbox see it."""
+from kenobot.ports.workspace import SANDBOX_ROOT
 
 _LONGEST_NAME: Final = 255  # bytes
 _DEEPEST: Final = 64

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from kenobot.core.limited_program import kill_session
 from kenobot.ports.errors import ToolFailed
-from kenobot.tools.workspace.paths import SANDBOX_ROOT
+from kenobot.ports.workspace import SANDBOX_ROOT
 from kenobot.tools.workspace.system_calls import build_filter
 
 _LAUNCHER: Final = Path(__file__).with_name("limited_exec.py")

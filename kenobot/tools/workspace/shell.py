@@ -31,13 +31,16 @@ class Shell:
 
     name = "shell"
     arguments = ShellArguments
-    effects = ToolEffects(asks_first=True, asks_always=True)
 
     def __init__(self, settings: ShellSettings, workspaces: Workspaces, home: Path) -> None:
         self._settings, self._workspaces, self._home = settings, workspaces, home
         self._runner = ConfinedRunner(home)
         network = "with network" if settings.network else "without network"
         self.description = f"Run a command in a workspace, in a sandbox {network}; ended after {settings.seconds:g} s."
+
+    @property
+    def effects(self) -> ToolEffects:
+        return ToolEffects(way_out=self._settings.network, asks_first=True, asks_always=True)
 
     async def run(self, arguments: ShellArguments, turn: ToolContext) -> str:
         """Run it and return its exit status, and what it printed."""

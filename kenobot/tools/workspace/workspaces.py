@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from kenobot.ports.errors import ToolFailed
+from kenobot.ports.errors import ConfigError, ToolFailed
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.tool import ToolArguments, ToolContext
 from kenobot.tools.workspace.folder import WorkspaceFolder
 
-_NONE = "The owner has named no workspace: tell them that one is set in kenobot.toml, under [tools.workspaces]."
+_NONE = "The tools for files, git and a shell have no folder: name one in [tools.workspaces] of kenobot.toml."
 _PRIVATE = "The workspaces are the owner's, and are shown in their private chat alone."
 
 
@@ -26,7 +26,12 @@ class Workspaces:
 
     @classmethod
     def of(cls, context: PluginContext) -> "Workspaces":
-        """Open none yet: a folder may come later, on a disk that is not there at the start."""
+        """Open none yet: a folder may come later, on a disk that is not there at the start.
+
+        Raises ConfigError where there is none.
+        """
+        if not context.workspaces:
+            raise ConfigError(_NONE)
         try:
             home = context.home.stat()
         except OSError:
@@ -39,8 +44,6 @@ class Workspaces:
         """Return the workspace of a name, or the only one there is. Raises ToolFailed."""
         if turn.principal.role != "owner" or OWNER_SCOPE not in turn.principal.read_scopes:
             raise ToolFailed(_PRIVATE)
-        if not self.folders:
-            raise ToolFailed(_NONE)
         if not name and len(self.folders) == 1:
             return next(iter(self.folders.values()))
         if name in self.folders:

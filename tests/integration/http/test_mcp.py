@@ -1,9 +1,7 @@
 """MCP clients at /mcp: both eras of the protocol, behind the keys of the REST API."""
 
 import asyncio
-import os
 import re
-import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,11 +17,14 @@ from kenobot.channels.http.server import Server
 from kenobot.storage import api_keys
 from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
+from tests.integration.mcp.suite import run_suite
 
 if TYPE_CHECKING:
     from mcp import Client
 
 mcp = pytest.importorskip("mcp", reason="the MCP server needs the package mcp")
+
+_ROOT = Path(__file__).resolve().parents[3]
 
 ERAS = ("auto", "legacy")
 """The newest protocol, and that with a handshake."""
@@ -106,6 +107,23 @@ async def test_a_client_sets_sees_and_cancels_a_reminder(bot: ServedBot, era: st
         assert await client.call("cancel_reminder", number=number) == f"Reminder {number} is cancelled."
         assert "water" not in await client.call("agenda")
         assert (await client.call("remind", text="x", when="some day")).startswith("Refused: `when`")
+
+
+async def test_a_call_that_a_client_repeats_is_done_once(bot: ServedBot) -> None:
+    """The same reminder and memory come back, with the event that made it; other times and words are others."""
+    async with program(bot) as client:
+        for when in ("in 2 hours", "2126-12-01T09:00", "every Monday at 9:00"):
+            set_first = await client.call("remind", text="call Laura", when=when)
+            assert await client.call("remind", text="call Laura", when=when) == set_first
+        other = await client.call("remind", text="call Laura", when="2126-12-01T09:01")
+        assert _number(other) == 4
+        assert await client.call("cancel_reminder", number=4) == "Reminder 4 is cancelled."
+        assert _number(await client.call("remind", text="call Laura", when="2126-12-01T09:01")) == 5
+        told = await client.call("remember", text="Laura lives in Vitoria.")
+        assert await client.call("remember", text="Laura lives in Vitoria.") == told
+        assert "created" in told
+        await client.call("undo")
+        assert "Undo event 1 " not in await client.call("remember", text="Laura lives in Vitoria.")
 
 
 async def test_a_key_is_told_only_of_the_tools_that_it_opens(bot: ServedBot) -> None:
@@ -267,17 +285,17 @@ async def open_door(bot: ServedBot) -> AsyncIterator[int]:
         await asyncio.gather(serving, return_exceptions=True)
 
 
-@pytest.mark.parametrize("scenario", ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"])
-async def test_the_server_conforms(bot: ServedBot, scenario: str) -> None:
-    """The other scenarios call tools of a fixture, or want prompts, resources and logs, which are not offered."""
-    program = shutil.which("conformance", path=os.environ.get("KENOBOT_TEST_MCP_CONFORMANCE", ""))
-    if program is None:
-        pytest.skip(
-            "KENOBOT_TEST_MCP_CONFORMANCE names no folder with the program of @modelcontextprotocol/conformance"
-        )
+def _listed(page: str, heading: str) -> dict[str, str]:
+    """Read a table of the documentation: what is said of each scenario."""
+    section = (_ROOT / "docs" / "tools" / page).read_text("utf-8").split(f"### {heading}\n")[1].split("\n#")[0]
+    rows = [re.findall(r"[^|]+", line) for line in section.splitlines() if line.startswith("| `")]
+    return {name: said.strip() for names, said in rows for name in re.findall(r"`([^`]+)`", names)}
+
+
+async def test_the_server_conforms_as_its_page_says(bot: ServedBot) -> None:
+    """Each scenario of the suite is listed: it passes, or it wants what a server of tools does not have."""
     async with open_door(bot) as port:
-        arguments = ["server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", scenario]
-        suite = await asyncio.create_subprocess_exec(program, *arguments, stdout=asyncio.subprocess.PIPE)
-        async with asyncio.timeout(60):
-            told, _ = await suite.communicate()
-    assert suite.returncode == 0, told.decode()
+        told = await run_suite("server", "--url", f"http://127.0.0.1:{port}/mcp", "--suite", "all")
+    passed = {name: mark == "✓" for mark, name in re.findall(r"(?m)^([✓✗]) (\S+): ", told)}
+    listed = _listed("mcp-server.md", "What it passes")
+    assert passed == {name: not said.startswith("no:") for name, said in listed.items()}, told

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import Tool
+from kenobot.ports.tool_input import GivenInput, InputWanted, WantedInput
 from kenobot.testing.tool import tool_context
 from kenobot.tools.mcp.server import State
 from kenobot.tools.mcp.servers import McpServers
@@ -51,3 +53,19 @@ async def call(servers: McpServers, name: str, **arguments: Json) -> str:
     """Call a tool as the core does."""
     tool = offered(servers)[name]
     return await tool.run(tool.arguments.model_validate(arguments), tool_context())
+
+
+async def go_on(servers: McpServers, name: str, given: GivenInput | None, **arguments: Json) -> str:
+    """Call a tool whose owner can be asked. given: what they answered before."""
+    tool = offered(servers)[name]
+    context = replace(tool_context(), may_ask=True, given=given)
+    return await tool.run(tool.arguments.model_validate(arguments), context)
+
+
+async def ask(servers: McpServers, name: str, **arguments: Json) -> WantedInput:
+    """Return what a tool wants to know."""
+    try:
+        result = await go_on(servers, name, None, **arguments)
+    except InputWanted as wanting:
+        return wanting.wanted
+    raise AssertionError(f"{name} asked for nothing: {result}")

@@ -42,6 +42,7 @@ TOOLS = [
     {"name": "loop", "inputSchema": LOOP},
     {"name": "deep", "inputSchema": nested(60)},
     {"name": "a tool/with: signs", "inputSchema": ANY},
+    {"name": "ask", "inputSchema": ANY},
 ]
 
 
@@ -60,6 +61,11 @@ def call(number: object, name: str, text: str, starts: int) -> None:
     """Carry out a call, or misbehave."""
     if name in ("slow", "look") and text != "now":
         return None  # it never answers
+    if name == "ask":  # the answer comes as a line of its own
+        people = {"type": "integer", "minimum": 1, "maximum": 12}
+        schema = {"type": "object", "properties": {"people": people}, "required": ["people"]}
+        wanted = {"message": text or "For how many?", "requestedSchema": schema}
+        return say({"id": f"of {number}", "method": "elicitation/create", "params": wanted})
     if name == "die":
         sys.exit(3)
     if name == "flood":
@@ -87,8 +93,11 @@ def main(counter: Path) -> None:
     counter.write_text(str(starts))
     for line in sys.stdin:
         request: dict[str, Any] = json.loads(line)
-        number, method = request.get("id"), request["method"]
-        if method == "initialize":
+        number, method = request.get("id"), request.get("method")
+        if method is None:
+            told = {"type": "text", "text": json.dumps(request.get("result", request.get("error")))}
+            answer(int(str(number).removeprefix("of ")), {"content": [told]})
+        elif method == "initialize":
             info = {"name": "stand-in", "version": "1"}
             answer(number, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
         elif method == "tools/list":

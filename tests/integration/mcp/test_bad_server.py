@@ -63,11 +63,14 @@ async def test_each_call_has_an_end(servers: McpServers, counter: Path) -> None:
     assert await call(servers, "bad_echo", text="e") == "e (3)"
 
 
-async def test_a_server_that_hangs_is_started_anew(servers: McpServers) -> None:
+async def test_a_server_that_hangs_is_started_anew(servers: McpServers, counter: Path) -> None:
     """Two calls in a row without an answer end the program, and the third is answered by another one."""
     for _ in range(2):
         with pytest.raises(ToolFailed, match="did not answer"):
             await call(servers, "bad_slow")
+    async with asyncio.timeout(30):
+        while counter.read_text() == "1":
+            await asyncio.sleep(0.005)
     await reach(servers, "up")
     assert await call(servers, "bad_echo", text="a") == "a (2)"
 

@@ -2,31 +2,24 @@
 
 import asyncio
 import os
-import shutil
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from kenobot.agent.turn.tool_input import asks_secret
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from tests.integration.mcp.servers import call, offered, reach, running
+from kenobot.ports.tool_input import GivenInput, InputWanted
+from tests.integration.mcp.servers import ask, call, go_on, offered, reach, running
+from tests.integration.mcp.suite import find_program
 
 mcp_server = pytest.importorskip("mcp.server")
 uvicorn = pytest.importorskip("uvicorn")
-
-_NODE = Path(os.environ.get("MCP_REFERENCE_SERVERS", "node_modules"), ".bin")
-
-
-def _program(name: str) -> str:
-    """Return a reference server's program. The test is skipped without it."""
-    found = shutil.which(name, path=str(_NODE.absolute()))
-    if found is None or shutil.which("node") is None:
-        pytest.skip(f"{name} is not installed: set MCP_REFERENCE_SERVERS to a folder node_modules that has it")
-    return found
 
 
 @pytest.fixture
@@ -52,9 +45,17 @@ async def _new_server(port: int) -> AsyncIterator[list[str]]:
 
     @server.tool()
     def book(place: str, ctx: Context) -> str | InputRequiredResult:
-        """Book a table."""
-        params = ElicitRequestFormParams(message="For how many?", requested_schema={"type": "object", "properties": {}})
-        return InputRequiredResult(input_requests={"how": ElicitRequest(params=params)})
+        """Book a table, in two questions."""
+        given: dict[str, Any] = {**(ctx.input_responses or {})}
+        if "where" in given:
+            return f"{place}: {ctx.request_state} people, {given['where'].content['where']}"
+        if "how" in given and given["how"].action == "decline":
+            return "Nothing was booked."
+        asked, kind = ("where", "string") if "how" in given else ("how", "integer")
+        schema = {"type": "object", "properties": {asked: {"type": kind}}, "required": [asked]}
+        params = ElicitRequestFormParams(message="For how many?", requested_schema=schema)
+        state = str(given["how"].content["how"]) if given else None
+        return InputRequiredResult(input_requests={asked: ElicitRequest(params=params)}, request_state=state)
 
     application = server.streamable_http_app()
 
@@ -88,6 +89,13 @@ async def test_the_new_era_over_http(tmp_path: Path, port: int) -> None:
             assert await call(servers, "new_add", a=2, b=3) == "5"
             with pytest.raises(ToolFailed, match='wants an input first: "For how many\\?"'):
                 await call(servers, "new_book", place="Ana's")
+            first = await ask(servers, "new_book", place="Ana's")
+            declined = GivenInput(first.state, {}, declined=True)
+            assert await go_on(servers, "new_book", declined, place="Ana's") == "Nothing was booked."
+            with pytest.raises(InputWanted) as second:
+                await go_on(servers, "new_book", GivenInput(first.state, {"how": {"how": 4}}), place="Ana's")
+            outside = GivenInput(second.value.wanted.state, {"where": {"where": "outside"}})
+            assert await go_on(servers, "new_book", outside, place="Ana's") == "Ana's: 4 people, outside"
             with pytest.raises(ValidationError, match="a: should be of the type integer"):
                 await call(servers, "new_add", a="x", b=3)
             assert {*seen} == {"Bearer sesame"}
@@ -101,8 +109,8 @@ async def test_the_old_era_over_pipes(tmp_path: Path) -> None:
     """The server of files reads in its folder alone; texts, pictures and structures come from the one of everything."""
     (tmp_path / "note.txt").write_text("hola")
     settings = {
-        "files": McpServerSettings(command=_program("mcp-server-filesystem"), args=(str(tmp_path),)),
-        "all": McpServerSettings(command=_program("mcp-server-everything"), args=("stdio",)),
+        "files": McpServerSettings(command=find_program("mcp-server-filesystem"), args=(str(tmp_path),)),
+        "all": McpServerSettings(command=find_program("mcp-server-everything"), args=("stdio",)),
     }
     async with running(settings, tmp_path) as servers:
         await reach(servers, "up")
@@ -118,7 +126,7 @@ async def test_the_old_era_over_pipes(tmp_path: Path) -> None:
 async def _old_server(port: int) -> AsyncIterator[None]:
     """Serve the old era over HTTP, with sessions."""
     process = await asyncio.create_subprocess_exec(
-        *(_program("mcp-server-everything"), "streamableHttp"),
+        *(find_program("mcp-server-everything"), "streamableHttp"),
         env={**os.environ, "PORT": str(port)},
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
@@ -137,11 +145,15 @@ async def _old_server(port: int) -> AsyncIterator[None]:
 
 
 async def test_an_old_server_that_forgot_its_session(tmp_path: Path, port: int) -> None:
-    """A server with sessions that was restarted is connected anew within the call, which is answered."""
+    """One that was restarted is connected anew within the call, which is answered; what it asks back is, too."""
     settings = McpServerSettings(url=f"http://127.0.0.1:{port}/mcp", seconds=10)
     async with running({"old": settings}, tmp_path) as servers:
         async with _old_server(port):
             await reach(servers, "up")
             assert await call(servers, "old_echo", message="a") == "Echo: a"
+            form = await ask(servers, "old_trigger-elicitation-request")
+            assert (form.fields[0].name, len(form.fields), asks_secret(form)) == ("name", 13, False)
+            given = GivenInput(form.state, {"live": {"name": "Ana"}})
+            assert "Name: Ana" in await go_on(servers, "old_trigger-elicitation-request", given)
         async with _old_server(port):
             assert await call(servers, "old_echo", message="b") == "Echo: b"

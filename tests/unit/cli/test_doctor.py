@@ -358,3 +358,23 @@ def test_a_channel_whose_owner_nobody_changed_has_one(cli: Cli, well: Home) -> N
     """As that of http, where programs talk as the owner."""
     _open_a_port(well)
     assert not [text for severity, text in _found(cli, "access")[1] if severity == "warning"]
+
+
+def test_tools_skills_and_servers_are_looked_over(cli: Cli, well: Home) -> None:
+    """Each tool that is off is named with what to do; none of them keeps the bot from running."""
+    (well.path / "kenobot.toml").write_text(
+        _SETTINGS
+        + '[tools]\nenabled = ["default", "http_request"]\n[tools.web_search]\nengine = "brave"\n'
+        + '[mcp.hub]\ncommand = "not-there"\n[mcp.half]\nseconds = 3\n'
+    )
+    (well.skills / "forms").mkdir(parents=True)
+    code, tools = _found(cli, "tools")
+    assert code == 3
+    assert [(severity, text.partition(" is off: ")[0]) for severity, text in tools] == [
+        ("warning", "mcp.half"),
+        ("warning", "web_search"),
+        ("warning", "http_request"),
+    ]
+    assert _found(cli, "servers")[1] == [("note", "The MCP server hub has not offered any tools yet.")]
+    assert [severity for severity, _ in _found(cli, "skills")[1]] == ["warning"]
+    assert not _found(cli, "plugins")[1]

@@ -43,6 +43,19 @@ def test_a_server_is_added_and_removed(cli: Cli, home: Home, monkeypatch: pytest
     assert not file.exists()
 
 
+def test_a_server_that_is_left_out_is_named_and_removed(cli: Cli, home: Home) -> None:
+    """It keeps nothing from starting; the commands say what is wrong with it, and take it away with its secrets."""
+    home.prepare()
+    home.config_file.write_text('[mcp.hub]\ncommand = "x"\nenv = { KEY = "${other}" }\n')
+    secret = home.credentials / "mcp.hub.key"
+    secret.write_text(SECRET)
+    secret.chmod(0o600)
+    assert 'the secret "other" is not there' in cli("mcp", "list")[2]
+    assert 'the secret "other" is not there' in cli("mcp", "test", "hub")[2]
+    assert [cli("mcp", "remove", "hub")[0] for _ in range(2)] == [0, 2]
+    assert not secret.exists() and "mcp" not in home.config_file.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -84,7 +97,7 @@ def test_a_server_is_tried_out(cli: Cli, tmp_path: Path) -> None:
     cli("mcp", "add", "bad", "--command", f"{sys.executable} -S {stand_in.__file__} {counter}")
     code, out, err = cli("mcp", "test", "bad")
     assert code == 0
-    assert "bad answers: MCP 2025-11-25, stand-in 1. Tools: 11" in out
+    assert "bad answers: MCP 2025-11-25, stand-in 1. Tools: 12" in out
     assert "bad_echo\n    Says it again. x" in out
     assert "reads_private, brings_untrusted, way_out, changes_outside" in out
     assert "Left out: huge: " in err

@@ -82,3 +82,12 @@ def test_the_word_is_removed_only_where_all_three_meet() -> None:
         shown = ShownTexts(lambda: [PRIVATE], lambda: [PRIVATE], lambda foreign=foreign: [foreign])  # type: ignore[misc]
         told = guard_reply("The file is nina-4870", [], Exposure(True, True, False), shown, "[cut]")
         assert len(told.held) == count, foreign
+
+
+@pytest.mark.parametrize(
+    "part", ["wiki/Zebra44", "zebra44", "a_Zebra44_b", "44arbez", "c=WmVicmE0NA", "x/WmVicmE0NA=="]
+)
+def test_a_code_of_letters_and_figures_is_a_private_word(part: str) -> None:
+    """Whole, in whatever stands around it."""
+    assert PrivateWords(["The door opens with Zebra44"], [], []).carries(part)
+    assert not PrivateWords(["The door opens with Zebra44"], [], []).carries("wiki/Zebra")

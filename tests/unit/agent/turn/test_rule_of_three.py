@@ -60,7 +60,7 @@ PLACES: Mapping[str, Place] = {
 class _Server:
     """Carries out the calls of MCP tools."""
 
-    async def call(self, tool: DeclaredTool, arguments: object) -> str:
+    async def call(self, tool: DeclaredTool, arguments: object, **_: object) -> str:
         return "done"
 
 

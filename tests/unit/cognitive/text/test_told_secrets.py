@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.text.told_secrets import find_told_secret
+from kenobot.cognitive.text.told_secrets import find_told_secret, names_secret
 from tests.cost import assert_linear
 
 
@@ -369,3 +369,27 @@ def test_a_number_that_only_looks_like_one_is_none(text: str) -> None:
 def test_a_hostile_text_costs_linear_time(part: str) -> None:
     """Text that is made to confuse the patterns does not hold up the event loop."""
     assert_linear(find_told_secret, part * 400)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("password", "userPassword", "api_key", "Access token", "PIN", "Contraseña", "secret", "clientSecret"),
+        *("OTP code", "credit card number", "cvv", "Please enter your recovery phrase", "código de seguridad"),
+    ],
+)
+def test_a_name_of_a_secret_is_one(name: str) -> None:
+    """Also in the spelling of programs."""
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("name", "max_tokens", "party size", "postal code", "Secret Santa", "key signature", "shopping list", "city"),
+        *("pinned", "Which card do you play?", "número de personas", "code review", "spinach", "keyboard"),
+    ],
+)
+def test_other_names_are_none(name: str) -> None:
+    """They are asked for."""
+    assert not names_secret(name)

@@ -173,3 +173,17 @@ def test_a_file_of_another_form_is_refused_in_plain_words(tmp_path: Path, text: 
     (tmp_path / "set.json").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match="neither"):
         datasets.load(str(tmp_path / "set.json"))
+
+
+def test_another_session_begins_after_a_pause() -> None:
+    """Turns within half an hour of each other are of one session; notes are of none."""
+    chat = {
+        "id": "c",
+        "turns": [
+            {"id": str(at), "role": "user", "at": f"2024-03-15T{time}:00+00:00", "text": "Plan"}
+            for at, time in enumerate(("09:00", "09:29", "09:59", "10:00"))
+        ],
+        "questions": [],
+    }
+    assert datasets._document(chat)[0].number_sessions() == {"0": 0, "1": 0, "2": 1, "3": 1}
+    assert datasets.load("own")[0].number_sessions() == {}

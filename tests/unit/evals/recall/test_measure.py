@@ -51,3 +51,13 @@ def test_the_area_under_the_curve_is_how_often_the_right_one_is_greater() -> Non
     assert roc_auc([0.5], [0.5, 0.5]) == 0.5
     assert roc_auc([0.1], [0.2]) == 0
     assert roc_auc([], [0.2]) == 0
+
+
+def test_session_recall_is_the_share_of_the_sessions_of_the_answer() -> None:
+    """Any unit of a right session counts, once a session; units without one have no figure."""
+    sessions = {"a": 0, "b": 1, "x": 1, "y": 2}
+    found = score_ranking(["y", "x", "x"], ["a", "b"], "kind", sessions)
+    assert found.session_recall == {5: 0.5, 10: 0.5, 20: 0.5}
+    assert score_ranking(["n"], ["n"], "kind", sessions).session_recall is None
+    means = scores_by_category([found, score_ranking(["n"], ["n"], "kind", sessions)])["all"]
+    assert (means.questions, means.session_recall[10]) == (2, 0.5)

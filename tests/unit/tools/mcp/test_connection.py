@@ -18,6 +18,8 @@ class _Wire:
     has_sessions: bool
     forgot: bool = False
     complaint: str = ""
+    wants_sign_in: bool = False
+    secrets: tuple[str, ...] = ()
 
     def open(self) -> Any:
         raise NotImplementedError

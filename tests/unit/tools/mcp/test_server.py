@@ -12,7 +12,7 @@ from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract
-from kenobot.tools.mcp.connection import ConnectionLost
+from kenobot.tools.mcp.connection import ConnectionLost, Hooks, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.server import McpServer
@@ -37,9 +37,9 @@ class Remote:
         self.changed: Callable[[], None] = lambda: None
 
     @asynccontextmanager
-    async def connect(self, changed: Callable[[], None]) -> AsyncIterator["Remote"]:
+    async def connect(self, hooks: Hooks) -> AsyncIterator["Remote"]:
         self.connects += 1
-        self.changed = changed
+        self.changed = hooks.changed
         if not self.reachable:
             raise ConnectionLost("it is away", ran=False)
         yield self
@@ -47,7 +47,7 @@ class Remote:
     async def list_tools(self) -> list[object]:
         return self.listed
 
-    async def call(self, name: str, arguments: Mapping[str, Json]) -> str:
+    async def call(self, name: str, arguments: Mapping[str, Json], inputs: Inputs | None = None) -> str:
         self.calls += 1
         result = self.results.pop(0) if self.results else "done"
         if isinstance(result, BaseException):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Principal
 from kenobot.ports.workspace import Workspace
 from kenobot.testing.tool import tool_context
@@ -406,4 +407,5 @@ async def test_a_workspace_is_chosen_by_its_name(desk: Desk, tmp_path: Path) -> 
     )
     assert await both.call("list_files", workspace="other") == "(an empty folder)"
     none = Desk(desk.work, desk.home, type(desk.context)(desk.home, desk.context.clock, "K"))
-    assert "[tools.workspaces]" in await none.call("list_files")
+    with pytest.raises(ConfigError, match=r"\[tools\.workspaces\]"):
+        none.tool("list_files")

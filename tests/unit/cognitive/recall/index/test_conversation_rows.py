@@ -232,3 +232,14 @@ async def test_the_talk_of_a_group_keeps_its_speakers(memory: Memory, text: str)
     await memory.say(text, 1, scope=HERE, answer="Noted: milk.")
     await memory.recall("milk?")
     assert [turn.speaker for turn in _known(memory, (1, 2))] == ["ann", ""]
+
+
+@pytest.mark.parametrize("people", [True, False])
+async def test_one_session_with_the_assistant_does_not_take_all_places(memory: Memory, *, people: bool) -> None:
+    """A turn of another session comes before the last of a better one; among people answers may follow each other."""
+    rooms = ("hall", "attic", "cellar", "garden", "office", "stairs")
+    one = [f"{'Ann: ' if people else ''}Plan the veranda and its paint with the {room}" for room in rooms]
+    other = f"{'Bob: ' if people else ''}Paint was bought in spring in a shop by the river, and a brush with it"
+    await talk_of(memory, one, [other])
+    found = await _found(memory, "go on with the veranda's paint")
+    assert (found.index(other) == len(rooms)) is people

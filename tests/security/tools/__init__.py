@@ -1,0 +1,1 @@
+"""Attacks that come by what tools bring, and harmless uses of the same tools."""
