@@ -99,9 +99,16 @@ def test(context: CommandContext) -> int:
         return options.FAILED
     file, digest = TrustFile(context.home.mcp, name), hash_list(seen.tools)
     for tool in seen.tools:
-        row = {"name": offered_name(name, tool.name, ()), "tool": tool.name, "description": tool.description}
-        row |= {"parameters": tool.schema, "effects": name_effects(effects_of(tool, server))}
-        options.print_row({**row, "trust": file.judge(tool), "hash": digest}, True, "")
+        row = {
+            "name": offered_name(name, tool.name, ()),
+            "tool": tool.name,
+            "description": tool.description,
+            "parameters": tool.schema,
+            "effects": name_effects(effects_of(tool, server)),
+            "trust": file.judge(tool),
+            "hash": digest,
+        }
+        options.print_row(row, True, "")
     return 0
 
 

@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 _MOST_BYTES = 1_000_000
 
-Trust = Literal["trusted", "new", "changed"]
+Trust = Literal["trusted", "untrusted", "changed"]
 
 
 class TrustFile:
@@ -37,9 +37,9 @@ class TrustFile:
         return True
 
     def judge(self, tool: DeclaredTool) -> Trust:
-        """Return whether the owner trusts a tool, or another one of its name."""
+        """Return whether the owner trusts a tool; "changed": another one of its name."""
         seen = self._hashes.get(tool.name)
-        return "new" if seen is None else "trusted" if seen == hash_tool(tool) else "changed"
+        return "untrusted" if seen is None else "trusted" if seen == hash_tool(tool) else "changed"
 
     def divide(
         self, tools: Iterable[DeclaredTool], settings: McpServerSettings
