@@ -38,7 +38,7 @@ async def running(
 
 
 async def reach(servers: McpServers, state: State, name: str = "") -> None:
-    """Return once the servers, or the one of a name, are in a state. The tools of those that are up are trusted then."""
+    """Return once the servers, or the one of a name, are in a state. Tools of servers that are up are trusted."""
     async with asyncio.timeout(30):
         while any(each.state != state for each in servers.states if name in ("", each.name)):
             await asyncio.sleep(0.005)
