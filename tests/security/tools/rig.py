@@ -224,7 +224,7 @@ def _server_tools(
     TrustFile(folder / "trusted", "mcp").save(seen)
     KeptList(folder / "cache" / "mcp", "mcp", settings).save(tuple(listed))
     servers = McpServers({"mcp": settings}, folder / "cache", folder / "trusted", EagerClock())
-    servers._servers["mcp"].call = server.call  # type: ignore[method-assign, assignment]
+    servers._servers["mcp"].call = server.call  # type: ignore[method-assign]
     return servers.list_tools(())
 
 
