@@ -38,9 +38,11 @@ from kenobot.cognitive.remember.extract.likely_change import (
     pair_features,
     telling_features,
     tellings,
+    with_names,
     word_pair_features,
 )
 from kenobot.cognitive.remember.extract.sentence_core import question_in
+from kenobot.cognitive.text.sentences import begins_with
 from kenobot.evals.life import fortnights
 from kenobot.evals.life.fortnights import Fortnight, load_fortnight
 from kenobot.evals.life.harm import Dialogue, load_harm
@@ -113,13 +115,13 @@ def example(
     message: str, said: date, standing: Sequence[StandingStatement], changed: frozenset[int], writer: str, kind: str
 ) -> Example:
     """Build an example; the features of its rows lie one behind another."""
-    told = tellings(message)
+    told, standing = tellings(message), with_names(standing)
     pairs = list[list[tuple[int, float]]]()
     for telling in told:
         for each, pair in zip(standing, pair_features(telling, said, standing), strict=True):
-            own = memory_features(each.text)
+            own = memory_features(each.read_text)
             weight = 0.5 / math.sqrt(max(1, len(own)))
-            words = word_pair_features(telling, each.text)
+            words = word_pair_features(telling, each.read_text)
             by_words = [(place, 1 / math.sqrt(len(words))) for place in words]
             pairs.append([*((place, PAIR_WEIGHT) for place in pair), *((place, weight) for place in own), *by_words])
     return Example(
@@ -235,7 +237,10 @@ def _left_open(
     if question_in(text) or any(fact.verdicts for fact in read_messages([Message(text, _SAID, 1, before)], known)):
         return None
     is_last = at == len(dialogue.says)
-    changed = [place for place, (of, told, _) in enumerate(noted) if is_last and of == number and told == dialogue.ends]
+    ended = [each.text for of, told, each in noted if is_last and of == number and told == dialogue.ends]
+    changed = [
+        place for place, text in enumerate(known) if any(text == over or begins_with(text, over) for over in ended)
+    ]
     kind, writer = source
     return example(text, _SAID, [each for _, _, each in noted], frozenset(changed), writer, kind)
 

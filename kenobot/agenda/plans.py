@@ -21,6 +21,7 @@ from kenobot.storage.connection import Connection
 
 _EACH_TIME = timedelta(days=8)  # up to which each time of a recurring reminder is an entry, and not only the next
 _DAY = timedelta(days=1)
+_FIRST_DAY, _LAST_DAY = date.min + 2 * _DAY, date.max - 2 * _DAY
 _TO_COME: tuple[JobState, ...] = ("active",)
 
 
@@ -67,9 +68,10 @@ def find_told_reminders(
 
 
 def moments_of(days: DateRange, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    """Return the first moment of some days, and the first behind them."""
-    first, behind = (datetime.combine(day, time(), zone).astimezone(UTC) for day in (days.first, days.last + _DAY))
-    return first, behind
+    """Return the first moment of some days, and the first behind them, as far as moments go in every zone."""
+    first, last = (min(max(day, _FIRST_DAY), _LAST_DAY) for day in (days.first, days.last))
+    begin, behind = (datetime.combine(day, time(), zone).astimezone(UTC) for day in (first, last + _DAY))
+    return begin, behind
 
 
 def job_entry(job: Job, due: datetime, zone: ZoneInfo, marks: tuple[Mark, ...] = ()) -> Entry:

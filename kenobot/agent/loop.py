@@ -82,6 +82,10 @@ class TurnHandler(Protocol):
         """Begin with what its turn will wait for."""
         ...
 
+    def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
+        """Note that a message came in behind the one whose turn is under way."""
+        ...
+
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with."""
         ...
@@ -312,6 +316,8 @@ class AgentLoop:
             self._stop_before(session, pending)
         if pending.inbound.kind == "edit":
             self._end_edited(session, pending)
+        if session in self._running:
+            self._turns.note_behind(self._running[session][0], pending)
         if session not in self._parked and not self._held:
             self._lanes.put(session, pending)
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))

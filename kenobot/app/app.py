@@ -67,9 +67,11 @@ from kenobot.ports.signals import (
     STARTED,
     STOPPING,
 )
+from kenobot.ports.tool import BACKGROUND
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.skills.library import READER, SkillLibrary
 from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, tool_runs, turn_steps
+from kenobot.storage import tasks as task_rows
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     from kenobot.agenda.delivery import ReminderDelivery
     from kenobot.agenda.overdue import OverdueAsker
     from kenobot.agent.turn.memory_report import MemoryReporter
+    from kenobot.agent.turn.task_worker import TaskWorker
     from kenobot.agent.turn.tool_stage import ToolStage
     from kenobot.agent.turn.toolbox import Toolbox
     from kenobot.app.background import Background
@@ -99,6 +102,7 @@ _LOADED_LATER = (
 )
 _GRACE_SECONDS = 5.0
 _BACKUP_SECONDS = 300.0  # between looks whether one is due
+_TASK_SECONDS = 30.0  # between looks for tasks whose question nobody answers
 _MENU_SECONDS = 3600.0  # between two looks whether a menu of commands is still to be set
 _CLOSE_SECONDS = 1.0
 _FINISHED_BY, _SENT_BY, _CLOSED_BY = 6.0, 8.0, 8.5  # seconds after the end was begun; then the database is closed
@@ -216,6 +220,7 @@ class App:
         reranker, expander = build_reranker(*asked), build_query_expander(*asked)
         prompts = PromptService(database, builder, self.memory_files, clock, self.embedding, reranker, expander)
         toolbox = build_toolbox(settings, self.plugins)
+        self.tasks = self._build_tasks()
         services = TurnServices(
             database=database,
             bus=self.bus,
@@ -250,6 +255,7 @@ class App:
                 self.proposal_announcer.after_command,
                 self.personal.after_command,
                 self._after_command,
+                *(() if self.tasks is None else (self.tasks.after_command,)),
             ),
             identity=identity,
             delivery=self.delivery,
@@ -261,6 +267,7 @@ class App:
             shows_drafts=settings.messages.drafts,
             media=self.media,
             tools=None if toolbox is None else self._build_tool_stage(toolbox, prompts),
+            tasks=self.tasks,
             policy=turn_policy(settings, self._model.provider_count, has_tools=toolbox is not None),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
@@ -270,6 +277,8 @@ class App:
             self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats, fragments=joins
         )
         turns = TurnRunner(services)
+        if self.tasks is not None:
+            self.tasks.attach(turns)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
 
     def _build_tool_stage(self, toolbox: "Toolbox", prompts: PromptService) -> "ToolStage":
@@ -281,6 +290,18 @@ class App:
         parts = (self.database, self.bus, self.clock, self.zone, self.redact)
         rules = self.settings.tools.rules
         return ToolStage(toolbox, *parts, prompts.search, rules, self.skills, self.channels)
+
+    def _build_tasks(self) -> "TaskWorker | None":
+        """Build what runs tasks in the background, where a tool begins them. Imported where it is enabled."""
+        tool = next((each for each in self.plugins.tools if each.name == BACKGROUND), None)
+        if tool is None or not self._calls_tools:
+            return None
+        from kenobot.agent.turn.background import TaskLimits
+        from kenobot.agent.turn.task_worker import TaskWorker
+
+        limits = TaskLimits(**dict(getattr(tool, "settings", {})))
+        parts = self.database, self.clock, self._messenger, self.access, self.redact
+        return TaskWorker(*parts, limits)
 
     def _list_unusable(self) -> list[tuple[str, str]]:
         """List which tools, workspaces and MCP servers of the settings are off, and why."""
@@ -345,6 +366,9 @@ class App:
         self.memory_files.begin()
         await self.delivery.sweep()
         await self.loop.start()
+        if self.tasks is not None:
+            self.scheduler.every(_TASK_SECONDS, "tasks", self.tasks.look)
+            self.tasks.wake()
         await self.proposal_announcer.start(self.scheduler)
         await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.plugins.provider.name)
 
@@ -425,6 +449,7 @@ class App:
         await approvals.prune(self.database, self.clock.now())
         await keyboards.prune(self.database, self.clock.now())
         await attachments.prune(self.database)
+        await task_rows.prune(self.database)
         await api_keys.prune(self.database, self.clock.now())
         rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
         if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
@@ -502,6 +527,8 @@ class App:
             await self.proposal_announcer.wait_idle()
             await self.bus.drain()
             await self.owner_alerts.under_way.wait_idle()
+            if self.tasks is not None:
+                await self.tasks.wait_idle()
             if self.delivery.queue.idle and self.loop.idle:
                 break
         await self.memory_files.wait_caught_up()
@@ -533,7 +560,8 @@ class App:
             await self._background.sleep_worker.stop()
         if self.watch is not None:
             await self.watch.stop()
-        await asyncio.gather(self.scheduler.stop(_GRACE_SECONDS), self.loop.stop(_GRACE_SECONDS))
+        tasks = () if self.tasks is None else (self.tasks.stop(_GRACE_SECONDS),)
+        await asyncio.gather(self.scheduler.stop(_GRACE_SECONDS), self.loop.stop(_GRACE_SECONDS), *tasks)
 
     async def _send_last(self) -> None:
         """Send what is on its way, and stop what works beside the turns."""

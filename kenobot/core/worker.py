@@ -89,6 +89,11 @@ class TaskSet:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    @property
+    def idle(self) -> bool:
+        """Return whether no task is under way."""
+        return not self._tasks
+
     async def wait_idle(self) -> None:
         """Return once no task is under way."""
         while self._tasks:

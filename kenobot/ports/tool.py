@@ -11,6 +11,9 @@ from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.tool_input import GivenInput
 
+BACKGROUND = "background"
+"""The name of the tool that has the request of a turn done as a task in the background."""
+
 ArgumentsT = TypeVar("ArgumentsT", bound=BaseModel)
 
 
@@ -25,7 +28,7 @@ def _shorten(schema: dict[str, Any]) -> None:
         if len(kinds) == 1:
             del each["anyOf"]
             each.update(kinds[0])
-        for key in ("title", "minLength", "maxLength", "maxItems"):
+        for key in ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum"):
             each.pop(key, None)
         if not each.get("default", True):
             del each["default"]

@@ -150,11 +150,13 @@ def close_approval(connection: Connection, approval: int, state: ApprovalState, 
 def withdraw_calls(connection: Connection, session: str, at: datetime, since: int = 0, account: str = "") -> bool:
     """Close the questions of a session whether tool calls may run; return whether any was open.
 
-    since: the inbox row from whose answer on. account: put to this one alone; "" for all.
+    since: the inbox row from whose answer on. account: put to this one alone; "" for all. Those of tasks stay: a task
+    goes on until it is cancelled.
     """
     cursor = connection.execute(
         "UPDATE approval SET state = 'denied' WHERE session = ? AND kind = ? AND state IN ('open', 'replaced') "
-        "AND expires > ? AND json_extract(payload, '$.asked') >= ? AND ? IN ('', account)",
+        "AND expires > ? AND json_extract(payload, '$.asked') >= ? AND ? IN ('', account) "
+        "AND json_extract(payload, '$.task') IS NULL",
         (session, TOOL_CALL, at.isoformat(), since, account),
     )
     return cursor.rowcount > 0

@@ -76,6 +76,16 @@ def add_rows(connection: Connection, message: int, attachments: Sequence[Attachm
     connection.executemany("INSERT INTO attachment (inbox_id, number, state) VALUES (?, ?, ?)", rows)
 
 
+def copy_rows(connection: Connection, message: int, to: int) -> None:
+    """Copy what became of the attachments of a message and its fragments, so that another keeps their bytes in use."""
+    connection.execute(
+        "INSERT INTO attachment (inbox_id, number, state, mime, digest, text, problem) "
+        "SELECT ?, row_number() OVER (ORDER BY inbox_id, number) - 1, state, mime, digest, text, problem "
+        "FROM attachment WHERE inbox_id IN (SELECT id FROM inbox WHERE id = ? OR joined_to = ?)",
+        (to, message, message),
+    )
+
+
 def load_rows(connection: Connection, message: int) -> dict[int, AttachmentRow]:
     """Load the attachments of a message by their number."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM attachment WHERE inbox_id = ? ORDER BY number", (message,))

@@ -16,7 +16,7 @@ SELECT max(at) FROM (
 """
 _OLDEST_WAITING = """
 SELECT min(at) FROM (
-  SELECT min(received_at) AS at FROM inbox WHERE state IN ('pending', 'claimed')
+  SELECT min(received_at) AS at FROM inbox WHERE state IN ('pending', 'claimed') AND kind != 'task'
   UNION ALL SELECT min(created_at) FROM outbox WHERE state = 'pending'
 )
 """

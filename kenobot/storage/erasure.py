@@ -41,6 +41,7 @@ _DROP_REMINDERS = (  # with the occurrences of a job
     "DELETE FROM job WHERE scope = ? AND instr(text, ?)",
     "DELETE FROM wish WHERE scope = ? AND instr(text || char(10) || cue, ?)",
 )
+_BLANK_TITLES = ("UPDATE task SET title = '' WHERE inbox_id = ?", "UPDATE task SET title = '' WHERE origin = ?")
 _DROP_RUNS = "DELETE FROM tool_run WHERE inbox_id = ?"
 _DROP_CALLS = (
     "DELETE FROM tool_run WHERE instr(call, ?) OR instr(told, ?)",
@@ -65,6 +66,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("wish", "cue", "a standing wish (row {})"),
     ("turn_step", "payload", "a turn under way (message {})"),
     ("approval", "payload", "an open question (row {})"),
+    ("task", "title", "task {}"),
     ("tool_run", "call", "a call of a tool (message {})"),
     ("tool_run", "told", "a result of a tool (message {})"),
     ("tool_grant", "call", "a call of a tool that is allowed (row {})"),
@@ -107,7 +109,9 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
     letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
     letters += sum(connection.execute(_BLANK_KEPT, (line, _spell(line))).rowcount for line in _lines(wordings))
-    letters += sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in (_DROP_ASKED, _DROP_RUNS))
+    letters += sum(
+        connection.execute(sql, (turn,)).rowcount for turn in turns for sql in (_DROP_ASKED, _DROP_RUNS, *_BLANK_TITLES)
+    )
     letters += sum(
         connection.execute(sql, (_spell(line), _spell(line))).rowcount
         for line in _lines(wordings)
@@ -118,6 +122,8 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     )
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
     prompts += sum(connection.execute(_BLANK_NOTES, (line,)).rowcount for line in _lines(wordings))
+    for line in _lines(wordings):
+        connection.execute("UPDATE task SET title = '' WHERE instr(title, ?)", (line,))
     return ErasureResult(tuple(row[0] for row in rows), letters, prompts)
 
 

@@ -1,5 +1,7 @@
 """Store messages that came in, before they are acknowledged: one row a message, unique by (channel, external id).
 
+A row of kind "task" is the work of a task in the background, which no chat waits for.
+
 pending → claimed → answered | failed | expired | dead, or dropped on arrival. A claim counts an attempt, and the
 attempt's number fences: only the latest claim of a row may finish it. A claim that comes to nothing through no fault of
 the message, because the process stops or the model is out of reach, is given back and does not count.
@@ -38,7 +40,7 @@ _MOST_FRAGMENTS = 20
 _LATELY = 1000  # messages among which one is looked for that is brought again
 _SAME_TIME = timedelta(minutes=2)  # by two clocks
 # "+": else SQLite reads all that was ever kept, to have it in order
-OPEN_SHORT = "state IN ('pending', 'claimed') AND length(text) <= ? ORDER BY +id"
+OPEN_SHORT = "state IN ('pending', 'claimed') AND kind != 'task' AND length(text) <= ? ORDER BY +id"
 _STOPPED = "stopped by its sender"
 _EDITED = "edited by its sender"
 _BY_ID = "FROM inbox WHERE channel = ? AND external_id = ?"
@@ -235,7 +237,7 @@ class Inbox:
         """
 
         def work(connection: Connection) -> list[PendingMessage]:
-            where = "session = ? AND id > ? AND state IN ('pending', 'claimed') ORDER BY id LIMIT ?"
+            where = "session = ? AND id > ? AND state IN ('pending', 'claimed') AND kind != 'task' ORDER BY id LIMIT ?"
             rows = connection.execute(
                 f"SELECT joined_to, {_COLUMNS} FROM inbox WHERE {where}", (head.session, head.id, _MOST_FRAGMENTS)
             ).fetchall()
@@ -272,7 +274,7 @@ class Inbox:
                 _pending(row)
                 for row in connection.execute(
                     f"SELECT {_COLUMNS} FROM inbox WHERE session = ? AND id > ? AND state IN ('pending', 'claimed') "
-                    "ORDER BY id LIMIT ?",
+                    "AND kind != 'task' ORDER BY id LIMIT ?",
                     (session, after, limit),
                 )
             ]
@@ -283,7 +285,7 @@ class Inbox:
         return await self._database.read(
             lambda connection: dict(
                 connection.execute(
-                    "SELECT session, count(*) FROM inbox WHERE state IN ('pending', 'claimed') "
+                    "SELECT session, count(*) FROM inbox WHERE state IN ('pending', 'claimed') AND kind != 'task' "
                     "GROUP BY session ORDER BY min(id)"
                 ).fetchall()
             )
@@ -447,10 +449,23 @@ def newest_private(connection: Connection, limit: int) -> Iterator[tuple[str, st
 def was_stopped(connection: Connection, session: str, message: int, sender: str = "") -> bool:
     """Return whether the message before this one in its session was stopped. sender: whose count; "" for all."""
     row = connection.execute(
-        "SELECT reason FROM inbox WHERE session = ? AND id < ? AND ? IN ('', sender) ORDER BY id DESC LIMIT 1",
+        "SELECT reason FROM inbox WHERE session = ? AND id < ? AND ? IN ('', sender) AND kind != 'task' "
+        "ORDER BY id DESC LIMIT 1",
         (session, message, sender),
     ).fetchone()
     return row is not None and row[0] == _STOPPED
+
+
+def add_task_message(connection: Connection, inbound: Inbound, origin: int, trace: str, at: datetime) -> int | None:
+    """Store the work of a task, inside the transaction that begins it; None where its message began one before.
+
+    Chats do not take it up. Its attachments have been read: their words stand in its own.
+    """
+    row = _columns(inbound, at.isoformat(), "") | {"trace": trace, "state": "pending", "attempts": 0, "digest": ""}
+    number = _insert(connection, row)
+    if number is not None and inbound.attachments:
+        attachment_rows.copy_rows(connection, origin, number)
+    return number
 
 
 def is_claimed(connection: Connection, message: int, attempt: int) -> bool:
@@ -503,7 +518,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
 def _pending(row: tuple[Any, ...]) -> PendingMessage:
     number, channel, external, chat, sender, name, private, forwarded, text, sent_at, trace, attempts = row[:12]
     retried, kind, reply_to, target, value, thread, attachments, platform_id, quoted, author = row[12:]
-    brings_words = kind in ("message", "edit")
+    brings_words = kind in ("message", "edit", "task")
     inbound = Inbound(
         channel=channel,
         external_id=external,

@@ -26,7 +26,7 @@ def count_mail(connection: Connection, at: datetime, of: tuple[str, str] | None 
         sql = f"SELECT count(*) FROM {table} WHERE {where}{where_of}"
         return int(connection.execute(sql, (*values, *values_of)).fetchone()[0])
 
-    waiting = count("inbox", "state IN ('pending', 'claimed')")
+    waiting = count("inbox", "state IN ('pending', 'claimed') AND kind != 'task'")
     undelivered = count("outbox", "state = 'pending' AND not_before <= ?", at.isoformat())
     return MailCounts(waiting, undelivered, count("inbox", "state = 'dead'") + count("outbox", "state = 'dead'"))
 

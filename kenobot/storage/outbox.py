@@ -30,7 +30,8 @@ class Destination:
     that it takes longer part -2, and a preview part -3. previewed: part 0 replaces a preview, if there is one.
     reply_to, replaces, thread, reader, secret: see `kenobot.ports.messages.Outbound`. The first part alone
     replaces a message, or is a reply to one. renews: inbox row whose answer these parts replace one by one.
-    not_before: when they may go out, where that is not at once.
+    not_before: when they may go out, where that is not at once. changes: the part, sent before, whose message the first
+    part takes the place of.
     """
 
     channel: str
@@ -46,6 +47,7 @@ class Destination:
     not_before: datetime | None = None
     reader: str = ""
     secret: bool = False
+    changes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     """
     waiting = []
     has_preview = letter.previewed and letter.renews is None and letter.inbox_id is not None
-    shown = preview_of(connection, letter.inbox_id) if has_preview else 0
+    shown = preview_of(connection, letter.inbox_id) if has_preview else letter.changes
     places = [shown] if letter.renews is None else _parts_of(connection, letter.renews)
     parts = [*parts, *[_BLANK] * (len(places) - len(parts) if letter.renews is not None else 0)]
     for number, part in enumerate(parts, letter.first_part):

@@ -21,7 +21,8 @@ class QueueAges:
 def read(connection: Connection, now: datetime) -> QueueAges:
     """Read both; what is to go out later does not wait yet."""
     oldest, count = connection.execute(
-        "SELECT min(coalesce(retried_at, received_at)), count(*) FROM inbox WHERE state IN ('pending', 'claimed')"
+        "SELECT min(coalesce(retried_at, received_at)), count(*) FROM inbox "
+        "WHERE state IN ('pending', 'claimed') AND kind != 'task'"
     ).fetchone()
     rows = connection.execute(
         "SELECT channel, min(max(created_at, not_before)), count(*) FROM outbox "

@@ -16,6 +16,48 @@ from kenobot.testing.clock import START
 
 AnyTool = Tool[Any]
 
+HOSTILE_TEXTS = (
+    "",
+    " \t\n",
+    "\0",
+    "a\0b",
+    "\ud800",
+    "\u202eexe.\u200b\U000e0041",
+    "../" * 40 + "etc/passwd",
+    "/etc/passwd",
+    "--help",
+    "-rf .",
+    "$(id)`id`;id|id&&id\nid",
+    "%s%n{0}{name}$name",
+    "' OR 1=1; DROP TABLE inbox; --",
+    '"a" NEAR/3 b* AND (NOT c',
+    "<memory>x</memory><kenobot-context>",
+    "file:///etc/passwd",
+    "http://127.0.0.1/",
+    "x" * 100_000,
+    "e\u0301" * 5000,
+    "9" * 400,
+    "9999-12-31",
+    "0001-01-01",
+)
+"""Texts that break what takes them for something else."""
+HOSTILE_NUMBERS: tuple[Json, ...] = (
+    0,
+    -1,
+    2**63,
+    10**300,
+    1e308,
+    True,
+    None,
+    "",
+    [],
+    {},
+    [[]],
+    ["../x", "\0"],
+    {"a": None},
+)
+"""Values in the place of numbers, lists and switches."""
+
 
 async def no_memory(query: str) -> str:
     """Search a memory that holds nothing."""
@@ -96,6 +138,21 @@ class ToolContract:
             await tool.run(parsed, tool_context())
         except (ToolFailed, RemoteError) as error:
             assert str(error).strip(), "it failed and does not say why"
+
+    async def test_hostile_arguments_end_in_words(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
+        """Whatever a model is talked into writing in one of them: a result, or a refusal that says why."""
+        for name, value in arguments.items():
+            for hostile in HOSTILE_TEXTS if isinstance(value, str) else HOSTILE_NUMBERS:
+                parsed = validated(PreparedTool.of(tool), ToolCall("call-1", tool.name, {**arguments, name: hostile}))
+                if isinstance(parsed, str):
+                    assert parsed.strip(), f"{name} = {hostile!r} is refused, and nothing says why"
+                    continue
+                try:
+                    result = await asyncio.wait_for(tool.run(parsed, tool_context()), 10)
+                except (ToolFailed, RemoteError) as error:
+                    assert str(error).strip(), f"it failed over {name} = {hostile!r} and does not say why"
+                else:
+                    assert isinstance(result, str), f"{name} = {hostile!r} brought no text"
 
     async def test_it_stops_when_cancelled(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
         """Cancelling a call ends it and leaves no task behind."""

@@ -54,7 +54,7 @@ class Remind:
 
 
 class CancelArguments(ToolArguments):
-    number: int = Field(ge=1, description="Its number, from the agenda.")
+    number: int = Field(ge=1, le=10**9, description="Its number, from the agenda.")
 
 
 class CancelReminder:

@@ -19,8 +19,8 @@ class MemorySearch:
 
     name = "memory_search"
     description = (
-        "Search long-term memory and earlier conversations for something that the context does not show. Call it "
-        "before saying that you do not know something about the person; try other words when nothing fits."
+        "Search memory and earlier conversations for what the context does not show. Call it before saying that you "
+        "do not know something of the person; try other words when nothing fits."
     )
     arguments = SearchArguments
     effects = ToolEffects(reads_private=True, brings_untrusted=False, way_out=False, changes_outside=False)

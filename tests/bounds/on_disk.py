@@ -127,6 +127,12 @@ TABLES = (
         "housekeeping",
         "tests/unit/storage/test_tool_runs.py::test_calls_are_dropped_after_a_month",
     ),
+    Bound(
+        "table:task",
+        "as long as its message is in the inbox",
+        "housekeeping",
+        "tests/unit/storage/test_tasks.py::test_a_task_is_dropped_with_its_message",
+    ),
     Bound("table:tool_grant", "one row a call that the owner allowed for good", "the unique call", _GROWS),
     Bound(
         "table:keyboard",

@@ -1,12 +1,15 @@
 """The shipped tools, and a small one, keep to the contract of tools."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from kenobot.agent.turn.more_tools import FindTool
 from kenobot.agent.turn.toolbox import PreparedTool
+from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.provider import Json
@@ -14,6 +17,7 @@ from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
+from kenobot.tools.background import Background, BackgroundSettings
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
@@ -46,6 +50,20 @@ class CountLetters:
         return str(sum(map(str.isalpha, arguments.text)))
 
 
+class TestBackground(ToolContract):
+    """The tool by which a model has something done in the background."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        """Reaches nothing: the core begins the task."""
+        return Background(BackgroundSettings())
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        """None: the turn is what is to be done."""
+        return {}
+
+
 class TestCountLetters(ToolContract):
     """The suite, run on a tool of the test's own."""
 
@@ -73,6 +91,19 @@ class TestReadSkill(ToolContract):
         return {"name": "forms", "file": "more.md", "part": 2}
 
 
+class TestFindTool(ToolContract):
+    """Finds a tool that is not offered."""
+
+    @pytest.fixture
+    def tool(self) -> AnyTool:
+        letters: AnyTool = CountLetters()
+        return FindTool(lambda _: [PreparedTool.of(letters).spec])
+
+    @pytest.fixture
+    def arguments(self) -> dict[str, Json]:
+        return {"query": "letters"}
+
+
 class TestClock(ToolContract):
     """Reaches the machine's zones."""
 
@@ -97,7 +128,7 @@ class TestMemorySearch(ToolContract):
         return {"query": "la dentista"}
 
 
-class TestReadAgenda(ToolContract):
+class TestAgenda(ToolContract):
     """Reads an agenda with one reminder."""
 
     @pytest.fixture
@@ -301,3 +332,10 @@ def _told_tokens(*tools: AnyTool) -> int:
 async def test_a_tool_that_declares_nothing_can_do_everything() -> None:
     """The guard must not believe in what nobody promised."""
     assert ToolEffects() == ToolEffects(True, True, True, True)
+
+
+def test_every_tool_that_ships_has_its_contract() -> None:
+    """A new entry point needs a class here, of its name."""
+    shipped = {name for name in plugins.names("kenobot.tools") if not plugins.is_foreign("kenobot.tools", name)}
+    tested = {re.sub(r"(?<!^)([A-Z])", r"_\1", name.removeprefix("Test")).lower() for name in globals()}
+    assert shipped - tested == set()

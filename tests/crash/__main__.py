@@ -17,6 +17,7 @@ from tests.crash import (
     disks,
     edit_kills,
     fsync_kills,
+    hands_kills,
     io_errors,
     kills,
     limits,
@@ -60,7 +61,7 @@ def scenarios(kill_count: int, messages: int) -> dict[str, Scenario]:
         return [await edit_kills.play(lab)]
 
     async def kills_with_tools(lab: Lab) -> Sequence[Line]:
-        return [await tool_kills.play(lab)]
+        return [await tool_kills.play(lab), await tool_kills.play_tasks(lab), await hands_kills.play(lab)]
 
     async def kills_with_all(lab: Lab) -> Sequence[Line]:
         return [await mixed_kills.play(lab)]

@@ -16,3 +16,10 @@ async def test_tools_outlive_kills(lab: Lab) -> None:
     line = await tool_kills.play(lab, kills=2, burst=4)
     assert line.broken == []
     assert line.times == 2
+
+
+async def test_tasks_outlive_kills(lab: Lab) -> None:
+    """Each has one result, and what may happen once happens once or is told as unknown."""
+    line = await tool_kills.play_tasks(lab, kills=1, burst=2)
+    assert line.broken == []
+    assert line.times == 1

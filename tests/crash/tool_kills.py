@@ -1,6 +1,7 @@
-"""Random seeded `kill -9` while the model calls tools, one of which may happen only once."""
+"""Random seeded `kill -9` while the model calls tools, one of which may happen only once: in turns and in tasks."""
 
 import asyncio
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -8,11 +9,12 @@ from tests.crash import posting
 from tests.crash.checker import check
 from tests.crash.posting import POSTED
 from tests.crash.table import Line
-from tests.crash.world import Lab, World
+from tests.crash.world import Lab, World, has_work, until
 
 _CHATS = 4
 _LONGEST_LIFE = 0.9  # seconds after `ready`
 _SETTINGS = '\n[loop]\nchat_backlog = 10000\n[plugins]\nenabled = ["posting"]\n'
+_RESULT = re.compile(r"(?:Task|La tarea) \d+ .+\n\n(?P<answer>answer \d+ to (?P<tag>m\d+))")
 _PROJECT = """
 [project]
 name = "posting"
@@ -27,7 +29,7 @@ async def play(lab: Lab, kills: int = 30, burst: int = 6) -> Line:
     line = Line("`kill -9` at seeded random moments while the model calls tools, one of which may happen only once")
     async with lab.world("tool kills", _CHATS, extra=_SETTINGS) as world:
         world.model.calls_tools = True
-        _install(world.home / "plugins" / "posting")
+        install(world.home / "plugins" / "posting")
         for life in range(kills):
             await world.say(burst)
             await world.bot.start()
@@ -46,7 +48,40 @@ async def play(lab: Lab, kills: int = 30, burst: int = 6) -> Line:
     return line
 
 
-def _install(folder: Path) -> None:
+async def play_tasks(lab: Lab, kills: int = 20, burst: int = 3) -> Line:
+    """Have `burst` things done in the background in each life, and kill the bot after a random moment."""
+    line = Line("`kill -9` at seeded random moments while tasks in the background call tools")
+    async with lab.world("task kills", _CHATS, extra=f'{_SETTINGS}[tools]\nenabled = ["background"]\n') as world:
+        world.model.calls_tools = True
+        install(world.home / "plugins" / "posting")
+        for life in range(kills):
+            for _ in range(burst):
+                await world.say_this("apples. Do that in the background.")
+            await world.bot.start()
+            await asyncio.sleep(world.rng.uniform(0.0, _LONGEST_LIFE))
+            await world.bot.kill()
+            lab.progress(f"{life + 1} of {kills} kills with tasks under way")
+        await world.bot.start()
+        if not await until(lambda: not _told_wrongly(world) and not has_work(world.home), 300):
+            line.broken.append(f"tasks are left {''.join(world.bot.log[-5:])}")
+        if code := await world.bot.terminate():
+            line.broken.append(f"exit code {code} after SIGTERM")
+        line.times, line.messages = kills, len(world.tags)
+        line.broken += [*_told_wrongly(world), *await asyncio.to_thread(_wrong, world, kills)]
+        line.notes.append(f"{len(world.model.told_unknown)} calls broken off and told as such")
+    return line
+
+
+def _told_wrongly(world: World) -> list[str]:
+    """Compare the results that people got with what was asked for: one each, which a kill may have sent again."""
+    told: dict[str, set[str]] = {tag: set() for tag in world.tags}
+    for each in world.telegram.sent:
+        if (found := _RESULT.fullmatch(each.text)) is not None:
+            told[found["tag"]].add(found["answer"])
+    return [f"{tag} has {len(answers)} results" for tag, answers in sorted(told.items()) if len(answers) != 1]
+
+
+def install(folder: Path) -> None:
     """Put the two tools into a home."""
     folder.mkdir(mode=0o700, parents=True)
     for file, text in {"posting.py": Path(posting.__file__).read_text("utf-8"), "pyproject.toml": _PROJECT}.items():

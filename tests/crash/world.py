@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -39,14 +39,15 @@ class Model(StandIn):
     """Answers each message by its tag and the number of the call, so that two answers to one message never look alike.
 
     calls: how often it was asked about each message. A script may add delays, faults, and an `aside` after the answer.
-    calls_tools: it answers a message once it has seen what the tools of `posting` returned. told_unknown: messages
-    whose call was broken off by a kill.
+    calls_tools: it answers a message once it has seen what the tools of `posting` returned. call_of: name and arguments
+    of the tool that it calls before `look`. told_unknown: messages whose call was broken off by a kill.
     """
 
     def __init__(self) -> None:
         super().__init__([])
         self.calls: Counter[str] = Counter()
         self.calls_tools = False
+        self.call_of: Callable[[str], tuple[str, Mapping[str, Any]]] = lambda tag: ("post", {"tag": tag})
         self.told_unknown: set[str] = set()
         self._number = 0
 
@@ -58,8 +59,8 @@ class Model(StandIn):
         if tag is None:
             return entry
         if self.calls_tools and f"seen {tag}" not in said:
-            arguments = json.dumps({"tag": tag})
-            named = [{"id": f"t{name}", "name": name, "arguments": arguments} for name in ("post", "look")]
+            calls = (self.call_of(tag), ("look", {"tag": tag}))
+            named = [{"id": f"t{name}", "name": name, "arguments": json.dumps(given)} for name, given in calls]
             return {**entry, "reply": "", "calls": named}
         if "not known whether it happened" in said:
             self.told_unknown.add(tag)

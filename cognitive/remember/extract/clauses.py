@@ -8,15 +8,22 @@ _STARTS = load_phrases("kenobot.cognitive.remember.extract", "likely_change.toml
 _BETWEEN = lazy.regex(
     rf"(?P<mark>[.!?;]+\s+|,\s+(?:and\s+|but\s+|y\s+|e\s+|pero\s+)?|\s+(?:and|but|y|e|pero)\s+)(?=(?i:{_STARTS})(?!\w))"
 )
+_NAMED = lazy.regex(  # "we have one car, a Skoda", "vamos a la playa, a Mar de Ajó"
+    r"(?i:an?|the|my|our|el|la|los|las|una?|mis?|nuestr[oa]s?)\s[\w'-]+(?:\s(?:de|del|of)\s[\w'-]+){0,2}\W*(?=\Z|,)"
+)
 _ONLY_NAMES = lazy.regex(r"\A(?:(?i:my|our|the|mis?|nuestr[oa]s?|el|la|los|las)\s)?[\w'-]+(?:,\s[A-ZÁÉÍÓÚÑ][\w-]+)?\Z")
 
 
 def split_clauses(text: str) -> list[str]:
     """Split a statement where a clause of its own begins; each as it is written, with what stands before the next.
 
-    What only names somebody is no clause: "mi mujer, Rosalía", "my wife and I".
+    What only names somebody or something is no clause: "mi mujer, Rosalía", "my wife and I", "one car, a Skoda".
     """
-    ends = [found.start() for found in _BETWEEN.finditer(text) if not _ONLY_NAMES.match(text[: found.start()])]
+    ends = [
+        found.start()
+        for found in _BETWEEN.finditer(text)
+        if not _ONLY_NAMES.match(text[: found.start()]) and not _NAMED.match(text, found.end())
+    ]
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 

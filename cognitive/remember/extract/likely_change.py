@@ -13,7 +13,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache
 from importlib import resources
@@ -56,10 +56,10 @@ WORD_PAIRS = 1 << 16
 SCALE = 24.0
 """What a weight of one is stored as; a byte holds up to 127."""
 
-ASKS_FROM = -0.7
-"""Log odds of a change from which a question is worth its trouble: seven of ten are right, by dialogues kept aside."""
+ASKS_FROM = -0.1
+"""Log odds of a change from which a question is worth its trouble: three of four are right, by writers kept aside."""
 
-ASKS_FROM_BOTH = -0.4
+ASKS_FROM_BOTH = 0.15
 """The same, of the log odds where vectors tell as well."""
 
 PAIR_WEIGHT = 0.3
@@ -71,6 +71,7 @@ _MOST_SENTENCES = 4
 _MOST_WORDS = 24
 _ALIKE = 4  # letters with which two words begin that may be one: Dani and Daniela
 _SENTENCES = lazy.regex(r"(?<=[.!?…])\s+|\n+|;\s+")
+_PRONOUN = lazy.regex(r"\b(?:s?he|him|hers?|his|they|them|theirs?|it|its|les?|sus?|ellas?|ellos)\b")
 _TIME = lazy.regex(
     r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?[ap]m\b|\b\d{1,2} ?hs?\b|\b(?:a las?|at|from|till|hasta las?) \d{1,2}\b(?! de\b)"
     r"|\bhalf (?:past )?\w+|\by (?:media|cuarto)\b|o'clock|\bnoon\b|mediodia"
@@ -98,12 +99,19 @@ _NAME = lazy.regex(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w'-]+|\A[A-ZÁÉÍÓÚÑ][
 class StandingStatement:
     """What memory has, for the question whether a message changes it. due: the day it is due, YYYY-MM-DD, "" for none.
 
-    category: of the memory; see `kenobot.ports.memory`.
+    category: of the memory; see `kenobot.ports.memory`. names: of whom it tells, where its text has "she" or "le".
     """
 
     text: str
     due: str = ""
     category: str = "fact"
+    names: str = ""
+
+    @property
+    def read_text(self) -> str:
+        """The text up to where it is read, and the names."""
+        text = self.text[:_LONGEST]
+        return f"{text} ({self.names})" if self.names else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +142,31 @@ def find_changed(
     """
     if not standing or not is_telling(message):
         return None
+    standing = with_names(standing)
     if is_plain_telling(message) and (plain := _find_plainly_changed(message, standing)) is not None:
         return plain
     likely = most_likely(message, said, standing, meanings)
-    if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])):
+    if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].read_text)):
         return None
     signs = signs_of(likely, message, standing, meanings)
     logit = logit_of(signs, with_meaning=bool(meanings)) + leaning
     return likely.place if logit >= (ASKS_FROM_BOTH if meanings else ASKS_FROM) else None
+
+
+def with_names(standing: Sequence[StandingStatement]) -> list[StandingStatement]:
+    """Return statements, oldest first, in which one of "she" or "le" has the names of the one before it as well."""
+    found: list[StandingStatement] = []
+    names: frozenset[str] = frozenset()
+    for each in standing:
+        text = each.text[:_LONGEST]
+        plain, people = fold(text), read_signs(text).people
+        own = frozenset(name for name in people if not _PRONOUN.fullmatch(name))
+        if names and (_PRONOUN.match(plain) or (not own and _PRONOUN.search(plain))):
+            found.append(replace(each, names=" ".join(sorted(names))))
+        else:
+            found.append(each)
+            names = own
+    return found
 
 
 def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -> int | None:
@@ -150,7 +175,7 @@ def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -
     plain = (
         at
         for at, each in enumerate(standing)
-        if _is_plainly_changed(told, read_signs(each.text[:_LONGEST]))
+        if _is_plainly_changed(told, read_signs(each.read_text))
         or any(gives_other_value(telling, each.text) for telling in said_alone)
     )
     return max(plain, default=None)
@@ -164,7 +189,7 @@ def signs_of(
     likely: LikelyChange, message: str, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
 ) -> dict[str, float]:
     """Return the signs by which it is judged whether to ask, each with its value. meanings: see `find_changed`."""
-    told, known = read_signs(likely.telling), read_signs(standing[likely.place].text[:_LONGEST])
+    told, known = read_signs(likely.telling), read_signs(standing[likely.place].read_text)
     found = dict.fromkeys(compare(told, known), 1.0)
     found |= {f"reserve {name}": 1.0 for name in read_reserves(message)}
     found[f"among {_bin(len(standing), 2, 3, 5, 10, 30)}"] = 1.0
@@ -223,9 +248,9 @@ def _logits(telling: str, said: date, standing: Sequence[StandingStatement]) -> 
     return [
         (
             shared
-            + _of_memory(each.text)
+            + _of_memory(each.read_text)
             + PAIR_WEIGHT * sum(map(weights.__getitem__, pair))
-            + _of_words(telling, each.text)
+            + _of_words(telling, each.read_text)
         )
         / SCALE
         for each, pair in zip(standing, pairs, strict=True)
@@ -246,7 +271,7 @@ def telling_features(telling: str) -> frozenset[int]:
 
 def memory_features(text: str) -> tuple[int, ...]:
     """Return the hashes of what a memory is, from `BUCKETS` on; each weighs a half by the root of their number."""
-    read = _read(text[:_LONGEST])
+    read = _read(text)
     names = [*(f"n {max(found)}" for found in read.by_word.values()), *(f"of {kind}" for kind in read.kinds)]
     return tuple(BUCKETS + _hash(name) for name in names)
 
@@ -254,7 +279,7 @@ def memory_features(text: str) -> tuple[int, ...]:
 def pair_features(telling: str, said: date, standing: Sequence[StandingStatement]) -> Iterator[list[int]]:
     """Iterate over the hashes of each statement beside a telling, from `BUCKETS` on; each weighs `PAIR_WEIGHT`."""
     told = _read(telling)
-    texts = [_read(each.text[:_LONGEST]) for each in standing]
+    texts = [_read(each.read_text) for each in standing]
     counts = Counter(stem for text in texts for stem in text.stems)
     shared = [text.shared(told) for text in texts]
     weights = [
@@ -277,7 +302,7 @@ def pair_features(telling: str, said: date, standing: Sequence[StandingStatement
 
 def word_pair_features(telling: str, text: str) -> list[int]:
     """Return the hashes of each word of a telling beside each of a memory; see `_of_words` for what they weigh."""
-    known = _read(text[:_LONGEST]).as_memory
+    known = _read(text).as_memory
     return [_FIRST_PAIR + ((one + other >> _SHIFT) & _MASK) for one in _read(telling).as_telling for other in known]
 
 

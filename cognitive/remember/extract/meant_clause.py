@@ -8,7 +8,9 @@ from kenobot.cognitive.remember.extract.likely_change import StandingStatement, 
 from kenobot.core import lazy
 
 _LEAD = 0.2  # of the probability of a clause over the next, from which it alone is meant
-_GOES_ON = lazy.regex(r"(?i:it(?:'s)?|its|ha(?:s|ve) been|been)(?!\w)")  # of the thing that the clause before names
+_GOES_ON = lazy.regex(
+    r"(?i:it(?:'s)?|its|ha(?:s|ve) been|been|who(?:se)?(?:'s)?|which|where|que|quien(?:es)?|cuy[oa]s?|donde)(?!\w)"
+)  # of the thing that the clause before names
 
 
 def find_clause(message: str, said: date, text: str) -> str:

@@ -21,6 +21,8 @@ _STAYS = lazy.regex(rf"(?<!\w)(?:{_ROWS['stays']})(?!\w)")
 _IS = lazy.regex(r"\s(?:is|are|es|son)\s")
 _PHRASE = lazy.regex(rf"\s(?:{_ROWS['next']})\s")
 _ENDS_OPEN = lazy.regex(rf"(?<!\w)(?:{_ROWS['next']}|de|of)\Z")
+_ENDS_IN_VERB = lazy.regex(rf"(?<!\w)(?:{_ROWS['verbs']})\Z")
+_COMPANY = lazy.regex(r"(?:with|con)\s")
 _MARKS = r"\s*[,;]\s+(?:(?:and|but|y|e|pero)\s)?|\s(?:and|but|y|e|pero)\s(?!(?:media|cuarto|pico)\b)"
 _PART = lazy.regex(_MARKS)
 _PARTS = lazy.regex(rf"{_MARKS}|\s(?=(?:with|con)\s)")  # and who is with them
@@ -46,7 +48,12 @@ def tells_more(text: str, message: str) -> bool:
         return True
     told = read_signs(message)
     parts = [part for part in _PARTS.split(fold(text)) if part]
-    return len(parts) > 1 and any(_is_apart(read_signs(part), told) for part in parts)
+    return len(parts) > 1 and any(_is_company(part, told) or _is_apart(read_signs(part), told) for part in parts)
+
+
+def _is_company(part: str, told: Signs) -> bool:
+    """Return whether a part names the people of whom a message tells: what the others do may go on without them."""
+    return _COMPANY.match(part) is not None and bool(read_signs(part).stems & told.stems)
 
 
 def _is_apart(part: Signs, told: Signs) -> bool:
@@ -70,6 +77,8 @@ def without_value(text: str, message: str, *, is_part: bool = False) -> str:
     for start, end in sorted({span for found in spans for span in found}, reverse=True):
         left = _cut_part(left, start, end) or _cut_phrase(left, start, end)
     is_clear = bool(spans) and all(len(found) == 1 for found in spans) and left != text and not left.endswith("'s")
+    if not is_part and _ENDS_IN_VERB.search(fold(left)) is not None:
+        return ""
     least = _LEAST if is_part or _PHRASE.search(fold(left)) else _LEAST_TO_TELL
     return left if is_clear and (_count_meant(left) >= least or read_signs(left).values) else ""
 

@@ -110,7 +110,9 @@ def _find_kept(asked: ChangePayload, text: str, message: str, *, is_part: bool) 
     if asked.whole:
         return ""
     said = asked.clause or text
-    return without_value(said, message, is_part=is_part) or lost_relative(said, message)
+    if (left := without_value(said, message, is_part=is_part)) or is_part:
+        return left
+    return "" if tells_more(said, message) else lost_relative(said, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:
@@ -136,8 +138,6 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
 
 
 def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
-    """Return the memories of the same message that begin with what a memory says and go on about it."""
-    told = set(old.source_message_ids)
+    """Return the other memories that begin with what a memory says and go on about it."""
     live = known_memories.live_memories(connection, scope=old.scope)
-    others = (each for each in live if each.id not in (old.id, new) and told.intersection(each.source_message_ids))
-    return [each for each in others if begins_with(each.text, old.text)]
+    return [each for each in live if each.id not in (old.id, new) and begins_with(each.text, old.text)]

@@ -40,7 +40,7 @@ _UNITS = (
 WORDS_WANTED = "correct"
 """The kind of an open question whose answer is whatever the person writes next."""
 
-Change = Literal["memory", "people", "proposals", "settings", "sleep"]
+Change = Literal["memory", "people", "proposals", "settings", "sleep", "tasks"]
 
 
 @dataclass(frozen=True, slots=True)

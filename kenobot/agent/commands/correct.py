@@ -10,8 +10,10 @@ from kenobot.agent.stop_words import stop_word
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.forget import said_only_by
 from kenobot.cognitive.remember.admit import correct as correct_record
+from kenobot.cognitive.remember.extract.clauses import without_clause
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.text.words import fold
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
@@ -110,9 +112,19 @@ def _settle(
         return texts.CORRECT_OTHERS(call.language)
     if parse_answer(words) == "yes":  # to a question that asks for words
         return ask_for_words(connection, record, call)
-    clause = str(approval.payload.get("clause", ""))
-    new = record.text.replace(clause, words.strip(), 1) if clause and clause in record.text else words
+    new = _put_in(record.text, str(approval.payload.get("clause", "")), words.strip())
     return _correct(connection, record, new, call, context)
+
+
+def _put_in(text: str, clause: str, words: str) -> str:
+    """Return a text with words in the place of one of its clauses, or of all of it.
+
+    Words that stand in the text beside the clause already name what stays of it.
+    """
+    if not clause or clause not in text:
+        return words
+    left = without_clause(text, clause)
+    return left if left and fold(words) in fold(left) else text.replace(clause, words, 1)
 
 
 def _correct(

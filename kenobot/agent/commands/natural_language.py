@@ -138,11 +138,20 @@ _DIGITS = lazy.regex(r"[0-9]+")
 _HEARD = lazy.regex(_TABLES["answers"]["heard"])
 _CALENDAR = lazy.regex(_TABLES["answers"]["calendar"])
 _SHOW = lazy.regex(_TABLES["answers"]["show"])
+_CANCEL_TASK = lazy.regex(_TABLES["answers"]["cancel_task"])
 
 
 def asks_to_show(text: str) -> bool:
     """Return whether a short message is nothing but the wish to see what a reply held back."""
     return len(text) <= _LONGEST_ANSWER and _SHOW.fullmatch(_PLEASE.sub("", fold(text).strip(" .!¡¿?"))) is not None
+
+
+def asks_to_cancel_task(text: str) -> str | None:
+    """Return the number of the task that a message wants cancelled, and nothing else; "" for the one there is."""
+    if len(text) > _LONGEST_ANSWER:
+        return None
+    match = _CANCEL_TASK.fullmatch(_PLEASE.sub("", fold(text).replace("’", "'").strip(" .!¡¿?")))
+    return (match["number"] or "") if match is not None else None
 
 
 def asks_for_calendar(text: str) -> bool:

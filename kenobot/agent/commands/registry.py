@@ -25,6 +25,7 @@ from kenobot.agent.commands.command import (
 )
 from kenobot.agent.commands.natural_language import (
     asks_for_calendar,
+    asks_to_cancel_task,
     asks_to_show,
     asks_what_was_heard,
     match_command,
@@ -43,7 +44,7 @@ from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
-from kenobot.storage import approvals, attachments, conversation
+from kenobot.storage import approvals, attachments, conversation, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.keyboards import take_keyboard
@@ -54,6 +55,7 @@ _COMMAND = lazy.regex(r"/([^\W\d_][\w-]{0,31})(?:\s+(.*))?", re.DOTALL)
 _PEOPLE: frozenset[Change] = frozenset({"people"})
 _SETTINGS: frozenset[Change] = frozenset({"settings"})
 _SLEEP: frozenset[Change] = frozenset({"sleep"})
+_TASKS: frozenset[Change] = frozenset({"tasks"})
 _PROPOSALS: frozenset[Change] = frozenset({"memory", "proposals"})
 
 _ANY_TIME = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly decides what is an order
@@ -90,6 +92,7 @@ COMMANDS = (
         openly=True,
     ),
     Command(("reminders", "recordatorios"), _later("reminders", "list_reminders"), texts.HELP_REMINDERS, frozenset()),
+    Command(("tasks", "tareas"), _later("tasks", "show_tasks"), texts.HELP_TASKS, _TASKS),
     Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),
     Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
     Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
@@ -147,6 +150,7 @@ _ANSWER_OF_PROMISE = Command((), _later("promises", "answer"))
 _ANSWER_OF_CALENDAR = Command((), _later("calendar_file", "answer"), changes=frozenset())
 OFFER_CALENDAR = Command((), _later("calendar_file", "offer"), changes=frozenset())
 """Answers a calendar file by the events in it, which are the arguments."""
+_CANCEL_TASK = Command((), _later("tasks", "cancel_that"), changes=_TASKS, openly=True)
 _EXPORT = Command((), _later("calendar_export", "export"), changes=frozenset(), openly=True)
 _SHOW_HELD = Command((), _later("held_back", "show_held"), changes=frozenset())
 _WORDS = Command((), _later("correct", "correct_as_asked"))
@@ -165,6 +169,7 @@ _PRESSED: Mapping[str, Command] = {
     "calendar": Command((), _later("calendar_file", "press"), changes=frozenset()),
     "tool": Command((), lambda *_: "", changes=frozenset(), for_model=True),
     "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
+    "task": Command((), _later("tasks", "press"), changes=_TASKS, openly=True),
 }
 """What only buttons give."""
 _TRANSCRIPT = Command((), _later("transcript", "show_transcript"), changes=frozenset())
@@ -201,6 +206,9 @@ class CommandRegistry:
         found = _match(inbound.text, without_model=self._context.without_model)
         if found is not None and found[0].if_known and not await self._knows(database, found[1], inbound, principal):
             found = None
+        is_cancel = found is not None and found[0].answer is _CANCEL_TASK.answer
+        if is_cancel and not await self._has_tasks(database, inbound, principal):
+            found = None  # it is about something else
         if found is not None and found[0].points_back:
             if (answer := await self._answers(database, inbound, principal, at)) is not None:
                 return answer, inbound.text
@@ -345,6 +353,17 @@ class CommandRegistry:
             _log.warning("recordings cannot be looked up: %s", error)
             return False
 
+    async def _has_tasks(self, database: Database, inbound: Inbound, principal: Principal) -> bool:
+        """Return whether a task is under way that somebody may cancel here. Never raises."""
+        sender = "" if principal.role == "owner" else inbound.user
+        session = "" if inbound.private else inbound.session
+        try:
+            found = await database.read(lambda c: tasks.tasks_of(c, inbound.channel, sender, session, 100))
+        except StoreError as error:
+            _log.warning("tasks cannot be looked up: %s", error)
+            return False
+        return any(each.is_open for each in found)
+
     async def _knows(self, database: Database, topic: str, inbound: Inbound, principal: Principal) -> bool:
         """Return whether memory has all words of a topic, in private. Never raises."""
         if not inbound.private:
@@ -434,5 +453,7 @@ def _match(text: str, *, without_model: bool = False) -> tuple[Command, str] | N
         return (command, (match[2] or "").strip()) if command is not None else (_UNKNOWN, match[1].lower())
     if asks_for_calendar(text):
         return _EXPORT, text
+    if (number := asks_to_cancel_task(text)) is not None:
+        return replace(_CANCEL_TASK, language="es" if "tarea" in fold(text) else "en"), number
     wish = (match_without_model(text) if without_model else None) or match_command(text)
     return (replace(_WISHES[wish.kind], language=wish.language), wish.topic) if wish is not None else None

@@ -10,6 +10,7 @@ from kenobot.agent.commands.command import (
     duration_text,
     time_ago_text,
 )
+from kenobot.agent.commands.tasks import find_tasks
 from kenobot.agent.ledger.limits import amount_text, find_used_up
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import records
@@ -43,6 +44,8 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     lines += _list_used_up(connection, call, context) if owner else []
     if mail.waiting:
         lines.append(texts.STATUS_WAITING(language, count=mail.waiting))
+    if count := len([each for each in find_tasks(connection, call) if each.is_open]):
+        lines.append(texts.STATUS_TASKS(language, count=count))
     if mail.undelivered:
         lines.append(texts.STATUS_UNDELIVERED(language, count=mail.undelivered))
     if owner:

@@ -19,6 +19,7 @@ from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.errors import AccountRefused, OverBudget, PromptTooLong, Rejected
 from kenobot.ports.provider import Reply, Request, ToolSpec
+from kenobot.ports.tool import BACKGROUND
 from kenobot.providers.pictures import shows_pictures, without_pictures
 from kenobot.providers.tool_calls import without_tools
 from kenobot.skills.library import READER
@@ -112,6 +113,8 @@ class ModelStage:
         if self._s.tools is None or not self._s.model.calls_tools(level):
             return ()
         offered = self._s.tools.offered(data.principal, level)
+        if self._s.tasks is None or not self._s.tasks.may_begin(data):
+            offered = tuple(each for each in offered if each.name != BACKGROUND)
         if data.context is not None and data.context.shows_skills:
             return offered
         return tuple(each for each in offered if each.name != READER)
@@ -125,7 +128,7 @@ class ModelStage:
     def _listener(self, data: TurnData, context: PromptContext, said: str) -> Callable[[str], None] | None:
         """Return what shows the reply while it is written; None where nothing does."""
         wanted = self._s.personal.of(data.pending.inbound).drafts and not data.as_file
-        if self._drafts is None or data.renews is not None or not wanted:
+        if self._drafts is None or data.renews is not None or data.task is not None or not wanted:
             return None
         data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
         return None if data.draft is None else data.draft.listen(context, said, texts.HELD_BACK(data.language))
@@ -149,6 +152,8 @@ class ModelStage:
         """Add a report of memory to the request, once, for a provider that answers from one."""
         context, text = data.context, data.pending.inbound.text
         if self._s.memory_reporter is None or context is None or not self._s.model.reports_memory(level):
+            return
+        if data.task is not None:  # the message did to memory what it does when it came in
             return
         if data.report is None and recall_need(text) != "no_recall":
             if self._reporter is None:

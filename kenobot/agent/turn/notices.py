@@ -99,6 +99,8 @@ class Notices:
     async def report_failure(self, data: TurnData, end: inbox.FinalState, sentence: Text, reason: str) -> None:
         """End the message without an answer, and say so; within the conversation it might break other turns."""
         pending, told = data.pending, _failure_text(sentence, reason, data)
+        if data.task is not None:
+            told = await self._database.read(lambda connection: _tell_of_task(connection, data, told))
         parts, reason = self._render(data, told), self._redact(reason)[:500]
 
         def write(connection: Connection) -> list[Outbound]:
@@ -121,6 +123,16 @@ def _failure_text(sentence: Text, reason: str, data: TurnData) -> str:
     """Word a failure; to the owner in private also its cause, where that is one to be mended."""
     why = _find_reason(reason, data) if sentence is texts.REJECTED else None
     return sentence(data.language) if why is None else texts.REJECTED_OWNER(data.language, why=why)
+
+
+def _tell_of_task(connection: Connection, data: TurnData, why: str) -> str:
+    """Word why a task comes to no result, and what it did until then."""
+    from kenobot.agent.commands.tasks import tell_did  # noqa: PLC0415 - few turns need it
+
+    assert data.task is not None
+    task = data.task.task
+    words = texts.TASK_ENDED(data.language, number=task.id, title=task.title, why=why)
+    return "\n".join(filter(None, (words, tell_did(connection, task, data.language))))
 
 
 def _find_reason(reason: str, data: TurnData) -> str | None:

@@ -39,7 +39,7 @@ async def run_command(services: "TurnServices", signals: TurnSignals, data: Turn
     text, parts = await services.database.write(write)
     for follow in services.command_listeners:
         follow(command.changes)
-    services.delivery.dispatch(parts)
+    services.delivery.dispatch([*data.beside, *parts])
     services.mirror.mark_dirty()
     services.embedding.note_news()
     await signals.emit_in_chat(MESSAGE_OUT, pending, text=text)

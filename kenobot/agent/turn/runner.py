@@ -78,7 +78,9 @@ from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
+    from kenobot.agent.turn.background import TaskRun
     from kenobot.agent.turn.memory_report import MemoryReporter
+    from kenobot.agent.turn.task_worker import TaskWorker
     from kenobot.agent.turn.tool_stage import ToolStage
 
 _log = logging.getLogger(__name__)
@@ -94,7 +96,7 @@ class TurnServices:
     patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
     first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
     reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
-    tools: None offers none.
+    tools: None offers none. tasks: in the background; None has none.
     """
 
     database: Database
@@ -124,6 +126,7 @@ class TurnServices:
     shows_drafts: bool = True
     media: MediaIntake | None = None
     tools: "ToolStage | None" = None
+    tasks: "TaskWorker | None" = None
 
 
 class TurnRunner:
@@ -143,16 +146,44 @@ class TurnRunner:
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
         self._edits = Edits(services.database, services.clock, services.zone)
+        self._moving: dict[int, int] = {}  # bounded: the turns under way; turn
 
     def prepare(self, pending: PendingMessage) -> None:
         """Begin to read the attachments of a message."""
         if self._s.media is not None:
             self._s.media.begin(pending)
 
+    def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
+        """Have a turn go on as a task where the message behind it says so."""
+        if self._s.tasks is not None and self._s.tasks.moves(under_way.inbound, pending.inbound):
+            self._moving[under_way.id] = pending.id
+
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
         with self._s.database.pacer.turn():
             return await self._run(pending)
+
+    async def run_task(self, pending: PendingMessage, run: "TaskRun") -> bool:
+        """Run the turn of a task; returns whether it is done with or waits for its person. If not, no model answers."""
+        token = current_trace.set(pending.trace)
+        calls, began = self._s.model.calls_of(pending.session, pending.id), PhaseTimes(self._s.clock.now())
+        principal, language = self._s.access.principal(pending.inbound), run.task.language
+        data = TurnData(pending, principal, language, calls, began, task=run)
+        data.attachments_read = not run.task.is_moved
+        try:
+            with self._s.database.pacer.turn():
+                return await self._drive(data)
+        except asyncio.CancelledError:
+            with contextlib.suppress(StoreError):
+                await self._inbox.release(pending.id, data.attempt)
+            raise
+        finally:
+            calls.leave()
+            current_trace.reset(token)
+
+    async def wait_for_model(self, longest: float) -> None:
+        """Return when a model that did not answer may do so again."""
+        await self._s.model.wait_until_available(longest)
 
     async def _run(self, pending: PendingMessage) -> bool:
         principal = self._s.access.principal(pending.inbound)
@@ -186,6 +217,7 @@ class TurnRunner:
                 await self._inbox.release(pending.id, data.attempt)
             raise
         finally:
+            self._moving.pop(pending.id, None)
             calls.leave()
             if data.draft is not None:
                 await data.draft.withdraw()
@@ -221,9 +253,17 @@ class TurnRunner:
         return taken
 
     async def _drive(self, data: TurnData) -> bool:
-        turn = machine.TurnState(deferrals=data.pending.deferrals)
+        turn, policy = machine.TurnState(deferrals=data.pending.deferrals), self._s.policy
+        if data.task is not None:
+            attempts = policy.attempts + data.task.steps  # each of which was no vain one
+            policy = replace(policy, tool_rounds=data.task.limits.rounds, attempts=attempts)
         effect: machine.Effect = machine.ClaimMessage()
         while not isinstance(effect, machine.Stop):
+            if data.task is not None and data.task.is_stopping and isinstance(effect, _WAITS):
+                await self._inbox.release(data.pending.id, data.attempt)
+                return False
+            if self._moving and data.task is None and isinstance(effect, _WAITS) and await self._move(data):
+                return True
             began = self._s.clock.monotonic()
             try:
                 with (
@@ -232,6 +272,8 @@ class TurnRunner:
                 ):
                     event = await self._perform(effect, data)
             except Exception as error:
+                if data.task is not None and self._s.tasks is not None and await self._s.tasks.ask(data, error):
+                    return True
                 ours = not isinstance(error, (KenobotError, MemoryError))  # a mistake of the code: show where
                 _log.warning("%s: %s: %s", type(effect).__name__, type(error).__name__, error, exc_info=ours)
                 data.times.retries += isinstance(effect, machine.AskModel)
@@ -241,8 +283,15 @@ class TurnRunner:
                 first = data.first_call_at
                 event = machine.EffectFailed(error, 0.0 if first is None else self._s.clock.monotonic() - first)
             data.times.add(effect, self._s.clock.monotonic() - began)
-            turn, effect = machine.step(turn, event, self._s.policy, self._s.rng)
+            turn, effect = machine.step(turn, event, policy, self._s.rng)
         return not turn.deferred
+
+    async def _move(self, data: TurnData) -> bool:
+        """Have a turn go on as a task, from its last step on, if its person said so."""
+        asked_by = self._moving.pop(data.pending.id, None)
+        if asked_by is None or self._s.tasks is None:
+            return False
+        return await self._s.tasks.move(data, asked_by)
 
     async def _perform(self, effect: machine.Effect, data: TurnData) -> machine.TurnEvent:
         match effect:
@@ -252,7 +301,9 @@ class TurnRunner:
                 return machine.ModelReplied(await self._models.ask(data, level, pieces, rounds))
             case machine.RunTools(pieces, rounds, is_last):
                 assert self._s.tools is not None
-                return machine.ToolsReturned(await self._s.tools.run_round(data, rounds, pieces, is_last=is_last))
+                with contextlib.nullcontext() if data.task is None else data.task.at_work():
+                    results = await self._s.tools.run_round(data, rounds, pieces, is_last=is_last)
+                return machine.ToolsReturned(results)
             case machine.ProbeModel():
                 return machine.ProbeFinished(await self._s.model.probe(data.calls))
             case machine.Wait(seconds):
@@ -306,7 +357,10 @@ class TurnRunner:
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
             await self._read_attachments(data, self._s.media)
         pieces = saved.pieces
-        if self._s.tools is not None and data.command is None and not pieces and not saved.rounds:
+        is_new = data.command is None and not pieces and not saved.rounds and data.task is None
+        if is_new and self._s.tasks is not None:
+            data.command = await self._s.tasks.find_command(data)
+        if self._s.tools is not None and is_new and data.command is None:
             resumed = await self._s.tools.resume(data)
             if isinstance(resumed, Command):
                 data.command = resumed, ""
@@ -335,7 +389,7 @@ class TurnRunner:
             )
         )
         if attached.has_content:
-            found = await self._find_command(attached.inbound, data.principal, now)
+            found = None if data.task is not None else await self._find_command(attached.inbound, data.principal, now)
             events = find_calendar(attached, data.principal) if found is None else ""
             data.command = (OFFER_CALENDAR, events) if events else found
         else:
@@ -360,6 +414,8 @@ class TurnRunner:
         data.brings_foreign = brings_foreign(context)
         if self._s.tools is not None:
             self._s.tools.note_held_back(data, rounds)
+        if rounds and self._s.tasks is not None and self._s.tasks.may_begin(data):
+            data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
         processed = joined_replies(
@@ -389,6 +445,8 @@ class TurnRunner:
             lambda connection: self._write(connection, data, answer),
             rescue=self._checkpoint(data) if data.unsaved else None,
         )
+        if self._s.tasks is not None and data.seed is not None:
+            self._s.tasks.wake()
         draft, data.draft = data.draft, None
         self._s.delivery.dispatch(waiting if draft is None else draft.replaced_by(waiting))
         await data.calls.written()
@@ -407,12 +465,16 @@ class TurnRunner:
         """Make what the person gets of a processed reply."""
         assert data.processed is not None and data.effects is not None
         clean, notes = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language), list[str]()
+        if data.task is not None:
+            clean = f"{texts.TASK_RESULT(data.language, number=data.task.task.id)}\n\n{clean}"
         if message_pictures(data.pending.inbound) and (data.pictures_refused or not data.sees_pictures):
             notes.append(texts.MEDIA_UNSEEN(data.language))
         if data.unread:
             notes.append(data.unread)
         if data.over_budget:
             notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
+        if data.interrupted:
+            notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
         notes += secret_question.secret_notes(data)
         question = self._s.tools.question(data) if self._s.tools is not None else ""
         if not question and data.report is not None and data.report.change is not None:
@@ -438,12 +500,12 @@ class TurnRunner:
         assert context is not None and effects is not None
         at, session, principal = self._s.clock.now(), pending.session, data.principal
         inbox.finish(connection, pending.id, data.attempt, "answered", at)
-        reacted = _react(connection, pending, principal, at)
+        reacted = [] if data.task is not None else _react(connection, pending, principal, at)
         turn = conversation.FinishedTurn(
             session,
             pending.id,
             at,
-            message_text(pending.inbound, principal.role),
+            message_text(pending.inbound, principal.role) if data.task is None else data.task.words(connection, data),
             answer.text,
             principal.trust,
             principal.write_scope,
@@ -457,9 +519,10 @@ class TurnRunner:
             conversation.drop_pictures(connection, session)
             turn = replace(turn, pictures="")
         conversation.append_turn(connection, turn)
-        conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
+        if data.task is None:  # turns beside it have a newer one
+            conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
-        if context.bootstrap is not None:
+        if context.bootstrap is not None and data.task is None:
             state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
         occasion = AdmitContext(
@@ -480,16 +543,21 @@ class TurnRunner:
         parts = self._with_buttons(connection, data, answer.parts, button_rows(choices))
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
         waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
-        waiting += self._follow_reply(connection, data, at, asked=bool(choices))
+        if data.task is None:
+            waiting += self._follow_reply(connection, data, at, asked=bool(choices))
+        if self._s.tasks is not None:
+            waiting += self._s.tasks.begin(connection, data, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
-        times = data.times.result(data.attempt)
+        times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
         data.calls.write(connection)
         return decisions, waiting, reacted
 
     def _open_question(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open the question of a reply behind its messages: one at most; return its buttons."""
+        if data.task is not None:  # it asks while it is under way
+            return ()
         asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
         return (
             asked

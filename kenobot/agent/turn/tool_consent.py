@@ -1,7 +1,7 @@
 """Ask the owner whether a call may run that the guard or their rules held back, and find their yes: for that call."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
@@ -55,8 +55,13 @@ def question(data: TurnData) -> str:
     return f"{sentence}\n{_FENCE}\n{_shown(call)}\n{_FENCE}"
 
 
-def ask(connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
-    """Open the question, in the transaction that commits the turn and behind its messages; return its buttons."""
+def ask(
+    connection: Connection, data: TurnData, at: datetime, more: Mapping[str, Json] | None = None
+) -> tuple[Choice, ...]:
+    """Open the question, in the transaction that commits the turn and behind its messages; return its buttons.
+
+    more: of the task that it is asked for.
+    """
     if data.held_back is None:
         return ()
     pending, (call, told) = data.pending, data.held_back
@@ -65,6 +70,7 @@ def ask(connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, .
     payload["behind"] = inbox.newest_id(connection)  # what was written by then answers something else
     by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
     payload |= {"id": call.id, "name": call.name, "arguments": dict(call.arguments), "by_rule": by_rule}
+    payload |= more or {}
     until = at + _ANSWER_WITHIN
     asked = Approval(pending.session, pending.inbound.user, approvals.TOOL_CALL, payload, until)
     number = approvals.open_approval(connection, asked)
@@ -115,8 +121,15 @@ def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswe
     The question stays open until the call begins.
     """
     asked = find_asked(connection, data, at)
-    if asked is None or "name" not in asked.payload or "wanted" in asked.payload:
+    if asked is None or "name" not in asked.payload or "wanted" in asked.payload or "task" in asked.payload:
         return None
+    return close_asked(connection, asked, answer, at, is_begun=False)
+
+
+def close_asked(
+    connection: Connection, asked: Approval, answer: ConsentAnswer, at: datetime, *, is_begun: bool = True
+) -> ToolCall | None:
+    """Follow an answer to a question; return the call to be made, None for a no. is_begun: the question is over."""
     if answer == "no":
         approvals.close_approval(connection, asked.id, "denied")
         return None
@@ -124,6 +137,8 @@ def answer_question(connection: Connection, data: TurnData, answer: ConsentAnswe
     call = ToolCall(str(payload["id"]), str(payload["name"]), payload["arguments"])
     if answer == "always" and payload["by_rule"]:
         tool_grants.add_grant(connection, call.name, describe_call(call), asked.account, at)
+    if is_begun:
+        approvals.close_approval(connection, asked.id, "approved")
     return call
 
 

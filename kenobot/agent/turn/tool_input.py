@@ -80,8 +80,8 @@ class Form:
 
 
 def may_ask(data: TurnData) -> bool:
-    """Return whether the owner can be asked: they speak, alone with the bot."""
-    return data.principal.role == "owner" and data.pending.inbound.private
+    """Return whether the owner can be asked: they speak, alone with the bot, and wait for the answer."""
+    return data.principal.role == "owner" and data.pending.inbound.private and data.task is None
 
 
 def asks_secret(wanted: WantedInput) -> bool:

@@ -1,4 +1,4 @@
-"""Words that tell the model of a call that was not run, and why. A tool never says them: see `ToolStage`."""
+"""Words that tell the model of a call that was not run, or broken off, and why. No tool says them: see `ToolStage`."""
 
 from typing import Final
 
@@ -31,3 +31,7 @@ CANNOT_ASK: Final = (
 )
 NOT_RUN: Final = frozenset((DENIED, CANNOT_ASK, NO_WAY_OUT, *HELD))
 """All of them."""
+
+INTERRUPTED: Final = (
+    "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
+)

@@ -15,6 +15,7 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.safety.trifecta import allowed
 from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
+from kenobot.agent.turn.background import MOST_OPEN, TaskWaits
 from kenobot.agent.turn.given_address import is_given
 from kenobot.agent.turn.memory_door import TurnMemory
 from kenobot.agent.turn.more_tools import unwrap_call
@@ -24,7 +25,9 @@ from kenobot.agent.turn.tool_refusals import (
     ASKS_FIRST,
     CANNOT_ASK,
     DENIED,
+    HELD,
     HELD_BACK,
+    INTERRUPTED,
     NO_WAY_OUT,
     NOT_RUN,
     RULE_ASKS,
@@ -42,10 +45,10 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Reply, ToolCall, ToolResult, ToolSpec
 from kenobot.ports.signals import TOOL_RAN
-from kenobot.ports.tool import NoSkills, ToolContext, ToolEffects
+from kenobot.ports.tool import BACKGROUND, NoSkills, ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.skills.library import SkillLibrary
-from kenobot.storage import tool_grants, tool_runs, turn_steps
+from kenobot.storage import approvals, tasks, tool_grants, tool_runs, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.tool_runs import ToolOutcome, ToolRun
@@ -56,10 +59,9 @@ _UNKNOWN = "There is no tool called {name!r}."
 _TOO_MANY = "No more than {most} tools may be called at once."
 _LAST = "No more tools may be called for this answer: give it with what is known, and say what could not be done."
 _NO_TIME = "The time for tools of one answer is used up."
-_INTERRUPTED = (
-    "The bot was stopped while this ran: it is not known whether it happened. It was not run again. Tell the person."
-)
 _USED_UP = "Not run: {most} tool calls were made today, and the owner's settings allow no more. Tell the person."
+_NO_NESTING = "This is a task in the background already: do it here."
+_NO_ROOM = f"Not begun: the person has {MOST_OPEN} tasks that are not over. Tell them; `/tasks` lists and cancels them."
 _MOST_BESIDE = 4  # calls that run beside each other
 _LOGGED_CALL, _LOGGED_RESULT = 2000, 300  # characters
 _REFUSED_SECONDS = 3600.0  # for which a model that refused tools is offered none
@@ -87,6 +89,8 @@ class ToolStage:
     channels: Mapping[str, Channel] = field(default_factory=dict)  # bounded: those that are enabled; start
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
+    _asked_in: set[str] = field(default_factory=set)  # bounded: chats in which a tool asked something; process
+    _knows_asked: bool = False
 
     def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools for provider number `level`; none while it is known to take none."""
@@ -104,9 +108,12 @@ class ToolStage:
         self._refused[level] = self.clock.monotonic() + _REFUSED_SECONDS
 
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
-        """Note which call of a turn the owner has to be asked about."""
-        data.held_back = tool_consent.wanted_call(rounds)
-        data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
+        """Note which call of a turn the owner has to be asked about, and of which calls nobody knows what they did."""
+        if data.task is None:  # that of a task is asked about when the call is made
+            data.held_back = tool_consent.wanted_call(rounds)
+            data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
+        ended = ((call.name, result) for each in rounds for call, result in zip(each.calls, each.results, strict=True))
+        data.interrupted = tuple(dict.fromkeys(name for name, result in ended if result.text == INTERRUPTED))
 
     def question(self, data: TurnData) -> str:
         """Word the question whether it may run, or what a tool wants to know; "" where there is none."""
@@ -117,6 +124,7 @@ class ToolStage:
     def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open that question, in the transaction that commits the turn; return its buttons."""
         if data.form is not None:
+            self._asked_in.add(data.pending.session)
             return tool_input.ask(connection, data, data.form, at)
         return tool_consent.ask(connection, data, at)
 
@@ -129,10 +137,19 @@ class ToolStage:
         if answer is not None and (piece := await self._allow(data, answer)):
             return piece
         now = self.clock.now()
+        if not await self._may_be_asked(data.pending.session):
+            return ()
         if not await self.database.read(lambda connection: tool_input.is_asked(connection, data, now)):
             return ()
         going_on = await self.database.write(lambda connection: tool_input.go_on(connection, data, now))
         return (going_on,) if isinstance(going_on, Reply) else going_on or ()
+
+    async def _may_be_asked(self, session: str) -> bool:
+        """Return whether a tool may wait for an answer in a session; the database is looked at once for all."""
+        if not self._knows_asked:
+            self._asked_in.update(await self.database.read(lambda c: approvals.open_sessions(c, approvals.TOOL_CALL)))
+            self._knows_asked = True
+        return session in self._asked_in
 
     async def _allow(self, data: TurnData, answer: tool_consent.ConsentAnswer) -> tuple[Reply, ...]:
         now, message = self.clock.now(), data.pending.id
@@ -162,6 +179,7 @@ class ToolStage:
         run beside each other, the others in the order of the model.
         """
         calls, number = pieces[-1].calls, first_number(rounds) + len(pieces)
+        is_last = is_last or (data.task is not None and data.task.ends_soon())
         for group in self._group(data, calls):
             runs = (self._settle(data, rounds, calls[at], number + 2 * at, at, is_last=is_last) for at in group)
             ended = await asyncio.gather(*runs, return_exceptions=True)
@@ -205,22 +223,26 @@ class ToolStage:
         if call.problem:
             return failed(call.id, call.problem)
         prepared = self.toolbox.find(call.name, data.principal)
+        if at in data.tools.begun and (prepared is None or prepared.effects.changes_outside):
+            data.tools.took[at + 1] = 0.0
+            return failed(call.id, INTERRUPTED)
         if prepared is None:
             return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
-        if at in data.tools.begun and prepared.effects.changes_outside:
-            data.tools.took[at + 1] = 0.0
-            return failed(call.id, _INTERRUPTED)
         arguments = validated(prepared, call)
         if isinstance(arguments, str):
             return failed(call.id, arguments)
+        if call.name == BACKGROUND and (problem := await self._background_problem(data)):
+            return failed(call.id, problem)
         limits = self.toolbox.limits
-        left = limits.total_seconds - data.tools.seconds
+        left = (limits.total_seconds if data.task is None else 60 * data.task.limits.minutes) - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
         if await self._count_today(data) >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = await self._refusal(data, prepared, call, rounds, at)
         if refusal is not None:
+            if data.task is not None and refusal in HELD:
+                raise TaskWaits(call, refusal, at)
             await self._announce(data, call, "refused", 0.0)
             return failed(call.id, refusal)
         if prepared.effects.changes_outside and at not in data.tools.begun:
@@ -241,6 +263,8 @@ class ToolStage:
             may_ask=tool_input.may_ask(data),
             given=tool_input.read_given(call),
         )
+        if data.task is not None:
+            await data.task.note(call.name)
         data.tools.ran += 1
         began = self.clock.monotonic()
         result = await self._run(prepared, arguments, call, context, min(limits.seconds, left))
@@ -249,7 +273,7 @@ class ToolStage:
         data.tools.took[at + 1] = took
         await self._announce(data, call, "failed" if result.failed else "done", took)
         text = self.redact(result.text)
-        if text in NOT_RUN:  # a server's words: this call was run
+        if text in NOT_RUN or text == INTERRUPTED:  # a server's words: this call was run to its end
             text = f"It said: {text}"
         return replace(result, id=call.id, text=text)
 
@@ -307,6 +331,8 @@ class ToolStage:
         """Return whether the owner said yes to this very call; that is used up, and the call begun, at once."""
         if at in data.tools.begun:  # before a crash, of a call that may be run again
             return True
+        if data.task is not None:
+            return await self._has_consent_for_task(data, data.task.task.id, call, at)
         if tool_consent.read_answer(data) not in ("yes", "always"):
             return False
         now = self.clock.now()
@@ -321,6 +347,30 @@ class ToolStage:
         if given:
             data.tools.begun.add(at)
         return given
+
+    async def _has_consent_for_task(self, data: TurnData, task: int, call: ToolCall, at: int) -> bool:
+        """Return whether the owner said yes to this very call of a task; that is used up, and the call begun."""
+        described, now = tool_consent.describe_call(call), self.clock.now()
+
+        def write(connection: Connection) -> bool:
+            given = tasks.take_consent(connection, task, described)
+            if given:
+                self._write_beginning(connection, data, at, call, now)
+            return given
+
+        found = await self.database.read(lambda connection: tasks.get_task(connection, task))
+        if found is None or found.consent != described or not await self.database.write(write):
+            return False
+        data.tools.begun.add(at)
+        return True
+
+    async def _background_problem(self, data: TurnData) -> str:
+        """Return why no task may be begun by this turn; "" where one may."""
+        if data.task is not None:
+            return _NO_NESTING
+        account = data.pending.inbound.user
+        open_tasks = await self.database.read(lambda connection: tasks.count_open(connection, account))
+        return _NO_ROOM if open_tasks >= MOST_OPEN else ""
 
     async def _search(self, data: TurnData, prepared: PreparedTool, query: str) -> str:
         if not prepared.effects.reads_private:

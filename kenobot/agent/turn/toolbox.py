@@ -91,7 +91,7 @@ class Toolbox:
         more: tuple[Tool[Any], ...] = FindTool(self._list_rest), CallTool()
         self._more = _prepare(more, {})
         self._revisions: tuple[int, ...] = ()
-        self._offers: Mapping[str, PreparedTool] = {}
+        self._offers: Mapping[str, PreparedTool] = {}  # bounded: the tools; process
         self._offered: dict[bool, tuple[ToolSpec, ...]] = {}  # bounded: whether the owner speaks; process
 
     @property

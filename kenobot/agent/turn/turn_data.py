@@ -13,6 +13,7 @@ from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.messages import Outbound
 from kenobot.ports.provider import ToolCall
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage import outbox
@@ -20,6 +21,7 @@ from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:
+    from kenobot.agent.turn.background import TaskRun, TaskSeed
     from kenobot.agent.turn.memory_report import MemoryReport
     from kenobot.agent.turn.tool_input import Form
 
@@ -55,10 +57,11 @@ class TurnData:
     tools: what became of the tools that were called. reduced: the prompt had to be cut. brings_foreign: a tool brought
     words from outside. renews: inbox row whose answer this one takes the place of.
     as_file: the person wants the answer as a file, and the channel sends some.
-    called_nothing: the model called a tool, and none was offered.
+    called_nothing: the model called a tool, and none was offered. interrupted: tools that a crash broke off.
     held_back: a call that the owner is asked about, and what the model was told of it. pressed: the answer to such a
     question that a button gives, and its number. form: what a tool wants to know of the owner. held_addresses: what the
-    guard held back of the reply.
+    guard held back of the reply. task: that this turn is the work of; None for a turn of the chat. seed: what a task
+    begins with that the model wants begun. beside: what a command put into the outbox beside its answer.
     """
 
     pending: PendingMessage
@@ -90,9 +93,13 @@ class TurnData:
     brings_foreign: bool = False
     held_back: tuple[ToolCall, str] | None = None
     form: "Form | None" = None
+    interrupted: tuple[str, ...] = ()
     pressed: str = ""
     renews: int | None = None
     as_file: bool = False
+    task: "TaskRun | None" = None
+    seed: "TaskSeed | None" = None
+    beside: list[Outbound] = field(default_factory=list)  # bounded: one message; turn
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
 
     @property

@@ -152,6 +152,7 @@ DEFAULT_TOOLS = (
     "web_fetch",
     "web_search",
     "read_skill",
+    "background",
 )
 """The tools that are on without a setting; in `enabled`, "default" stands for them."""
 

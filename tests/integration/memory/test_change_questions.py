@@ -395,3 +395,35 @@ async def test_one_of_two_things_in_a_memory_is_asked_about_as_a_part(tmp_path: 
         assert "Is all of it over?" in await house.say("yes")
         assert "How should" in await house.say("only a part")
         assert told in await live(house)
+
+
+@pytest.mark.parametrize(
+    ("told", "message", "answers", "left"),
+    [
+        (
+            "vivo en Maipú con mi primo Ezequiel",
+            "Ezequiel se volvió a San Juan y yo sigo en la casa, solo",
+            ("solo una parte", "vivo en Maipú"),
+            "vivo en Maipú",
+        ),
+        (
+            "I've got two jobs: Costa in the morning and a call centre at night",
+            "packed in the call centre, couldn't hack it",
+            ("only a part", "Costa in the morning"),
+            "I've got two jobs: Costa in the morning",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("first_is_meant")
+async def test_after_a_part_the_rest_stays_in_its_own_words(
+    tmp_path: Path, told: str, message: str, answers: Sequence[str], left: str
+) -> None:
+    """Nothing is kept of a memory but words of it that the person says go on holding, each once."""
+    async with scene(tmp_path) as house:
+        await house.say(told)
+        await house.say(message)
+        for answer in answers:
+            await house.say(answer)
+        stays = await live(house)
+        assert left in stays
+        assert {told, "mi primo Ezequiel"}.isdisjoint(stays)

@@ -73,6 +73,9 @@ class House:
             self.inbox, self.bus, self.clock, self, _Model(self), Random(1), policy, parallel=parallel
         )
 
+    def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
+        """Nothing goes on as a task here."""
+
     def prepare(self, pending: PendingMessage) -> None:
         pass
 

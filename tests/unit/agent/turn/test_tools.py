@@ -544,21 +544,36 @@ async def test_a_result_that_cannot_be_stored_is_not_fetched_again(
         assert (tool.ran, fails) == (["a"], [])
 
 
+_STOPPED = "\n\n(I was stopped while this ran: do. It may have happened. "
+_STOPPED += "I did not repeat it: look before you ask for it again.)"
+
+
 @pytest.mark.parametrize(
-    ("effects", "again", "told"), [(_HARMLESS, ["a"], "done"), (_CHANGES, [], "not known whether it happened")]
+    ("effects", "name", "again", "told", "note"),
+    [
+        (_HARMLESS, "do", ["a"], "done", ""),
+        (_CHANGES, "do", [], "not known whether it happened", _STOPPED),
+        (_CHANGES, "other", [], "not known whether it happened", _STOPPED),
+        (_HARMLESS, "other", [], "There is no tool called", ""),
+    ],
 )
-async def test_a_call_that_a_crash_broke_off(tmp_path: Path, effects: ToolEffects, again: list[str], told: str) -> None:
-    """What changes nothing is run again; what may have changed something is not, and the model is told."""
+async def test_a_call_that_a_crash_broke_off(
+    tmp_path: Path, effects: ToolEffects, name: str, again: list[str], told: str, note: str
+) -> None:
+    """What changes nothing is run again; what may have changed something is not, and model and person are told.
+
+    So they are where the tool is not there any more.
+    """
     broken = Tool("done", effects)
     broken.hangs = True
     async with Scene(tmp_path, [calls("a")], tools=[broken]) as scene:
         await scene.put("go")
         await until(lambda: bool(broken.ran))
         await scene.app.loop.stop(0.0)
-    tool = Tool("done", effects)
+    tool = Tool("done", effects, name)
     async with Scene(tmp_path, ["Here."], tools=[tool]) as scene:
         await scene.app.wait_drained()
-        assert scene.texts == ["Here."]
+        assert scene.texts == [f"Here.{note}"]
         assert tool.ran == again
         assert told in results(requests(scene)[0])[0].text
 

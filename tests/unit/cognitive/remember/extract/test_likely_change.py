@@ -9,6 +9,7 @@ from kenobot.cognitive.remember.extract.likely_change import (
     find_changed,
     most_likely,
     tellings,
+    with_names,
 )
 
 DAY = date(2026, 6, 8)
@@ -99,3 +100,20 @@ def test_a_change_may_stand_in_one_sentence_of_several() -> None:
     ]
     assert tellings("ok, on Friday then") == ["ok, on Friday then"]
     assert len(tellings("This is one more sentence. " * 20)) == 5
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (("My sister Bronte lives abroad", "I owe her $800", "I work nights"), ["", "bronte sister", ""]),
+        (("Kike es mi cuñado", "Le debo 200 euros"), ["", "brother-in-law kike"]),
+        (("We have a narrowboat called Dragonfly", "she's moored at Braunston"), ["", "dragonfly"]),
+        (("I live here", "it's fine"), ["", ""]),
+        (("My sister Bronte lives abroad", "My dad's in Cork with his dog"), ["", ""]),
+    ],
+)
+def test_a_memory_of_her_is_read_with_the_names_of_the_one_before(texts: tuple[str, ...], names: list[str]) -> None:
+    """Its own text stays as it was told."""
+    read = with_names(_standing(texts))
+    assert [each.names for each in read] == names
+    assert [each.text for each in read] == list(texts)

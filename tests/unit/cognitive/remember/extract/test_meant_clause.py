@@ -71,6 +71,8 @@ def test_what_is_left_keeps_its_subject(text: str, clause: str, left: str) -> No
         "mi señora y yo tenemos un vocho del 94",
         "Mi mujer, Rosalía, está en paro",
         "my wife and I have a boat",
+        "we have the one car, a Skoda",
+        "vamos a la playa en enero, a Mar de Ajó",
     ],
 )
 def test_a_statement_of_one_clause_is_meant_whole(text: str) -> None:
@@ -84,6 +86,8 @@ def test_a_statement_of_one_clause_is_meant_whole(text: str) -> None:
     ("text", "message"),
     [
         ("I've a landline, it's 0121 496 0000", "we no longer have the landline"),
+        ("We've a golden retriever, Murphy, who's 13", "we had to say goodbye to Murphy"),
+        ("Tengo una perra, Luna, que tiene 9 años", "Luna se murió el lunes"),
         ("I'm allergic to eggs, have been since I was small", "the egg allergy is gone"),
     ],
 )
