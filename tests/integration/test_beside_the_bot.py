@@ -16,7 +16,7 @@ from tests.integration.providers.anthropic_standin import StandIn
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-REFUSAL = {"match": "poison", "times": 1, "status": 400, "error": {"type": "invalid_request_error", "message": "no"}}
+REFUSAL = {"match": "poison", "times": 2, "status": 400, "error": {"type": "invalid_request_error", "message": "no"}}
 CODE = re.compile(r"[A-Z2-9]{4}-[A-Z2-9]{4}")
 ANA = "555000111"
 

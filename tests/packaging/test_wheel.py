@@ -31,6 +31,7 @@ DATA = (
     "cli/setup/*.toml",
     "agent/commands/*.toml",
     "agent/ledger/*.toml",
+    "agent/turn/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",
     "agent/safety/*.txt",

@@ -53,6 +53,7 @@ _HEAD = lazy.regex(
 _OWN_HEAD = lazy.regex(rf"(?:{_ROWS['own']['first']})(?!\w)")
 _OWN = lazy.regex(rf"(?<!\w)(?:{_ROWS['own']['first']}|{_ROWS['own']['anywhere']})(?!\w)")
 _FIRST_CLAUSE = lazy.regex(r"[^,;.!?]*")
+_UNSPACED_DENIALS = ("不", "没", "沒")
 _DENIES = lazy.regex(rf"(?<!\w)(?:{PHRASES['denies']})(?!\w)")
 _VOID = STOPWORDS | NEGATIONS | word_set("change_void")
 _EMPTY = "now ahora ya si do does again today hoy actually really also mas much mucho at all finally".split()
@@ -152,6 +153,12 @@ def is_opposite(told: Signs, known: Signs) -> bool:
     """Return whether a message says in the words of a memory that it is not so, or is so."""
     same = bool(known.stems) and known.stems <= told.stems and told.stems - known.stems <= _stems(_EMPTY)
     return told.denies != known.denies and same
+
+
+def denies_unspaced(one: str, other: str) -> bool:
+    """Return whether two texts without spaces between words differ by a word of denial alone."""
+    plain, longer = sorted((fold(one).rstrip("。.!！"), fold(other).rstrip("。.!！")), key=len)
+    return any(longer.replace(mark, "", 1) == plain for mark in _UNSPACED_DENIALS if mark in longer)
 
 
 def has_another_hour(told: Signs, known: Signs) -> bool:

@@ -23,6 +23,7 @@ from kenobot.cognitive.remember.attribute_statements import gives_other_value
 from kenobot.cognitive.remember.extract.change_signs import (
     Signs,
     compare,
+    denies_unspaced,
     has_another_hour,
     is_of_another,
     is_opposite,
@@ -176,6 +177,7 @@ def _find_plainly_changed(message: str, standing: Sequence[StandingStatement]) -
         at
         for at, each in enumerate(standing)
         if _is_plainly_changed(told, read_signs(each.read_text))
+        or denies_unspaced(message, each.text)
         or any(gives_other_value(telling, each.text) for telling in said_alone)
     )
     return max(plain, default=None)

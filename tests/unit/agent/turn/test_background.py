@@ -8,6 +8,7 @@ import pytest
 
 from kenobot.agent.turn.runner import TurnRunner
 from kenobot.agent.turn.task_worker import TaskWorker
+from kenobot.core import texts
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply, ToolCall, Usage
@@ -241,7 +242,8 @@ async def test_a_task_goes_on_after_a_restart(tmp_path: Path) -> None:
     await scene.app.stop()
     async with Scene(folder, ["Nobody knows."], tools=[tool, background()]) as again:
         await again.app.wait_drained()
-        assert again.texts == ["Task 1 is done.\n\nNobody knows."]
+        note = texts.TOOL_INTERRUPTED("en", tools="do")
+        assert again.texts == [f"Task 1 is done.\n\nNobody knows.\n\n{note}"]
         assert tool.ran == ["a"] and "not known whether it happened" in results(requests(again)[0])[-1].text
 
 

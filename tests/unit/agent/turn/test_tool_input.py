@@ -9,6 +9,7 @@ import pytest
 
 from kenobot.agent.turn.input_values import Refusal, Value, read_value
 from kenobot.agent.turn.tool_input import asks_secret
+from kenobot.core import texts
 from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputField, InputWanted, WantedInput
@@ -128,7 +129,8 @@ async def test_a_call_that_a_crash_broke_off_keeps_its_answer(tmp_path: Path, ch
     tool.effects = effects
     async with Scene(tmp_path, ["So it is."], tools=[tool]) as scene:
         await scene.app.wait_drained()
-        assert (tool.ran, scene.texts) == (ran, ["So it is."])
+        note = "" if ran else f"\n\n{texts.TOOL_INTERRUPTED('en', tools='do')}"
+        assert (tool.ran, scene.texts) == (ran, [f"So it is.{note}"])
         assert [given.values for given in tool.given] == [{"q": {"people": 4}}] * len(ran)
 
 
