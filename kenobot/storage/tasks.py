@@ -4,7 +4,8 @@ The state of a task is that of its inbox row, so that both change in one transac
 open row with a question.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -194,6 +195,13 @@ def cancel(connection: Connection, task: Task, at: datetime, reason: str = CANCE
         connection.execute("UPDATE approval SET state = 'denied' WHERE id = ? AND state != 'approved'", (task.asked,))
         drop_steps(connection, task.inbox_id)
     return bool(ended.rowcount)
+
+
+def cancel_replaced(connection: Connection, origins: Sequence[int], at: datetime) -> None:
+    """Cancel the tasks that these messages began, inside a transaction: another answer takes the place of theirs."""
+    for task in list(_load(connection, f"origin IN (SELECT value FROM json_each(?)) AND {_OPEN}", json.dumps(origins))):
+        if not task.is_moved and cancel(connection, task, at):
+            note_shown(connection, task.id, 0)
 
 
 def begun_calls(connection: Connection, inbox_id: int) -> list[str]:

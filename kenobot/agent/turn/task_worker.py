@@ -13,12 +13,15 @@ from typing import Protocol
 
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext
 from kenobot.agent.commands.tasks import tell_did
+from kenobot.agent.prompt.shown_message import PersonText
 from kenobot.agent.turn import background, tool_consent
 from kenobot.agent.turn.background import TaskLimits, TaskRun, TaskSeed, TaskWaits
 from kenobot.agent.turn.background_words import asks_for_background, is_only_background
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.tool_refusals import INTERRUPTED
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
+from kenobot.core.attachment_words import without_attachments
 from kenobot.core.redaction import Redactor
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet, finish_or_cancel, was_cancelled
@@ -97,8 +100,11 @@ class TaskWorker:
 
     def may_begin(self, data: TurnData) -> bool:
         """Return whether a turn may begin a task: none does of its own, nor one of a program that waits for answers."""
-        channel = self._channels.get(data.pending.inbound.channel)
-        return data.task is None and channel is not None and not capabilities_of(channel).keeps_answers
+        return data.task is None and self._has_tasks(data.pending.inbound.channel)
+
+    def _has_tasks(self, name: str) -> bool:
+        channel = self._channels.get(name)
+        return channel is not None and not capabilities_of(channel).keeps_answers
 
     def find_seed(self, rounds: Sequence[ToolRound]) -> TaskSeed | None:
         """Return what the task begins with that the model of a turn wants; None where it wants none."""
@@ -128,7 +134,8 @@ class TaskWorker:
             )
             return told, ""
         has_pictures = any(each.kind in ("image", "video") for each in inbound.attachments)
-        language = asks_for_background(inbound.text, has_pictures=has_pictures)
+        own_words = PersonText(without_attachments(inbound.text)).own_words
+        language = asks_for_background(own_words, has_pictures=has_pictures)
         if language is None or not self.may_begin(data):
             return None
         begins = Command((), partial(self._obey, data), changes=frozenset({"tasks"}), language=language)
@@ -151,7 +158,8 @@ class TaskWorker:
     def moves(self, under_way: Inbound, inbound: Inbound) -> bool:
         """Return whether a message has the turn under way before it go on in the background."""
         is_own = inbound.user == under_way.user and under_way.kind == inbound.kind == "message"
-        return is_own and not inbound.forwarded and is_only_background(inbound.text)
+        has_tasks = self._has_tasks(inbound.channel)
+        return is_own and has_tasks and not inbound.forwarded and is_only_background(inbound.text)
 
     async def move(self, data: TurnData, asked_by: int) -> bool:
         """Make the turn under way a task; returns whether it is one.
@@ -257,7 +265,9 @@ class TaskWorker:
 
     async def _prepare(self, task: Task) -> TaskRun:
         """Make what a turn knows of its task."""
-        steps = len(await self._database.read(lambda connection: tool_runs.runs_of_turn(connection, task.inbox_id)))
+        runs = await self._database.read(lambda connection: tool_runs.runs_of_turn(connection, task.inbox_id))
+        steps, broken_off = len(runs), sum(run.told == INTERRUPTED for run in runs)
+        ended = sum(run.outcome != "begun" for run in runs) if broken_off <= _CUT_SHORT else 0
         told = self._clock.monotonic() - _APART_SECONDS
         ends = self._clock.monotonic() + 60 * _ENDING * self.limits.minutes
 
@@ -280,7 +290,7 @@ class TaskWorker:
             except StoreError as error:
                 _log.debug("the progress of task %d was not stored: %s", task.id, error)
 
-        run = self._runs[task.id] = TaskRun(task, self.limits, note, lambda: self._clock.monotonic() > ends, steps)
+        run = self._runs[task.id] = TaskRun(task, self.limits, note, lambda: self._clock.monotonic() > ends, ended)
         return run
 
     async def _end_unanswered(self, task: Task) -> None:
