@@ -18,7 +18,7 @@ from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clauses, without_clause
-from kenobot.cognitive.store import events, links, proposals, sleep_plans
+from kenobot.cognitive.store import events, imported_talks, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import (
     ERASED_TEXT,
@@ -177,6 +177,8 @@ def turns_telling(connection: Connection, record: Record, *, names: Iterable[str
     """
     if record.form in _OWN_NOTES:
         return []
+    if talk := imported_talks.turns_of_record(connection, record.id):
+        return talk
     found = dict.fromkeys(record.source_message_ids)
     received = conversation.received_mail(connection, record.source_message_ids)
     wanted = _gist(record, [*names, *(mail.sender_name for mail in received.values() if mail.sender_name)])

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_turns
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import events, links
+from kenobot.cognitive.store import events, imported_talks, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
+from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint
 
 _MEANING = frozenset("text category subject attributes tier trust key status".split())
@@ -153,7 +154,20 @@ def _put_back(
     for record in after.values():
         if records[record.id].status != record.status:
             update_hidden_turns(connection, record, deed.at, author)
+    _turn_talk(connection, happenings)
     return UndoResult(first, root, happenings[0].kind, tuple(records.values()), tuple(after.values()))
+
+
+def _turn_talk(connection: Connection, happenings: Sequence[EventRow]) -> None:
+    """Hide the talk that an import brought, where that is undone; show it again where the undoing is."""
+    parts, is_taken_back = happenings, True
+    while (earlier := parts[0].data.get("undoes")) is not None and isinstance(earlier, int):
+        parts, is_taken_back = events.decision_events(connection, earlier), not is_taken_back
+    for record, ranges in imported_talks.turns_of(parts).items():
+        if is_taken_back:
+            conversation.hide_turns(connection, imported_talks.expand_turns(connection, ranges), record)
+        else:
+            conversation.unhide_turns(connection, record)
 
 
 def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) -> dict[str, ColumnValue]:

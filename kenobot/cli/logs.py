@@ -21,6 +21,7 @@ _Row = dict[str, Any]
 BEHIND = ("recalled", "judged", "extracted", "discarded", "boxed", "sealed", "lifecycle", "asked")
 """Types of events that change no text of memory."""
 
+_NO_PART_OF_IMPORT = "(type != 'brought' or json_type(data, '$.part_of') is null)"  # which has hundreds of parts
 _ROUTINE = ("thinking:start", "thinking:end", "reply:graded", "config:changed")  # of each turn
 _SHOWN_TEXT = 60  # characters of a memory
 
@@ -49,7 +50,7 @@ def memory_log(context: CommandContext) -> int:
     args = context.args
     select = "select id, at, session, actor, type, record_id, data from event"
     # Reading memory is logged as well. People ask for what has changed.
-    changing = [] if args.json else [(f"type not in {BEHIND}", True)]
+    changing = [] if args.json else [(f"type not in {BEHIND}", True), (_NO_PART_OF_IMPORT, True)]
     with context.read(rows=True) as connection:
         rows = _latest(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]

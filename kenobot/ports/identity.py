@@ -41,6 +41,21 @@ def session_id(channel: str, chat: str, thread: str = "") -> str:
     return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
 
 
+def imported_session(kind: str, conversation: str) -> str:
+    """Name the session of a conversation that was held elsewhere and imported. kind: such as "whatsapp"."""
+    digest = hashlib.sha256(f"{kind}\0{conversation}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{IMPORT_PREFIX}{kind}-{digest}"
+
+
+def import_kind(session: str) -> str:
+    """Return what kind of export a session was imported from; "" for a chat of this home."""
+    found = _IMPORTED.fullmatch(session) if session.startswith(IMPORT_PREFIX) else None
+    return found[1] if found else ""
+
+
+IMPORT_PREFIX = "import-"
+_IMPORTED = re.compile(r"import-([a-z]+)-[0-9a-f]{16}")
+
 OWNER_SCOPE = "owner"
 
 

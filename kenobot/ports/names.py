@@ -50,10 +50,16 @@ def known_as(name: str, user_id: str) -> str:
     return f"{plain} (id {user_id})".lstrip() if user_id else plain
 
 
+def split_label(line: str) -> SpokenLine:
+    """Split a line that may begin with a label of `speaker_label` into its speaker and what they said."""
+    match = _LABEL.match(line)
+    return SpokenLine(match[1] or "", match[3], line[match.end() :]) if match else SpokenLine("", "", line)
+
+
 def split_line(line: str) -> SpokenLine:
     """Split a line of a group's conversation into its speaker and what they said."""
-    if match := _LABEL.match(line):
-        return SpokenLine(match[1] or "", match[3], line[match.end() :])
+    if (found := split_label(line)).id:
+        return found
     if match := _NAME_ALONE.match(line):
         return SpokenLine(match[1], "", line[match.end() :])
     return SpokenLine("", "", line)

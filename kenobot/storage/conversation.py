@@ -12,8 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from kenobot.core.token_estimate import PICTURE_TOKENS, estimate_tokens
-from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import SpokenLine, split_line
+from kenobot.ports.identity import Trust, chat_scope, import_kind
+from kenobot.ports.names import SpokenLine, split_label, split_line
 from kenobot.ports.provider import Role
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -84,8 +84,15 @@ class MessageRow(NamedTuple):
         return self.scope or chat_scope(self.session)
 
     @property
+    def is_imported(self) -> bool:
+        """Return whether it was said elsewhere, and imported."""
+        return bool(import_kind(self.session))
+
+    @property
     def line(self) -> SpokenLine:
         """Split the text into speaker and words. A private chat names no speakers, nor does a reply."""
+        if self.is_imported and self.role == "user":
+            return split_label(self.text)
         if self.role == "assistant" or not self.effective_scope.startswith("chat:"):
             return SpokenLine("", "", self.text)
         return split_line(self.text)
@@ -350,6 +357,17 @@ def messages_containing(
         session,
         *pieces,
     )
+
+
+def message_ids_containing(connection: Connection, pieces: Sequence[str], newest: int, limit: int) -> list[int]:
+    """Find people's messages of any scope that may hold one of `pieces`, folded, among the newest; newest first."""
+    matches = " OR ".join(["instr(lower(text), ?)"] * len(pieces))
+    rows = connection.execute(
+        f"SELECT id FROM message WHERE id > (SELECT max(id) FROM message) - ? AND role = 'user' "
+        f"AND ({matches} OR text GLOB '*[^ -~]*') ORDER BY id DESC LIMIT ?",
+        (newest, *pieces, limit),
+    )
+    return [row[0] for row in rows]
 
 
 def people_messages(connection: Connection, since: str, until: str, limit: int) -> Iterator[MessageRow]:

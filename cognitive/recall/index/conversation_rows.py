@@ -69,7 +69,7 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
         at = datetime.fromisoformat(row.at)
         before = last.get(row.session) or _before(index, truth, row.session, row.id)
         segment, position = row.id, 0
-        if before is not None and at - before[2] < PAUSE and before[1] + 1 < _MOST:
+        if before is not None and abs(at - before[2]) < PAUSE and before[1] + 1 < _MOST:
             segment, position = before[0], before[1] + 1
         last[row.session] = (segment, position, at)
         text, by_bot = row.text[:_CHARACTERS], row.role == "assistant"
@@ -100,7 +100,7 @@ def _before(index: Connection, truth: Connection, session: str, message: int) ->
     segment, position, later = first.id, 0, at
     for row in islice(rows, _MOST - 1):
         earlier = datetime.fromisoformat(row.at)
-        if later - earlier >= PAUSE:
+        if abs(later - earlier) >= PAUSE:
             break
         segment, position, later = row.id, position + 1, earlier
     return segment, position, at

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 from kenobot.cognitive.recall.index import backlog_rows, conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.backlog_rows import index_state
 from kenobot.cognitive.recall.index.documents import record_documents, turn_documents
-from kenobot.cognitive.store import events
+from kenobot.cognitive.store import events, imported_talks
 from kenobot.core.pacing import Rank, unbroken
 from kenobot.core.worker import BackgroundTask
 from kenobot.ports.errors import StoreError
-from kenobot.storage import conversation
+from kenobot.storage import conversation, imported_talk
 from kenobot.storage.connection import LOG_BYTES, LOG_PAGES, Connection
 from kenobot.storage.database import Database
 
@@ -308,6 +308,9 @@ def _index_new(index: Connection, truth: Connection) -> None:
     if events.has_purge(truth, event, last_event):
         posting_rows.request_full_merge(index)
     _index_rows(index, truth, records, messages)
+    for low, high in imported_talks.changed_talk(truth, event, last_event):
+        if (ids := imported_talk.message_range(truth, low, high)) is not None:
+            backlog_rows.add_gap(index, "message", ids[0] - 1, ids[1])
     for kind, before, now in (("event", event, last_event), ("message", message, last_message)):
         if now - before > _AT_ONCE:
             backlog_rows.add_gap(index, kind, before, now - _AT_ONCE)
@@ -323,6 +326,9 @@ def _fill(index: Connection, truth: Connection, gap: backlog_rows.Gap, rows: int
 
 def _index_rows(index: Connection, truth: Connection, records: Sequence[int], messages: Sequence[int]) -> None:
     rows = conversation.messages_by_id(truth, messages)
+    if withdrawn := [row.inbox_id for row in rows if row.hidden and row.is_imported and row.inbox_id is not None]:
+        gone = imported_talks.hidden_turns(truth, withdrawn)
+        rows = [row for row in rows if row.inbox_id not in gone]
     posting_rows.write_documents(index, record_documents(truth, records), turn_documents(messages, rows))
     conversation_rows.write_turns(index, truth, messages, rows)
 

@@ -10,12 +10,12 @@ from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.text.fingerprint import normalise
 from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.quoting import quote_untrusted
+from kenobot.cognitive.text.quoting import IMPORTED, quote_untrusted
 from kenobot.cognitive.text.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.ports.identity import QUOTED_TRUST, Trust
+from kenobot.ports.identity import QUOTED_TRUST, Trust, import_kind
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -128,12 +128,23 @@ def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens
     trust: Trust = turn.trust if turn.trust in QUOTED_TRUST else turn.person_trust
     if trust == "guest" and any(scope.startswith("user:") for scope in query.scopes):
         trust = "owner"  # a guest in private is told their own words
+    said = turn.line.text
+    if turn.is_imported:
+        return f"- {at:%Y-%m-%d %H:%M} {_imported(turn, said, clip_around(said, matched, tokens), tokens)}"
     who = "you answered" if turn.role == "assistant" else "was said"
     where = " in another chat" if query.session not in ("", turn.session) else ""
-    said = turn.line.text
     label = turn.text.removesuffix(said)
     text = _redacted_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
     return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
+
+
+def _imported(turn: MessageRow, said: str, clipped: str, tokens: int) -> str:
+    """Render what was said elsewhere: hearsay, but for the owner's own words."""
+    name = turn.line.name
+    who = "another assistant answered" if turn.role == "assistant" else f"{name} said" if name else "was said"
+    trust = turn.trust if turn.trust in (*QUOTED_TRUST, "owner") else IMPORTED
+    text = quote_untrusted(_redacted_head(clipped, tokens), trust)
+    return f"{who} in talk imported from {import_kind(turn.session)}: {text}"
 
 
 def clip_around(text: str, matched: Collection[str], tokens: int) -> str:

@@ -38,7 +38,7 @@ from kenobot.core import pacing
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import KenobotError, RemoteError
-from kenobot.ports.identity import Trust, chat_scope, least_trusted
+from kenobot.ports.identity import Trust, chat_scope, import_kind, least_trusted
 from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
@@ -106,7 +106,7 @@ class CompactionWorker(PerChatWorker):
         self._reads = reads
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
-        return conversation.list_sessions(connection)
+        return [session for session in conversation.list_sessions(connection) if not import_kind(session)]
 
     async def _advance(self, session: str) -> bool:
         batch = await self._p.database.read(partial(self._look, session))

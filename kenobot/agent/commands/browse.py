@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kenobot.agent.commands.absence import render_absence
 from kenobot.agent.commands.command import (
     CommandAnswer,
     CommandCall,
@@ -17,8 +18,11 @@ from kenobot.agent.safety.unlinked import unlink
 from kenobot.cognitive.compact import digest
 from kenobot.cognitive.control.find import find_memories, parse_number
 from kenobot.cognitive.control.history import explain_last_reply
+from kenobot.cognitive.control.why_not import explain_absence
+from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.store import feedback, records
 from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
@@ -101,14 +105,29 @@ def open_memory(connection: Connection, call: CommandCall, _: CommandContext) ->
 
 
 def explain(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """`/why`: the memories behind the last reply here, and the origin of each; `/why NUMBER`: that of one memory."""
+    """`/why`: the memories behind the last reply here, and the origin of each; `/why NUMBER`: that of one memory.
+
+    `/why WORDS`: why what they say was not remembered.
+    """
     number = parse_number(call.arguments)
+    if number is None and call.arguments.strip():
+        return _explain_absence(connection, call, context)
     if number is None:
         return _explain_reply(connection, call)
     record = records.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     return CommandAnswer(_because(connection, record, call), _hands(record, call.language, "1"))
+
+
+def _explain_absence(connection: Connection, call: CommandCall, context: CommandContext) -> str:
+    """Tell why something was not remembered. The owner, in private, may know of all that is stored."""
+    own, session = call.principal.read_scopes, call.inbound.session
+    reach = ALL_SCOPES if OWNER_SCOPE in own else own
+    query = MemoryQuery(call.arguments, own, call.at, context.zone, session)
+    reply = explain_last_reply(connection, session, own)
+    found = explain_absence(connection, context.index, call.arguments, query, reply, reach)
+    return render_absence(found, call.arguments, call.language)
 
 
 def counted_forms(counts: Mapping[str, int], language: Language) -> str:

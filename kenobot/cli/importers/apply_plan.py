@@ -8,32 +8,37 @@ or what something newer took the place of stays so, whatever an old file says. A
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
 
+from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store import events, imported_talks, records
+from kenobot.cognitive.store.imported_talks import IMPORTED
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.text.calendar import local_day
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import find_secret
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
-from kenobot.storage import conversation
+from kenobot.storage import conversation, imported_talk
 from kenobot.storage.connection import Connection
 
-ACTOR = "import"
-IMPORTED = "brought"  # the event of an import as a whole
+_SAMPLES, _SAMPLE = 2, 100  # memories that are shown beforehand, and characters of each
 _STEP = 10  # memories, which take about fifteen milliseconds
 _KEPT = 16  # of a mark: enough that no two of one import meet by chance
 
 
 @dataclass
 class FileResult:
-    """Result for one file. new, known: memories, or messages of a conversation. secrets: refused, by kind."""
+    """Result for one file. new, known: memories, or messages of a conversation. secrets: refused, by kind.
+
+    lines, samples: see `plan.FilePlan` and `talk.TalkSummary`. speakers: by their messages.
+    """
 
     path: str
     kind: str
@@ -42,6 +47,11 @@ class FileResult:
     secrets: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     note: str = ""
+    lines: Counter[str] = field(default_factory=Counter)
+    speakers: Counter[str] = field(default_factory=Counter)
+    first: str = ""
+    last: str = ""
+    samples: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,11 @@ class ImportReport:
 
     results: tuple[FileResult, ...]
     event: int | None
+
+    @property
+    def lines(self) -> Counter[str]:
+        """The lines and messages of every file by kind."""
+        return sum((result.lines for result in self.results), Counter[str]())
 
     @property
     def totals(self) -> dict[str, int]:
@@ -64,19 +79,25 @@ class ImportReport:
 
 
 def apply_plan(
-    connection: Connection, plan: ImportPlan, policy: Policy = DEFAULT
+    connection: Connection, plan: ImportPlan, policy: Policy = DEFAULT, tell: Callable[[int], None] = lambda _: None
 ) -> Generator[None, None, ImportReport]:
     """Ask memory to take in all that `plan` holds. Each step leaves what a commit may keep; a later run does the rest.
 
-    Raises StoreError or sqlite3.Error; then do not commit the step.
+    tell: is called with how many memories and messages were looked at. Raises StoreError, sqlite3.Error or OSError;
+    then do not commit the step.
     """
     import_ = _Import(connection, plan, policy)
+    number = 0
     for number, (sheet, item) in enumerate(plan.items(), 1):
         import_.admit(sheet, item)
         if number % _STEP == 0:
             import_.mark()
+            tell(number)
             yield
     import_.mark()
+    for _ in import_.talk(plan):
+        tell(number + import_.said)
+        yield
     for sheet in plan.files:
         if sheet.messages:
             yield
@@ -93,12 +114,12 @@ class _Import:
         self._policy = policy
         self._seen = _brought(connection)
         self._marks: list[str] = []
-        self._has_marked = False
-        self.results = {
-            id(sheet): FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note)
-            for sheet in plan.files
-        }
-        self._root = events.add_event(connection, self._about.now, ACTOR, IMPORTED, data={"from": plan.origin})
+        self.results = {id(sheet): _result(sheet, self._about.zone) for sheet in plan.files}
+        begun = imported_talks.find_unfinished(connection, plan.source)
+        told: dict[str, Json] = {"from": plan.origin, "source": plan.source}
+        self._root = begun or events.add_event(connection, self._about.now, ACTOR, IMPORTED, data=told)
+        self._has_marked = begun is not None
+        self.said = 0
 
     def admit(self, sheet: FilePlan, item: ImportItem) -> None:
         result, candidate = self.results[id(sheet)], item.candidate
@@ -147,6 +168,22 @@ class _Import:
         gone = [number for number in found.values() if not events.last_change_was_undo(self._connection, number)]
         return "something newer took its place here" if gone else ""
 
+    def talk(self, plan: ImportPlan) -> Generator[None, None, None]:
+        """Write what was said elsewhere into conversations of its own."""
+        sheets = [(sheet, sheet.talk) for sheet in plan.files if sheet.talk is not None]
+        if not sheets:
+            return
+        known = imported_talk.known_marks(self._connection, imported_talks.withdrawn_records(self._connection))
+        writer = TalkImport(self._connection, self._about, self._policy, self._root, known)
+        for sheet, source in sheets:
+            counts, result, before = TalkCounts(), self.results[id(sheet)], self.said
+            for _ in writer.write(sheet, source, counts):
+                self.said = before + counts.new + counts.known
+                yield
+            result.new, result.known, result.secrets = counts.new, counts.known, counts.secrets
+            self.said = before + counts.new + counts.known
+            self._has_marked |= bool(counts.new)
+
     def converse(self, sheet: FilePlan) -> None:
         """Begin a chat with its old conversation, so that it goes on where it was; a begun one is left as it is.
 
@@ -183,7 +220,20 @@ class _Import:
             if not new and events.last_event(self._connection) == self._root:
                 self._connection.execute("DELETE FROM event WHERE id = ?", (self._root,))
             return None
+        done: dict[str, Json] = {"part_of": self._root, "done": True}
+        events.add_event(self._connection, self._about.now, ACTOR, IMPORTED, data=done)
         return self._root
+
+
+def _result(sheet: FilePlan, zone: ZoneInfo) -> FileResult:
+    result = FileResult(sheet.path, sheet.kind, skipped=Counter(sheet.skipped), note=sheet.note, lines=sheet.lines)
+    if sheet.talk is not None:
+        summary = sheet.talk.summary
+        result.speakers, result.samples = summary.speakers, summary.samples
+        result.first, result.last = (local_day(at, zone) if at else "" for at in (summary.first, summary.last))
+    else:
+        result.samples = [" ".join(item.candidate.text.split())[:_SAMPLE] for item in sheet.items[:_SAMPLES]]
+    return result
 
 
 def _brought(connection: Connection) -> set[str]:

@@ -1,20 +1,29 @@
-"""`kenobot import`: import the memories of another agent, after showing a plan."""
+"""`kenobot import`: import the memories of other agents, exports of talk, and notes, after showing a plan."""
 
-import json
 import sqlite3
+import sys
 import tempfile
+import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.importers import kenobot_js, workspaces
-from kenobot.cli.importers.apply_plan import FileResult, ImportReport, apply_plan
+from kenobot.cli.importers import agent_memories, kenobot_js, workspaces
+from kenobot.cli.importers.apply_plan import ImportReport, apply_plan
+from kenobot.cli.importers.archive import UNREADABLE, SourceArchive
+from kenobot.cli.importers.exports import EXPORTS, read_exports
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
-from kenobot.cli.language import say, translate
+from kenobot.cli.importers.preview import print_report, write_report
+from kenobot.cli.importers.talk import AmbiguousDates
+from kenobot.cli.language import say
 from kenobot.cli.memory.sync_files import make_home, sync_files
+from kenobot.cognitive.text.words import fold
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import ConfigError
@@ -24,21 +33,37 @@ from kenobot.storage.connection import connect, to_store_error
 from kenobot.storage.database import run_steps
 
 # In this order: a workspace of OpenClaw may have files of the other kinds besides, not the other way round.
-_READERS: dict[Origin, tuple[Callable[[SourceFolder], bool], Callable[[ImportPlan], None]]] = {
+_HOMES: dict[Origin, tuple[Callable[[SourceFolder], bool], Callable[[ImportPlan], None]]] = {
     "kenobot-js": (kenobot_js.is_kenobot_js, kenobot_js.read_kenobot_js),
+    "hermes": (agent_memories.is_hermes, agent_memories.read_hermes),
     "openclaw": (workspaces.is_openclaw, workspaces.read_openclaw),
     "nanobot": (workspaces.is_nanobot, workspaces.read_nanobot),
 }
+_SECONDS = 0.25  # of a transaction, where nothing else writes
+_TOLD_EVERY = 2.0  # seconds between two lines that tell how far it is
 
 
 def import_agent(context: CommandContext) -> int:
+    try:
+        return _import(context)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a file that went away, or a report that cannot be written
+        raise ConfigError(
+            f"{_shown(error.filename or context.args.path)} cannot be read: {error.strerror or error}."
+        ) from error
+
+
+def _import(context: CommandContext) -> int:
     args, home = context.args, context.home
     plan = _plan(context)
     if not plan.files and not plan.manual_files:
         return options.print_failure(f"There is nothing to take in: {_shown(args.path)} holds no memories.")
+    if args.report:
+        write_report(Path(args.report).expanduser(), plan)
     if args.dry_run or not args.yes:
         report = _rehearse(context, plan)
-        _print(plan, report, args.json, done=False)
+        print_report(plan, report, args.json, done=False)
         new = report.totals["new"]
         if args.dry_run or not new:
             return 0
@@ -47,20 +72,21 @@ def import_agent(context: CommandContext) -> int:
         ):
             return options.print_failure("Nothing was taken in.")
     make_home(context)
+    progress = Progress(plan.size)
     try:
         with home.lock():
             migrate.migrate(home.database, home.backups)
-            report = _apply(home.database, plan)
+            report = _apply(home.database, plan, progress)
     except AlreadyLocked:  # by a bot, which would have to wait for a long transaction
         with context.write_in_steps() as (connection, next_transaction):
-            report = run_steps(apply_plan(connection, plan), next_transaction)
+            report = run_steps(apply_plan(connection, plan, tell=progress), next_transaction)
     sync_files(context)
-    _print(plan, report, args.json, done=True)
+    print_report(plan, report, args.json, done=True)
     return 0
 
 
 def _plan(context: CommandContext) -> ImportPlan:
-    """Read the folder that the arguments name. Raises ConfigError."""
+    """Read what the arguments name. Raises ConfigError."""
     home, path = context.home, Path(context.args.path).expanduser()
     own = {
         session_id(name, str(owner))
@@ -68,32 +94,79 @@ def _plan(context: CommandContext) -> ImportPlan:
         if isinstance(owners := table.get("owners"), list | tuple)
         for owner in owners
     }
-    about = ImportContext(context.now, context.zone, frozenset(own))
-    if not path.is_dir():
-        raise ConfigError(f"{_shown(path)} is no folder: name the home or the workspace of the other agent.")
-    folder = SourceFolder(path)
+    names = frozenset(fold(name) for name in context.args.me)
+    day_first = context.args.first == "day" if context.args.first else None
+    about = ImportContext(context.now, context.zone, frozenset(own), names, day_first)
+    folder = _open_source(path)
     if folder.root in (home.path.resolve(), home.memory.resolve()):
         raise ConfigError(
             f"{_shown(path)} is this very home: what people write into its files is taken in by itself. "
             "To make it a home of this KenoBot, start the bot with it."
         )
-    origin: Origin | None = None if context.args.origin == "auto" else context.args.origin
-    if origin is None and (folder.root / home.database.name).exists():
+    if context.args.origin == "auto" and path.is_dir() and (folder.root / home.database.name).exists():
         raise ConfigError(
             f"{_shown(path)} is a home of this kind of KenoBot: move all it knows with `kenobot memory export` and "
             "`kenobot memory import`, or use it as it is with --home."
         )
-    origin = origin or next((origin for origin, (fits, _) in _READERS.items() if fits(folder)), None)
-    if origin is None:
+    try:
+        return _read(context, path, folder, about)
+    except AmbiguousDates as error:
+        answer = _ask_day_first(error.example)
+        return _read(context, path, folder, replace(about, day_first=answer))
+
+
+def _open_source(path: Path) -> SourceFolder:
+    """Open a folder, an archive, or the folder of a file. Raises ConfigError."""
+    if path.is_dir():
+        return SourceFolder(path)
+    if not path.is_file():
+        raise ConfigError(f"There is no {_shown(path)}.")
+    try:
+        return SourceArchive(path) if zipfile.is_zipfile(path) else SourceFolder(path.parent)
+    except UNREADABLE as error:
+        raise ConfigError(f"{_shown(path)} cannot be read: {error}.") from error
+
+
+def _read(context: CommandContext, path: Path, folder: SourceFolder, about: ImportContext) -> ImportPlan:
+    """Plan the import of a folder, an archive or a file. Raises ConfigError, AmbiguousDates."""
+    named: Origin | None = None if context.args.origin == "auto" else context.args.origin
+    is_single = path.is_file() and not isinstance(folder, SourceArchive)
+    homes = () if is_single else _HOMES.items()
+    found: Iterator[Origin] = (each for each, (fits, _) in homes if fits(folder))
+    origin: Origin = "files" if named is None else named
+    origin = next(found, origin) if named is None else origin
+    plan = ImportPlan(origin, folder, about, source=f"{origin}:{path.resolve()}")
+    if is_single:
+        read_exports(plan, [path.name])
+    elif origin in _HOMES:
+        _HOMES[origin][1](plan)
+    else:
+        read_exports(plan)
+    kinds = {sheet.origin for sheet in plan.files if sheet.origin}
+    if origin == "files" and not kinds:
         raise ConfigError(
-            f"{_shown(path)} cannot be told to be one of {', '.join(_READERS)}: say with --from what it is, "
+            f"{_shown(path)} cannot be told to be one of {', '.join((*_HOMES, *EXPORTS))}: say with --from what it is, "
             "or name the folder that holds `memory/`."
         )
-    plan = ImportPlan(origin, folder, about)
-    _, read = _READERS[origin]
-    read(plan)
+    if origin == "files" and len(kinds) == 1:
+        plan.origin = cast("Origin", kinds.pop())
     plan.limit_items()
     return plan
+
+
+def _ask_day_first(example: str) -> bool:
+    """Ask whether the day comes first in a date. Raises ConfigError where nobody is to be asked."""
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            f"Nothing tells whether {example} has the day or the month first: say so with --day-first or --month-first."
+        )
+    question = say("In {example}, which comes first: the day or the month? [d/m] ", example=example)
+    try:
+        while (answer := input(question).strip().lower()[:1]) not in ("d", "m"):
+            pass
+    except EOFError:
+        raise ConfigError("Nothing was taken in.") from None
+    return answer == "d"
 
 
 def _rehearse(context: CommandContext, plan: ImportPlan) -> ImportReport:
@@ -106,58 +179,42 @@ def _rehearse(context: CommandContext, plan: ImportPlan) -> ImportReport:
         if context.home.database.exists():
             context.copy_database(copy)
         migrate.migrate(copy, copy.with_name("backups"))
-        return _apply(copy, plan)
+        return _apply(copy, plan, lambda _: None)
 
 
-def _apply(database: Path, plan: ImportPlan) -> ImportReport:
-    """Take in the plan, in one transaction."""
+def _apply(database: Path, plan: ImportPlan, tell: Callable[[int], None]) -> ImportReport:
+    """Take in the plan, in transactions of which each leaves what a later run goes on with."""
     try:
         with closing(connect(database)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            report = run_steps(apply_plan(connection, plan))
+            began = time.monotonic()
+
+            def end_transaction() -> None:
+                nonlocal began
+                if time.monotonic() - began > _SECONDS:
+                    connection.execute("COMMIT")
+                    connection.execute("BEGIN IMMEDIATE")
+                    began = time.monotonic()
+
+            report = run_steps(apply_plan(connection, plan, tell=tell), end_transaction)
             connection.execute("COMMIT")
             return report
     except sqlite3.Error as error:
         raise to_store_error(error) from error
 
 
-# ── as text ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+class Progress:
+    """Tell on stderr how far an import is, where it takes longer than a moment."""
 
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._told = time.monotonic()
 
-def _print(plan: ImportPlan, report: ImportReport, as_json: bool, *, done: bool) -> None:
-    rows = _rows(plan, report, done)
-    if as_json:
-        for row in rows:
-            print(json.dumps(row, ensure_ascii=False))
-        return
-    print(say("From {origin}, taken in:" if done else "From {origin}, to be taken in:", origin=plan.origin))
-    for result in report.results:
-        for line in _lines(result):
-            print(line)
-    for path, advice in plan.manual_files.items():
-        print(f"  {_shown(path)} · {say('left to you:')} {translate(advice)}")
-    names = (("new", "new"), ("known", "known already"), ("secrets", "refused as secrets"), ("skipped", "left alone"))
-    totals = report.totals
-    counts = [f"{totals[key]} {say(name)}" for key, name in names if totals[key] or key == "new"]
-    print(f"{', '.join(counts)}.")
-
-
-def _rows(plan: ImportPlan, report: ImportReport, done: bool) -> Iterator[dict[str, object]]:
-    yield from map(vars, report.results)
-    for path, advice in plan.manual_files.items():
-        yield {"path": path, "kind": "offer", "advice": advice}
-    yield {"from": plan.origin, "done": done, **report.totals, "event": report.event if done else None}
-
-
-def _lines(result: FileResult) -> Iterator[str]:
-    counts = [f"{result.new} {say('new')}"] if result.new else []
-    counts += [f"{result.known} {say('known already')}"] if result.known else []
-    note = f" ({translate(result.note)})" if result.note else ""
-    yield f"  {_shown(result.path)} · {say(result.kind)}: {', '.join(counts) or say('nothing')}{note}"
-    for why, count in result.secrets.items():
-        yield say("      {count} refused: it looks like {why}", count=count, why=translate(why))
-    for why, count in result.skipped.items():
-        yield say("      {count} left alone: {why}", count=count, why=one_line(translate(why)))
+    def __call__(self, done: int) -> None:
+        if time.monotonic() - self._told < _TOLD_EVERY:
+            return
+        self._told = time.monotonic()
+        print(say("{done} of {size} …", done=done, size=self._size), file=sys.stderr, flush=True)
 
 
 def _shown(path: object) -> str:

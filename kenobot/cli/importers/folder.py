@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-LARGEST = 5_000_000  # bytes
-MOST_FILES = 5_000
-_DEEPEST = 6
+LARGEST = 5_000_000  # bytes of a file that is read whole
+LARGEST_TALK = 2_000_000_000  # bytes of one that is read line by line
+MOST_FILES = 20_000
+_MOST_READ = 200_000_000  # bytes of all files together that are read whole
+_DEEPEST = 16
+TOO_MUCH = f"all that is read whole is more than {_MOST_READ // 1_000_000} MB"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -45,6 +49,7 @@ class SourceFolder:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self._read: set[Path] = set()
+        self._left = _MOST_READ
 
     def has(self, path: str) -> bool:
         """Return whether there is something of this name, of whatever kind."""
@@ -64,6 +69,9 @@ class SourceFolder:
             if real in self._read:
                 return None
             self._read.add(real)
+            self._left -= found.st_size
+            if self._left < 0:
+                return SourceFile(path, None, TOO_MUCH)
             with real.open("rb") as file:
                 raw = file.read(LARGEST + 1)[:LARGEST]
             return SourceFile(path, *decode(raw), datetime.fromtimestamp(max(0.0, found.st_mtime), UTC))
@@ -73,10 +81,31 @@ class SourceFolder:
             reason = error.strerror if isinstance(error, OSError) else None
             return SourceFile(path, None, f"it cannot be read: {(reason or 'links in a ring').lower()}")
 
+    def open(self, path: str) -> BinaryIO:
+        """Open a file within the folder to be read in pieces. Raises OSError."""
+        real = (self.root / path).resolve(strict=True)
+        if not real.is_relative_to(self.root) or not real.is_file():
+            raise OSError("it is no file within the folder")
+        if real.stat().st_size > LARGEST_TALK:
+            raise OSError(f"it is larger than {LARGEST_TALK // 1_000_000} MB")
+        return real.open("rb")
+
+    def peek(self, path: str) -> str:
+        """Read the beginning of a file, without counting it as read; "" where that cannot be."""
+        try:
+            with self.open(path) as stream:
+                return stream.read(65536).decode("utf-8-sig", "replace")
+        except OSError:
+            return ""
+
+    def modified(self, path: str) -> datetime:
+        """Return when a file last changed, by the disk."""
+        return datetime.fromtimestamp(max(0.0, (self.root / path).stat().st_mtime), UTC)
+
     def files(self, under: str, *endings: str) -> Iterator[str]:
         """The files below a folder whose names end so, folder by folder in order; hidden ones are passed over.
 
-        At most `MOST_FILES`, and none that lies deeper than six folders.
+        At most `MOST_FILES`, and none that lies deeper than sixteen folders.
         """
         left = MOST_FILES
         folders = [(under.strip("/"), 0)]

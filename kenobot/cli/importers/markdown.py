@@ -40,12 +40,13 @@ _SHORT = 3  # words: what is no longer says little without its heading
 
 @dataclass(frozen=True, slots=True)
 class MarkdownFact:
-    """Something that a file says. at, day: when it says that it was so, where it does."""
+    """Something that a file says. at, day: when it says that it was so, where it does. heading: what it is under."""
 
     text: str
     category: str
     at: time | None = None
     day: date | None = None
+    heading: str = ""
 
 
 def read(text: str, *, choices: bool = False, bare: bool = False) -> tuple[list[MarkdownFact], int]:
@@ -61,12 +62,20 @@ def read(text: str, *, choices: bool = False, bare: bool = False) -> tuple[list[
 def _facts(text: str, *, choices: bool, bare: bool) -> Iterator[MarkdownFact | None]:
     """The facts of a file; None for each place that nobody filled in."""
     text = _COMMENT.sub("", _FRONT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    for _, facts in read_blocks(text.split("\n"), choices=choices, bare=bare):
+        yield from facts
+
+
+def read_blocks(
+    lines: Sequence[str], *, choices: bool = False, bare: bool = False
+) -> Iterator[tuple[list[str], list[MarkdownFact | None]]]:
+    """Split lines into blocks, each with its facts: None for a place that nobody filled in; none for a heading."""
     heading, at, day = "", None, None
-    for block in _blocks(text.split("\n")):
+    for block in _blocks(lines):
         found = _HEADING.fullmatch(block[0])
         if found is None:
-            for item in _items(block):
-                yield from _fact(item, "" if bare else heading, at, day, choices)
+            under = "" if bare else heading
+            yield block, [fact for item in _items(block) for fact in _fact(item, under, at, day, choices)]
             continue
         heading = _plain(found[2])
         day = _date_in(heading) or day
@@ -74,6 +83,7 @@ def _facts(text: str, *, choices: bool, bare: bool) -> Iterator[MarkdownFact | N
         at = _clock(clock) if clock else at
         if clock and at is not None:
             heading = heading[clock.end() :]
+        yield block, []
 
 
 def _date_in(text: str) -> date | None:
@@ -109,9 +119,9 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     # A heading that tells the kind of what stands below it is told by the kind already.
     short = _SHORT if category == "fact" else 1
     terse = (len(words(item)) <= short and ":" not in item) or (ticked and choices)
-    if heading and terse and not _general(heading):
+    if heading and terse and not is_general(heading):
         item = f"{heading}: {item}"
-    yield MarkdownFact(item, category, at, day)
+    yield MarkdownFact(item, category, at, day, heading)
 
 
 def _empty(said: str) -> bool:
@@ -123,7 +133,7 @@ def _empty(said: str) -> bool:
     return not value or _UNFILLED.fullmatch(value) is not None or _ITALIC_LINE.fullmatch(said) is not None
 
 
-def _general(heading: str) -> bool:
+def is_general(heading: str) -> bool:
     """Return whether a heading only says that there are notes below it."""
     said = words(heading)
     return not said or all(word in _GENERAL or word.isdigit() or _DATE.fullmatch(word) for word in said)

@@ -39,7 +39,18 @@ def _base(folder: SourceFolder, mark: str) -> str:
 
 
 def is_openclaw(folder: SourceFolder) -> bool:
-    base = _base(folder, "workspace")
+    return bool(_openclaw_bases(folder))
+
+
+def _openclaw_bases(folder: SourceFolder) -> list[str]:
+    """Find the workspaces in a folder: itself, or those of a home's agents, such as `workspace-main`."""
+    if _is_workspace(folder, ""):
+        return [""]
+    names = [name for name in folder.folders("") if name == "workspace" or name.startswith("workspace-")]
+    return [f"{name}/" for name in names if _is_workspace(folder, f"{name}/")]
+
+
+def _is_workspace(folder: SourceFolder, base: str) -> bool:
     long_term = folder.has(f"{base}MEMORY.md") or folder.has(f"{base}memory.md")
     marks = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "TOOLS.md")
     marked = sum(folder.has(f"{base}{name}") for name in marks)
@@ -51,7 +62,11 @@ def is_openclaw(folder: SourceFolder) -> bool:
 
 def read_openclaw(plan: ImportPlan) -> None:
     """Add all that a workspace of OpenClaw holds. Of a saved session only the summary is taken, not what was spoken."""
-    base = _base(plan.folder, "workspace")
+    for base in _openclaw_bases(plan.folder) or [""]:
+        _read_openclaw(plan, base)
+
+
+def _read_openclaw(plan: ImportPlan, base: str) -> None:
     _add_core(plan, f"{base}MEMORY.md", f"{base}memory.md", profile=f"{base}USER.md")
     for path in plan.folder.files(f"{base}memory", ".md"):
         sheet, spoken = _open_notes(plan, path), 0

@@ -26,7 +26,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.room import room_by_part
 
 _NO_SESSION = "none"
-_SAID = lazy.regex(r"^- \S+ \S+ (?:was said|you answered)[^:]*: ")  # as the model is told
+_SAID = lazy.regex(r"^- \S+ \S+ (?:(?:was said|you answered)(?! in talk imported)[^:]*: )?")  # as the model is told
 _LINKED = lazy.regex(r"is linked: (\d+).*")
 
 

@@ -254,7 +254,9 @@ def test_an_import_that_was_killed_beside_a_bot_goes_on_with_the_next(home: Home
     """What its steps brought is known by then; one undo takes back each part."""
     old = str(homes.lay(tmp_path / "old", {"memory/working/x.md": "", "memory/MEMORY.md": _notes(35)}))
     assert cli("memory", "remember", "mine")[0] == 0
-    context = CommandContext(argparse.Namespace(home=None, path=old, origin="kenobot-js"), ManualClock())
+    context = CommandContext(
+        argparse.Namespace(home=None, path=old, origin="kenobot-js", me=[], first=None), ManualClock()
+    )
     with context.write_in_steps() as (connection, _):
         steps = apply_plan(connection, _plan(context))
         for _ in range(2):
@@ -280,7 +282,7 @@ def test_without_anybody_to_agree_nothing_happens(home: Home, cli: Cli, tmp_path
 
 def test_a_folder_of_another_kind_is_named_as_such(home: Home, cli: Cli, tmp_path: Path) -> None:
     """With the kinds there are."""
-    homes.lay(tmp_path / "other", {"README.md": "hello"})
+    homes.lay(tmp_path / "other", {"README.txt": "hello"})
     code, _, err = cli("import", str(tmp_path / "other"))
     assert code == 78
     assert "openclaw" in err

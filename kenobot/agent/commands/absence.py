@@ -1,0 +1,63 @@
+"""Word why something was not remembered."""
+
+from collections.abc import Mapping
+
+from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
+from kenobot.core import texts
+from kenobot.core.i18n import Language, Text
+
+_QUOTED = 140  # characters
+HIDDEN = ("forgotten", "veiled")
+"""Reasons of what is to be forgotten, which is not told again."""
+
+_REASONS: Mapping[str, Text] = {
+    "out of reach": texts.ABSENT_ELSEWHERE,
+    "superseded": texts.ABSENT_SUPERSEDED,
+    "invalidated": texts.ABSENT_TAKEN_BACK,
+    "taken back": texts.ABSENT_TAKEN_BACK,
+    "archived": texts.ABSENT_ARCHIVED,
+    "later": texts.ABSENT_LATER,
+    "expired": texts.ABSENT_EXPIRED,
+    "stale": texts.ABSENT_FADED,
+    "faded": texts.ABSENT_FADED,
+    "another form": texts.ABSENT_FORM,
+}
+
+
+def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -> str:
+    """Word which of the four reasons it was, as Markdown."""
+    question = texts.QUOTED(language, text=_short(found.question))
+    item = found.item
+    if item is None:
+        template = texts.ABSENT_ERASED if found.reason == "erased" else texts.ABSENT_NEVER
+        return template(language, what=_short(wanted))
+    if found.outcome == "not_eligible" and found.reason in HIDDEN:
+        return texts.ABSENT_FORGOTTEN(language)
+    what = _name(item, language)
+    if found.outcome == "not_eligible":
+        reason = _REASONS.get(found.reason, texts.ABSENT_ENDED)(language, scope=item.scope)
+        return texts.ABSENT_INELIGIBLE(language, what=what, reason=reason)
+    if found.outcome == "unused":
+        return texts.ABSENT_UNUSED(language, what=what, question=question)
+    place = texts.ABSENT_UNFOUND(language)
+    if found.reason == "found now":
+        return texts.ABSENT_FOUND_NOW(language, what=what, question=question)
+    if found.rank:
+        place = texts.ABSENT_RANK(language, rank=found.rank, count=found.looked_at)
+    parts = [texts.ABSENT_NOT_SHOWN(language, what=what, question=question, place=place)]
+    if found.before:
+        lines = "\n".join(f"- {_short(each)}" for each in found.before)
+        parts.append(texts.ABSENT_BEFORE(language, lines=lines))
+    return "\n\n".join(parts)
+
+
+def _name(item: FoundItem, language: Language) -> str:
+    """Name a memory by its number, and a message by its day."""
+    if item.kind == "record":
+        return texts.ABSENT_MEMORY(language, number=item.number, what=_short(item.text))
+    return texts.ABSENT_MESSAGE(language, day=item.at[:10], what=_short(item.text))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"

@@ -1,0 +1,341 @@
+"""One page of a vault: its names, its facts, and what each of its lines is. Pure."""
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from typing import Literal
+
+from kenobot.cli.importers import markdown
+from kenobot.cognitive.text.words import fold, words
+from kenobot.core import lazy
+
+LineKind = Literal["kept", "system", "media", "empty"]
+
+_LONGEST_HEAD = 16_000  # characters of front matter
+_BOOKKEEPING = frozenset(
+    """
+    tags tag alias aliases title name cssclass cssclasses publish permalink created updated modified date day id uid
+    collapsed heading background-color template position kanban-plugin excalidraw-plugin banner cover
+    icon sticker lang layout slug draft
+    """.split()
+)
+_NAMES = ("alias", "aliases")
+_DAY_KEYS = ("date", "day", "created")
+_DATES = (
+    lazy.regex(r"(?P<y>\d{4})[-_. ]?(?P<m>\d{2})[-_. ]?(?P<d>\d{2})(?!\d)"),
+    lazy.regex(r"(?P<d>\d{1,2})[-_.](?P<m>\d{1,2})[-_.](?P<y>\d{4})(?!\d)"),
+)
+_LONG_DATE = lazy.regex(r"([A-Z][a-z]{2,8})\.? (\d{1,2})(?:st|nd|rd|th)?, (\d{4})")
+_HASH = lazy.regex(r"[ _-][0-9a-f]{32}$")  # behind the names of pages that Notion exports
+_PROPERTY = lazy.regex(r"[ \t]*(?:[-*+] )?([\w][\w-]{0,40})::[ \t]*(.*)")
+_SYSTEM_FENCE = lazy.regex(r"(?:`{3,}|~{3,})\s*(?:dataview|dataviewjs|tasks|query|button|calendar|kanban|base)\b")
+_FENCE = lazy.regex(r"\s*(`{3,}|~{3,})")
+_EMBED = lazy.regex(r"!\[\[([^\[\]\n]{1,300})\]\]|!\[[^\[\]\n]{0,300}\]\([^()\n]{1,2000}\)")
+_LINK = lazy.regex(r"\[\[([^\[\]|#\n]{0,300})(#[^\[\]|\n]{0,300})?(?:\|([^\[\]\n]{1,300}))?\]\]")
+_URL_LINK = lazy.regex(r"\[([^\[\]\n]{1,300})\]\((https?://[^()\s]{1,2000})\)")
+_FIELD = lazy.regex(r"(?<![:\w])([\w][\w \-]{0,40})::[ \t]+")
+_BLOCK_ID = lazy.regex(r"[ \t]\^[\w-]{1,60}[ \t]*$")
+_TAGS_ONLY = lazy.regex(r"\s*(?:[-*+]\s+)?(?:#[^\s#]+\s*)+")
+_TEMPLATE = lazy.regex(r"\{\{[^{}\n]{1,200}\}\}|<%[^%\n]{1,500}%>")
+_QUOTE = lazy.regex(r"\s{0,3}(?:>\s?)+(?:\[![\w|-]+\][+-]?\s*)?")
+_HEADING = lazy.regex(r"#{1,6}[ \t]+(.*?)[ \t]*#*$")
+_RULE = lazy.regex(r"\s*(?:[-*_=][ \t]*){3,}")
+_HTML = lazy.regex(r"\s*</?[A-Za-z][^<>\n]{0,500}>\s*")
+_KEY = lazy.regex(r"([^\s:#'\"\[{-][^:\n]{0,80}?):(?:[ \t]+(.*))?$")
+_LABELLED = lazy.regex(r"[^:\n]{1,60}:[ \t]+\S")
+_LONGEST_FACT = 4000  # characters
+_NUMBERED = lazy.regex(r"[\d\W_]+")
+_QUOTED = "\ue000"  # before a line that was quoted, while the page is read
+_GENERIC = frozenset(
+    "readme index inbox untitled sin titulo home start moc todo todos tasks tareas log scratch".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageNames:
+    """The name of a page and its others."""
+
+    title: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageFact:
+    """Something that a page says. at, day: when it says that it was so, where it does."""
+
+    text: str
+    category: str = "fact"
+    at: time | None = None
+    day: date | None = None
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page says. day: of a daily note. is_about: its lines are about what its name says.
+
+    counts: its lines by kind.
+    """
+
+    title: str
+    aliases: tuple[str, ...]
+    day: date | None
+    is_about: bool
+    facts: list[PageFact] = field(default_factory=list)
+    counts: Counter[LineKind] = field(default_factory=Counter)
+
+
+def page_names(text: str, stem: str) -> PageNames:
+    """Read the names of a page: its file's, unless that is a number, and its aliases."""
+    lines = split_lines(text)
+    head, end = _front_matter(lines)
+    stem = _HASH.sub("", stem)
+    title = stem
+    if _NUMBERED.fullmatch(stem) and day_in(stem) is None:
+        headings = (_HEADING.fullmatch(line) for line in lines[end:])
+        title = str(head.get("title") or next((found[1] for found in headings if found), stem))
+    properties = [found for line in lines[end:] if (found := _PROPERTY.fullmatch(line)) and found[1].lower() in _NAMES]
+    listed = [name.strip("[] ") for found in properties for name in found[2].split(",")]
+    names = [*_texts(head.get("aliases")), *_texts(head.get("alias")), *listed]
+    shown = str(head.get("title") or head.get("name") or "")
+    names += [shown] if shown and fold(shown) != fold(title) else []
+    return PageNames(_one_line(title), tuple(dict.fromkeys(_one_line(name) for name in names if name.strip())))
+
+
+def read_page(text: str, stem: str, links: Mapping[str, str]) -> Page:
+    """Read a page. links: the page that each folded alias names."""
+    lines = split_lines(text)
+    head, end = _front_matter(lines)
+    names = page_names(text, stem)
+    day = day_in(stem)
+    dated = next((found for key in _DAY_KEYS if (found := day_in(str(head.get(key, "")))) is not None), None)
+    is_about = day is None and _is_about(names.title)
+    page = Page(names.title, names.aliases, day or dated, is_about)
+    if "excalidraw-plugin" in head:
+        page.counts["media"] += len(lines)
+        return page
+    _read_head(page, head, lines[:end], links)
+    kinds: dict[int, LineKind] = {}
+    cleaned = list(_clean(lines, end, kinds, links))
+    _count_blocks(page, cleaned, kinds, end)
+    return page
+
+
+def split_lines(text: str) -> list[str]:
+    """Split a text into its lines; a last line break begins no other."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def day_in(text: str) -> date | None:
+    """The day that a text begins with, in the forms of files' names; None when it does with none."""
+    if long := _LONG_DATE.match(text.strip()):
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(f"{long[1][:3]} {long[2]} {long[3]} +0000", "%b %d %Y %z").date()
+    for pattern in _DATES:
+        if found := pattern.match(text.strip()):
+            try:
+                return date(int(found["y"]), int(found["m"]), int(found["d"]))
+            except ValueError:
+                continue
+    return None
+
+
+def _is_about(title: str) -> bool:
+    said = words(title)
+    return (
+        bool(said) and not all(word in _GENERIC or word.isdigit() for word in said) and not markdown.is_general(title)
+    )
+
+
+# ── front matter ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _front_matter(lines: Sequence[str]) -> tuple[Mapping[str, object], int]:
+    """Read the values between two lines of ---, and how many lines these are."""
+    if not lines or lines[0].rstrip() != "---":
+        return {}, 0
+    end = next((at for at, line in enumerate(lines[1:400], 1) if line.rstrip() in ("---", "...")), 0)
+    head = "\n".join(lines[1:end])
+    if not end or len(head) > _LONGEST_HEAD:
+        return {}, 0
+    return _yaml(head) or _by_lines(lines[1:end]), end + 1
+
+
+def _yaml(head: str) -> Mapping[str, object]:
+    """Parse YAML without references; nothing for what is none."""
+    import yaml  # noqa: PLC0415 — only where a note has front matter
+
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head, yaml.SafeLoader)):
+            return {}
+        values = yaml.safe_load(head)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        return {}
+    return {str(key).lower(): value for key, value in values.items()} if isinstance(values, dict) else {}
+
+
+def _by_lines(lines: Sequence[str]) -> Mapping[str, object]:
+    found = [match for line in lines if (match := _KEY.match(line))]
+    return {match[1].strip().lower(): (match[2] or "").strip("'\" ") for match in found}
+
+
+def _texts(value: object) -> list[str]:
+    """A value of front matter as texts; nothing for one that nests deeper than a list."""
+    if value is None or isinstance(value, dict):
+        return []
+    if isinstance(value, list | tuple):
+        return [text for each in value if not isinstance(each, list | tuple) for text in _texts(each)]
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    return [str(value)] if str(value).strip() else []
+
+
+def _read_head(page: Page, head: Mapping[str, object], lines: Sequence[str], links: Mapping[str, str]) -> None:
+    """Add what front matter says, and count its lines: a list belongs to the name above it."""
+    is_kept = False
+    for line in lines:
+        key = _KEY.match(line)
+        if key:
+            name = key[1].strip()
+            said = _texts(head.get(name.lower())) if name.lower() not in _BOOKKEEPING else []
+            is_kept = bool(said)
+            if said:
+                page.facts.append(PageFact(f"{name}: {_spoken(', '.join(said), links)}"))
+        elif not line[:1].isspace() and not line.startswith("-"):
+            is_kept = False
+        page.counts["kept" if is_kept and line.rstrip() != "---" else "system"] += 1
+
+
+# ── the text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _clean(lines: Sequence[str], begin: int, kinds: dict[int, LineKind], links: Mapping[str, str]) -> Iterator[str]:
+    """Each line as it is read; "" for one that says nothing, whose kind is noted. begin: where the text begins."""
+    fence, comment, is_system = "", "", False
+    for at, line in enumerate(lines[begin:], begin):
+        if comment:
+            kinds[at] = "system"
+            comment = "" if comment in line else comment
+            yield ""
+            continue
+        found = _FENCE.match(line)
+        if fence or found:
+            begins = not fence
+            if begins and found:
+                fence, is_system = found[1], _SYSTEM_FENCE.match(line.strip()) is not None
+            elif line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+            if is_system:
+                kinds[at] = "system"
+            yield "" if is_system else line
+            is_system = is_system and bool(fence)
+            continue
+        text, comment = _uncommented(line)
+        said, kind = _read_line(text, links)
+        if text != line and not said.strip():
+            kind = "system"
+        if kind is not None:
+            kinds[at] = kind
+        yield said
+
+
+def _uncommented(line: str) -> tuple[str, str]:
+    """A line without what stands in comments; and the mark that ends a comment that goes on."""
+    for begin, end in (("%%", "%%"), ("<!--", "-->")):
+        while begin in line:
+            before, _, rest = line.partition(begin)
+            _, closed, after = rest.partition(end)
+            if not closed:
+                return before, end
+            line = before + after
+    return line, ""
+
+
+def _read_line(line: str, links: Mapping[str, str]) -> tuple[str, LineKind | None]:
+    """What a line says, and its kind where that is known of the line alone."""
+    bare = _EMBED.sub("", line)
+    if bare != line and not bare.strip(" \t>-*+"):
+        return "", "media"
+    if not bare.strip():
+        return "", "empty"
+    if (found := _PROPERTY.fullmatch(bare)) and found[1].lower() in _BOOKKEEPING:
+        return "", "system"
+    if _TEMPLATE.search(bare) or _TAGS_ONLY.fullmatch(bare) or _RULE.fullmatch(bare) or _HTML.fullmatch(bare):
+        return "", "system"
+    if quote := _QUOTE.match(bare):
+        bare = bare[quote.end() :] if quote[0].strip() else bare
+        if not bare.strip():
+            return "", "empty"
+    mark = _QUOTED if quote and quote[0].strip() else ""
+    return mark + _spoken(_BLOCK_ID.sub("", bare), links), None
+
+
+def _spoken(text: str, links: Mapping[str, str]) -> str:
+    """A line with its links as people read them, and fields `name:: value` as `name: value`."""
+    text = _LINK.sub(lambda found: _shown_link(found, links), text)
+    text = _URL_LINK.sub(r"\1 (\2)", text)
+    return _FIELD.sub(r"\1: ", text)
+
+
+def _shown_link(link: re.Match[str], links: Mapping[str, str]) -> str:
+    """What a link shows, and in brackets the page that it names by another name."""
+    page = link[1].rpartition("/")[2].removesuffix(".md").strip()
+    shown = (link[3] or page or (link[2] or "").lstrip("#^")).strip()
+    named = links.get(fold(page), page)
+    if not named or set(words(named)) <= set(words(shown)):
+        return shown
+    return f"{shown} ({named})"
+
+
+def _count_blocks(page: Page, cleaned: Sequence[str], kinds: Mapping[int, LineKind], begin: int) -> None:
+    """Add the facts of the text, and count each line once."""
+    own = fold(page.title)
+    text = [("" if (found := _HEADING.fullmatch(line)) and fold(found[1]) == own else line) for line in cleaned]
+    page.counts.update(kinds.values())
+    page.counts["system"] += sum(line != read for line, read in zip(cleaned, text, strict=True))
+    page.counts["empty"] += sum(not line.strip() and at not in kinds for at, line in enumerate(cleaned, begin))
+    for block, facts in markdown.read_blocks(list(_apart(text))):
+        filled = [_named(page, fact) for fact in facts if fact is not None]
+        page.facts += [part for fact in filled for part in _parts(fact)]
+        kind: LineKind = "kept" if filled else "system" if _HEADING.fullmatch(block[0]) else "empty"
+        page.counts[kind] += sum(bool(line.strip()) for line in block)
+
+
+def _apart(lines: Sequence[str]) -> Iterator[str]:
+    """Put blank lines around lines like "Birthday: 1 May" and quotations, each of which says something of its own."""
+    before = fence = ""
+    for line in lines:
+        found, was_open = _FENCE.match(line), bool(fence)
+        if found and fence in ("", found[1]):
+            fence = "" if fence else found[1]
+        begins = _LABELLED.match(line) or _LABELLED.match(before) or (line[:1] == _QUOTED) != (before[:1] == _QUOTED)
+        if begins and not (fence or was_open) and before.strip() and not line[:1].isspace():
+            yield ""
+        yield line.removeprefix(_QUOTED)
+        before = line
+
+
+def _named(page: Page, fact: markdown.MarkdownFact) -> PageFact:
+    """Put the heading before a line like "Birthday: 1 May", which says little without it."""
+    text, heading = fact.text, fact.heading
+    about = set(words(heading)) - set(words(page.title))
+    if about and _LABELLED.match(text) and not markdown.is_general(heading) and not about <= set(words(text)):
+        text = f"{heading}: {text}"
+    return PageFact(text, fact.category, fact.at, fact.day)
+
+
+def _parts(fact: PageFact) -> Iterator[PageFact]:
+    """Split a fact into pieces that memory takes whole, between words."""
+    text = fact.text
+    while len(text) > _LONGEST_FACT:
+        end = max(text.rfind(mark, 0, _LONGEST_FACT) for mark in ("\n", ". ", " ")) + 1 or _LONGEST_FACT
+        yield replace(fact, text=text[:end].rstrip())
+        text = text[end:].lstrip()
+    yield replace(fact, text=text)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]

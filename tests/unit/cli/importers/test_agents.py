@@ -1,0 +1,107 @@
+"""Memories of Hermes, Letta, Claude and of OpenClaw's home with several workspaces."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kenobot.core.settings.home import Home
+from tests.unit.cli.conftest import Cli, by_words, cli, home
+from tests.unit.cli.importers import homes
+
+__all__ = ["by_words", "cli", "home"]
+
+pytestmark = pytest.mark.usefixtures("by_words")
+
+
+def taken_in(home: Home, cli: Cli, path: Path) -> tuple[dict[str, object], set[str]]:
+    """The last row of an import, and the texts that are remembered then."""
+    code, out, err = cli("import", str(path), "--yes", "--json")
+    assert code == 0, err
+    with closing(sqlite3.connect(home.database)) as connection:
+        rows = connection.execute("SELECT text, trust, source FROM record").fetchall()
+    assert {row[1:] for row in rows} <= {("model", "import")}
+    return json.loads(out.splitlines()[-1]), {row[0] for row in rows}
+
+
+def test_entries_of_hermes_are_divided_by_a_sign(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """Those of its profiles too; every line is counted."""
+    files = {
+        "memories/MEMORY.md": "The server runs Debian.\n§\nProject Lyra uses uv,\nnot pip.\n§\n",
+        "memories/USER.md": "Prefers short answers.\n§\nLives in Vigo\n",
+        "profiles/work/memories/MEMORY.md": "The office opens at eight.\n",
+        "SOUL.md": "You are Hermes.",
+    }
+    total, texts = taken_in(home, cli, homes.lay(tmp_path / "hermes", files))
+    assert (total["from"], total["lines"]) == ("hermes", {"kept": 6, "system": 3})
+    assert texts == {
+        "The server runs Debian.", "Project Lyra uses uv,\nnot pip.", "Prefers short answers.", "Lives in Vigo",
+        "The office opens at eight.",
+    }  # fmt: skip
+    assert taken_in(home, cli, tmp_path / "hermes" / "memories")[0]["new"] == 0
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {
+            "agents": [
+                {"block_ids": ["b"], "in_context_message_ids": [], "messages": [{"role": "user", "content": "hi"}]}
+            ],
+            "blocks": [
+                {"label": "human", "value": "Name: Sara\nSara likes tea."},
+                {"label": "persona", "value": "I am Sam."},
+            ],
+        },
+        {
+            "agent_type": "memgpt_agent",
+            "core_memory": [
+                {"label": "human", "value": "Name: Sara\nSara likes tea."},
+                {"label": "persona", "value": "Sam"},
+            ],
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
+        },
+    ],
+)
+def test_blocks_of_letta_are_facts_and_its_character_is_not(
+    home: Home, cli: Cli, tmp_path: Path, document: dict[str, object]
+) -> None:
+    """In agent files of both forms; what was said in them is counted and left."""
+    passages = {"passages": [{"text": "Sara moved to Porto.", "created_at": "2026-01-05T10:00:00Z"}]}
+    (tmp_path / "sam.af").write_text(json.dumps(document | passages), "utf-8")
+    total, texts = taken_in(home, cli, tmp_path / "sam.af")
+    assert (total["from"], total["lines"]) == ("letta", {"kept": 2, "system": 2})
+    assert "Sara moved to Porto." in texts
+    assert any("likes tea" in text for text in texts)
+    assert not any("Sam" in text or text == "hi" for text in texts)
+
+
+def test_what_claude_remembers_is_taken_in(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """Beside its conversations, of the account and of projects."""
+    memories = [{"conversations_memory": "**Work**\n\n- Restores violins", "project_memories": {"p": "- Uses spruce"}}]
+    (tmp_path / "memories.json").write_text(json.dumps(memories), "utf-8")
+    total, texts = taken_in(home, cli, tmp_path / "memories.json")
+    assert total["from"] == "claude"
+    assert {"Restores violins", "Uses spruce"} <= texts
+
+
+def test_a_home_of_openclaw_may_have_several_workspaces(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """`workspace-main` as well as `workspace`, beside the folders of the program itself."""
+    root = homes.lay(tmp_path / "claw", {"memory/main.sqlite": "x", "openclaw.json": "{}"})
+    homes.openclaw(root / "workspace-main")
+    homes.lay(root / "workspace-kitchen", {"MEMORY.md": "- The oven is slow\n", "SOUL.md": "x"})
+    total, texts = taken_in(home, cli, root)
+    assert total["from"] == "openclaw"
+    assert {"Name: Marta", "The oven is slow"} <= texts
+    assert taken_in(home, cli, root / "workspace-main")[0]["new"] == 0
+
+
+def test_what_a_diary_repeats_is_of_each_day(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """And comes once, however often it is imported."""
+    diary = {f"2026-01-0{day}.md": "- swam in the lake\n" for day in (3, 4, 5)}
+    total, texts = taken_in(home, cli, homes.lay(tmp_path / "diary", diary))
+    assert total["new"] == 3
+    assert texts == {"swam in the lake", "swam in the lake (2026-01-04)", "swam in the lake (2026-01-05)"}
+    assert taken_in(home, cli, tmp_path / "diary")[0]["new"] == 0

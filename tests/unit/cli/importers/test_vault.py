@@ -1,0 +1,104 @@
+"""Notes in Markdown: what a page says is about the page, and every line is counted."""
+
+from datetime import date
+
+import pytest
+
+from kenobot.cli.importers.vault_page import Page, page_names, read_page
+
+
+def read(text: str, stem: str = "Ana García", **links: str) -> Page:
+    page = read_page(text, stem, links)
+    assert page.counts.total() == len(text.splitlines())
+    return page
+
+
+def texts(page: Page) -> list[str]:
+    return [fact.text for fact in page.facts]
+
+
+def test_a_page_of_a_vault() -> None:
+    """Front matter, fields, links, tasks and headings say something; comments, queries, tags and pictures do not."""
+    page = read(
+        '---\naliases: [Ani, "Anita"]\ntags: person\nphone: 612 34 56 78\nkids:\n  - Tom\n  - Eva\n---\n'
+        "# Ana García\n\nBirthday: 1 May\nLives in [[Lyon]] with [[People/Tom Smith|Tommy]]. ^abc\n"
+        "height:: 170\n\n## Work\n- works at ACME\n"
+        "- Email: ana@acme.example\n\n![[ana.png]]\n%% secret\ncomment %%\n```dataview\nLIST\n```\n- [ ] call her\n"
+        "- **Notes:**\n{{template}}\n#person #friend\n> [!note] Remember\n> buy milk\n"
+    )
+    assert (page.title, page.aliases) == ("Ana García", ("Ani", "Anita"))
+    assert texts(page) == [
+        "phone: 612 34 56 78", "kids: Tom, Eva", "Birthday: 1 May", "Lives in Lyon with Tommy (Tom Smith).",
+        "height: 170",
+        "Work: works at ACME", "Work: Email: ana@acme.example", "call her", "Work: Remember\nbuy milk",
+    ]  # fmt: skip
+    assert [fact.category for fact in page.facts if fact.text == "call her"] == ["commitment"]
+    assert page.counts["media"] == 1
+
+
+@pytest.mark.parametrize(
+    ("stem", "day"),
+    [
+        ("2026-02-03", date(2026, 2, 3)), ("2026-02-03 Tuesday", date(2026, 2, 3)), ("20260203", date(2026, 2, 3)),
+        ("2026_02_03", date(2026, 2, 3)), ("3.2.2026", date(2026, 2, 3)), ("Ana", None), ("2026-13-40", None),
+        ("February 3rd, 2026", date(2026, 2, 3)), ("Feb 3, 2026", date(2026, 2, 3)), ("March madness, 2026", None),
+    ],
+)  # fmt: skip
+def test_a_page_of_a_day_is_about_no_page(stem: str, day: date | None) -> None:
+    """Its name is its day."""
+    page = read("Met Bo.\n", stem)
+    assert (page.day, page.is_about) == (day, day is None and stem != "2026-13-40")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[[Ana]]", "Ana"), ("[[Ana|she]]", "she (Ana)"), ("[[Ana García|Ana]]", "Ana (Ana García)"),
+        ("[[Ana#Work]]", "Ana"),
+        ("[[#Work]]", "Work"), ("[[Ani]]", "Ani (Ana García)"), ("[x](https://x.example)", "x (https://x.example)"),
+        ("a [[b", "a [[b"), ("see ![[p.png]] here", "see  here"), ("x:: y", "x: y"), ("std::vector", "std::vector"),
+    ],
+)  # fmt: skip
+def test_links_are_read_as_they_are_shown(line: str, said: str) -> None:
+    """With the page that they name, by an alias too."""
+    assert texts(read(f"{line}\n", "Notes", ani="Ana García")) == [said]
+
+
+def test_code_is_kept_whole_and_a_long_paragraph_in_parts() -> None:
+    """Nothing in code is a field, a heading or a comment."""
+    assert texts(read("Run:\n```\n# not a heading\n\na: b\n```\n", "Server")) == [
+        "Run:\n```\n# not a heading\n\na: b\n```"
+    ]
+    long = "word " * 2000
+    assert "".join(texts(read(f"{long}\n"))).replace(" ", "") == long.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "a: &x [1]\nb: *x\n",
+        "a: [\n",
+        "title: Foo: bar\n",
+        "a: {b: {c: d}}\n",
+        "- 1\n",
+        "\tx\n",
+        "a: " + "[" * 3000 + "\n",
+        "? x\n",
+    ],
+)
+def test_strange_front_matter_costs_no_line(head: str) -> None:
+    """References, broken and deep YAML."""
+    page = read(f"---\n{head}---\nHello there.\n")
+    assert texts(page)[-1] == "Hello there."
+
+
+def test_a_numbered_page_is_named_by_its_heading() -> None:
+    """As notes of a slip box are."""
+    assert page_names("# Rye bread\n\nRises long.\n", "202602031200").title == "Rye bread"
+
+
+def test_pages_of_other_programs_than_obsidian() -> None:
+    """Properties of Logseq, and the sign that Notion puts behind names."""
+    page = read("alias:: Ani, [[Anita]]\ntags:: person\n- Birthday: 1 May\n  id:: 64a1\n", "Ana")
+    assert (page.aliases, texts(page)) == (("Ani", "Anita"), ["Birthday: 1 May"])
+    assert page_names("Hi.\n", "Ana 0a1b2c3d4e5f60718293a4b5c6d7e8f9").title == "Ana"
