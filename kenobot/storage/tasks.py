@@ -130,6 +130,14 @@ def find_by_origin(connection: Connection, origin: int) -> Task | None:
     return next(_load(connection, "origin = ?", origin), None)
 
 
+def message_before(connection: Connection, session: str, message: int) -> int:
+    """Return the message of a session before this one; 0 without any."""
+    before: int = connection.execute(
+        "SELECT coalesce(max(id), 0) FROM inbox WHERE session = ? AND id < ? AND kind = 'message'", (session, message)
+    ).fetchone()[0]
+    return before
+
+
 def open_tasks(connection: Connection) -> list[Task]:
     """Return the tasks that are not over, in their order."""
     return list(_load(connection, f"{_OPEN} ORDER BY task.id"))

@@ -212,9 +212,7 @@ def _show(
     limits = _limits(channels, inbound.channel)
     if not (is_answer or limits.edits):
         return []
-    parts: Sequence[MessagePart] = render(
-        channels, inbound.channel, _open_words(task, texts.TASK_BEGUN(task.language))
-    )[:1]
+    parts: Sequence[MessagePart] = (_render(channels, task, _open_words(task, texts.TASK_BEGUN(task.language))),)
     if limits.buttons:
         cancel = Choice(texts.BUTTON_CANCEL_TASK(task.language), "task", f"cancel {number}")
         pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,), owner=True)
@@ -226,6 +224,11 @@ def _show(
     if limits.edits:
         tasks.note_shown(connection, number, sent[0].id, parts[0].buttons[0][0].value if limits.buttons else "")
     return sent
+
+
+def _render(channels: Mapping[str, Channel], task: Task, words: str) -> MessagePart:
+    """Render the message of a task: an address in its title, which may be another's, is not opened thereby."""
+    return replace(render(channels, task.channel, words)[0], has_previews=False)
 
 
 def _limits(channels: Mapping[str, Channel], channel: str) -> Capabilities:
@@ -271,7 +274,7 @@ def show_end(connection: Connection, task: Task, channels: Mapping[str, Channel]
 def _change(
     connection: Connection, task: Task, words: str, channels: Mapping[str, Channel], at: datetime, *, has_button: bool
 ) -> list[Outbound]:
-    part = render(channels, task.channel, words)[0]
+    part = _render(channels, task, words)
     if has_button and task.button:
         part = replace(part, buttons=((Button(texts.BUTTON_CANCEL_TASK(task.language), task.button),),))
     to = outbox.Destination(task.channel, task.chat, f"task-{task.id}", thread=task.thread, changes=task.shown)

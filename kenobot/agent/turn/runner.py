@@ -156,7 +156,7 @@ class TurnRunner:
     def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
         """Have a turn go on as a task where the message behind it says so."""
         if self._s.tasks is not None and self._s.tasks.moves(under_way.inbound, pending.inbound):
-            self._moving[under_way.id] = pending.id
+            self._moving.setdefault(under_way.id, pending.id)
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""

@@ -84,6 +84,7 @@ class TaskWorker:
         self._one_look = asyncio.Lock()
         self._looks = TaskSet("tasks")
         self._running: dict[int, asyncio.Task[None]] = {}  # bounded: tools.background.at_once; turn
+        self._guests_at_work: set[int] = set()  # bounded: the same; turn
         self._runs: dict[int, TaskRun] = {}  # bounded: the same; turn
         self._deferrals: dict[int, int] = {}  # bounded: the same; turn
         self._stopping = False
@@ -144,7 +145,7 @@ class TaskWorker:
     def _obey(self, data: TurnData, connection: Connection, call: CommandCall, _: CommandContext) -> str:
         """Begin the task that a message asks for; the message that shows it is the answer."""
         data.language = call.language
-        moved = tasks.find_by_origin(connection, data.pending.id)
+        moved = tasks.find_by_origin(connection, data.pending.id) or self._find_said_twice(connection, data)
         if moved is not None and not moved.is_open:  # it was over before this turn began
             return texts.TASK_DONE(call.language, number=moved.id, title=moved.title)
         if moved is not None:
@@ -154,6 +155,14 @@ class TaskWorker:
             return texts.TASKS_TOO_MANY(call.language, most=background.MOST_OPEN)
         data.beside = background.begin_task(connection, data, TaskSeed(), self._channels, call.at)
         return ""
+
+    @staticmethod
+    def _find_said_twice(connection: Connection, data: TurnData) -> Task | None:
+        """Return the task that the message before moved to the background, where this one says no more than that."""
+        before = tasks.message_before(connection, data.pending.session, data.pending.id)
+        task = tasks.find_by_origin(connection, before) if is_only_background(data.pending.inbound.text) else None
+        is_own = task is not None and task.is_moved and task.sender == data.pending.inbound.user
+        return task if is_own else None
 
     def moves(self, under_way: Inbound, inbound: Inbound) -> bool:
         """Return whether a message has the turn under way before it go on in the background."""
@@ -212,10 +221,19 @@ class TaskWorker:
             for task in found:
                 if task.state == "waiting":
                     await self._end_unanswered(task)
-                elif len(self._running) < self.limits.at_once and task.id not in self._running and not self._stopping:
+                elif self._has_room(task) and task.id not in self._running and not self._stopping:
                     self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
+                    self._guests_at_work |= set() if self._is_owners(task) else {task.id}
             if await self._database.read(tasks.ended_tasks):
                 self._messenger.dispatch(await self._database.write(self._show_ends))
+
+    def _has_room(self, task: Task) -> bool:
+        """Return whether one more may run: of guests there is always one less, so that the owner waits for none."""
+        most = self.limits.at_once if self._is_owners(task) else max(1, self.limits.at_once - 1)
+        return len(self._running) < self.limits.at_once and len(self._guests_at_work) < most
+
+    def _is_owners(self, task: Task) -> bool:
+        return self._access.is_owner(task.channel, task.sender)
 
     def _show_ends(self, connection: Connection) -> list[Outbound]:
         at = self._clock.now()
@@ -240,6 +258,7 @@ class TaskWorker:
             await self._clock.sleep(_PARKED.pause(0))
         finally:
             del self._running[task.id]
+            self._guests_at_work.discard(task.id)
             self._runs.pop(task.id, None)
             self.wake()
 

@@ -545,3 +545,35 @@ async def test_the_calls_of_a_day_are_counted_over_all_chats_and_tasks(tmp_path:
             await scene.put("do that in the background", chat, "1")
         await scene.app.wait_drained()
         assert 6 <= len(tool.ran) < 6 + 3
+
+
+async def test_an_answer_moves_to_the_background_once_however_often_that_is_said(tmp_path: Path) -> None:
+    """The second message shows the same task."""
+    tool = Waiting()
+    async with EditScene(tmp_path, [calls("a"), "The end."], tools=[tool, background()]) as scene:
+        await scene.put("compare all the offers")
+        await tool.began.wait()
+        await scene.put("do that in the background")
+        await scene.put("do that in the background!")
+        tool.go_on.set()
+        await scene.app.wait_drained()
+        assert len(await scene.rows("SELECT 1 FROM task")) == 1 and tool.ran == ["a"]
+        assert sum("The end." in text for text in scene.texts) == 1
+
+
+async def test_the_message_of_a_task_opens_no_address(tmp_path: Path) -> None:
+    """Its title may be a forward's words."""
+    async with EditScene(tmp_path, [begins(), "In the background.", "The end."], tools=[background()]) as scene:
+        await scene.say("see https://a.example/x", forwarded=True)
+        assert {each.part.has_previews for each in scene.channel.sent if "https" in each.part.text} == {False}
+
+
+async def test_tasks_of_guests_leave_room_for_the_owner(tmp_path: Path) -> None:
+    """However many they begin."""
+    tool = Waiting(ToolEffects(False, False, False, False))
+    async with Scene(tmp_path, [calls("a")], tools=[tool, background()]) as scene:
+        for _ in range(3):
+            await answered(scene, "do that in the background", "7", "2")
+        await answered(scene, "do that in the background")
+        await until(lambda: len(tool.ran) == 2)
+        assert [*worker(scene)._running] == [1, 4]
