@@ -492,3 +492,11 @@ async def test_what_asks_back_is_no_yes(tmp_path: Path, said: str) -> None:
         await scene.say("do it")
         await scene.say(said)
         assert tool.ran == []
+
+
+async def test_a_call_with_half_a_letter_is_neither_asked_about_nor_the_end_of_its_turn(tmp_path: Path) -> None:
+    """It has no UTF-8, so no question can be stored with it; the model is told."""
+    tool = Tool("42", _ALWAYS)
+    async with Scene(tmp_path, [calls("a\ud800"), "I cannot."], tools=[tool]) as scene:
+        assert await scene.say("do it") == "I cannot."
+        assert "half a letter" in results(requests(scene)[-1])[0].text and tool.ran == []
