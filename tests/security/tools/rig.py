@@ -82,7 +82,7 @@ class McpStandIn:
     fails: bool = False
     given: list[str] = field(default_factory=list)
 
-    async def call(self, tool: DeclaredTool, arguments: Mapping[str, Json]) -> str:
+    async def call(self, tool: DeclaredTool, arguments: Mapping[str, Json], **_inputs: object) -> str:
         self.given.append(json.dumps(arguments, ensure_ascii=False))
         if self.fails:
             raise ToolFailed(self.brings)
