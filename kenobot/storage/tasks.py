@@ -4,7 +4,8 @@ The state of a task is that of its inbox row, so that both change in one transac
 open row with a question.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -129,6 +130,14 @@ def find_by_origin(connection: Connection, origin: int) -> Task | None:
     return next(_load(connection, "origin = ?", origin), None)
 
 
+def message_before(connection: Connection, session: str, message: int) -> int:
+    """Return the message of a session before this one; 0 without any."""
+    before: int = connection.execute(
+        "SELECT coalesce(max(id), 0) FROM inbox WHERE session = ? AND id < ? AND kind = 'message'", (session, message)
+    ).fetchone()[0]
+    return before
+
+
 def open_tasks(connection: Connection) -> list[Task]:
     """Return the tasks that are not over, in their order."""
     return list(_load(connection, f"{_OPEN} ORDER BY task.id"))
@@ -194,6 +203,13 @@ def cancel(connection: Connection, task: Task, at: datetime, reason: str = CANCE
         connection.execute("UPDATE approval SET state = 'denied' WHERE id = ? AND state != 'approved'", (task.asked,))
         drop_steps(connection, task.inbox_id)
     return bool(ended.rowcount)
+
+
+def cancel_replaced(connection: Connection, origins: Sequence[int], at: datetime) -> None:
+    """Cancel the tasks that these messages began, inside a transaction: another answer takes the place of theirs."""
+    for task in list(_load(connection, f"origin IN (SELECT value FROM json_each(?)) AND {_OPEN}", json.dumps(origins))):
+        if not task.is_moved and cancel(connection, task, at):
+            note_shown(connection, task.id, 0)
 
 
 def begun_calls(connection: Connection, inbox_id: int) -> list[str]:

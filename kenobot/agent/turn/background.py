@@ -50,8 +50,8 @@ class TaskLimits:
 class TaskRun:
     """A task under way. note: that it calls a tool. ends_soon: whether its time is nearly over.
 
-    steps: calls of tools by earlier attempts. is_busy: with its tools. is_stopping: the process is, and the task goes
-    on at the next start.
+    steps: calls of tools that earlier attempts brought to an end, each of which is good for one more. is_busy: with
+    its tools. is_stopping: the process is, and the task goes on at the next start.
     """
 
     task: Task
@@ -98,14 +98,18 @@ class TaskWaits(Exception):
 
 
 def find_seed(rounds: Sequence[ToolRound], redact: Redactor) -> TaskSeed | None:
-    """Return what the task begins with that the model wants begun by its first such call; None where it wants none."""
-    for number, each in enumerate(rounds):
-        for call, result in zip(each.calls, each.results, strict=True):
-            if call.name == BACKGROUND and not result.failed:
-                said = replace(each.pieces[-1], calls=(call,))
-                last = ToolRound((*each.pieces[:-1], said), (result,))
-                return TaskSeed(tuple(_without_secrets(one, redact) for one in (*rounds[:number], last)))
-    return None
+    """Return what the task begins with that the model wants begun: all that its turn did; None where it wants none."""
+    if not any(_begins(call, result) for each in rounds for call, result in _pairs(each)):
+        return None
+    return TaskSeed(tuple(_without_secrets(each, redact) for each in rounds))
+
+
+def _pairs(each: ToolRound) -> Iterator[tuple[ToolCall, ToolResult]]:
+    return zip(each.calls, each.results, strict=True)
+
+
+def _begins(call: ToolCall, result: ToolResult) -> bool:
+    return call.name == BACKGROUND and not result.failed
 
 
 def _without_secrets(each: ToolRound, redact: Redactor) -> ToolRound:
@@ -117,8 +121,8 @@ def begin_task(
 ) -> list[Outbound]:
     """Begin a task inside the transaction of the turn that it comes from; return the message that shows it.
 
-    Its prompt is that of the message, with the rounds that the turn had, the last of which says where it is now. Where
-    those are none, the person asked for it by words, and the message is the answer.
+    Its prompt is that of the message, with the rounds that the turn had, in which the call that began it says where it
+    is now. Where those are none, the person asked for it by words, and the message is the answer.
     """
     pending, asked = data.pending, data.pending.inbound
     title = make_title(asked.text)
@@ -138,9 +142,8 @@ def begin_task(
         return []
     number = tasks.add_task(connection, message, pending.id, title, data.language)
     rounds = list(seed.rounds) or [ToolRound((_called(),), (ToolResult(_CALL, ""),))]
-    results = [*rounds[-1].results[:-1], replace(rounds[-1].results[-1], text=_TASK.format(number=number, title=title))]
-    rounds[-1] = rounds[-1]._replace(results=tuple(results))
-    _write_rounds(connection, message, rounds, at)
+    told = _TASK.format(number=number, title=title)
+    _write_rounds(connection, message, [_tell_task(each, told) for each in rounds], at)
     return _show(connection, data, number, message, channels, at, is_answer=not seed.rounds)
 
 
@@ -177,6 +180,12 @@ def _called() -> Reply:
     return Reply("", "tool_use", calls=(ToolCall(_CALL, BACKGROUND, {}),))
 
 
+def _tell_task(each: ToolRound, told: str) -> ToolRound:
+    """Have the calls of a round that begin a task be answered by what is to be known in it."""
+    results = (replace(result, text=told) if _begins(call, result) else result for call, result in _pairs(each))
+    return each._replace(results=tuple(results))
+
+
 def _write_rounds(connection: Connection, message: int, rounds: Sequence[ToolRound], at: datetime) -> None:
     number = 0
     for each in rounds:
@@ -203,9 +212,7 @@ def _show(
     limits = _limits(channels, inbound.channel)
     if not (is_answer or limits.edits):
         return []
-    parts: Sequence[MessagePart] = render(
-        channels, inbound.channel, _open_words(task, texts.TASK_BEGUN(task.language))
-    )[:1]
+    parts: Sequence[MessagePart] = (_render(channels, task, _open_words(task, texts.TASK_BEGUN(task.language))),)
     if limits.buttons:
         cancel = Choice(texts.BUTTON_CANCEL_TASK(task.language), "task", f"cancel {number}")
         pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,), owner=True)
@@ -217,6 +224,11 @@ def _show(
     if limits.edits:
         tasks.note_shown(connection, number, sent[0].id, parts[0].buttons[0][0].value if limits.buttons else "")
     return sent
+
+
+def _render(channels: Mapping[str, Channel], task: Task, words: str) -> MessagePart:
+    """Render the message of a task: an address in its title, which may be another's, is not opened thereby."""
+    return replace(render(channels, task.channel, words)[0], has_previews=False)
 
 
 def _limits(channels: Mapping[str, Channel], channel: str) -> Capabilities:
@@ -262,7 +274,7 @@ def show_end(connection: Connection, task: Task, channels: Mapping[str, Channel]
 def _change(
     connection: Connection, task: Task, words: str, channels: Mapping[str, Channel], at: datetime, *, has_button: bool
 ) -> list[Outbound]:
-    part = render(channels, task.channel, words)[0]
+    part = _render(channels, task, words)
     if has_button and task.button:
         part = replace(part, buttons=((Button(texts.BUTTON_CANCEL_TASK(task.language), task.button),),))
     to = outbox.Destination(task.channel, task.chat, f"task-{task.id}", thread=task.thread, changes=task.shown)
@@ -279,7 +291,9 @@ def ask_for_task(
 ) -> list[Outbound]:
     """Put a call of a task to the owner, inside a transaction, and have the task wait; return the question."""
     assert data.task is not None
-    task, inbound = data.task.task, data.pending.inbound
+    inbound, task = data.pending.inbound, tasks.get_task(connection, data.task.task.id)
+    if task is None or not task.is_open:  # cancelled meanwhile
+        return []
     data.held_back = held.call, held.told
     choices = tool_consent.ask(connection, data, at, {"task": task.id, "step": held.number})
     words = f"{texts.TASK_ASKS(task.language, **_names(task))}\n\n{tool_consent.question(data)}"

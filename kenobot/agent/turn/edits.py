@@ -21,7 +21,7 @@ from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
-from kenobot.storage import approvals, conversation, edits
+from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.edits import EditedTurn
@@ -75,6 +75,7 @@ class Edits:
             for record in self._find_taught(connection, edit, turn, principal):
                 self._take_back(connection, edit, record, principal, when)
             edits.take_over(connection, edit, turn)
+            tasks.cancel_replaced(connection, turn.rows, at)
             return TakenEdit(_renewed(edit, turn), turn.answer)
 
         return await self._database.write(work)

@@ -156,7 +156,7 @@ class TurnRunner:
     def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
         """Have a turn go on as a task where the message behind it says so."""
         if self._s.tasks is not None and self._s.tasks.moves(under_way.inbound, pending.inbound):
-            self._moving[under_way.id] = pending.id
+            self._moving.setdefault(under_way.id, pending.id)
 
     async def run(self, pending: PendingMessage) -> bool:
         """Run a turn; returns whether the message is done with. If not, no model could be reached."""
@@ -244,6 +244,8 @@ class TurnRunner:
             return TakenEdit(pending)
         if kind == "edit":
             taken = await self._edits.take_in(pending, principal)
+            if self._s.tasks is not None:
+                self._s.tasks.wake()
             self._s.mirror.mark_dirty()
         else:
             taken = TakenEdit()
@@ -262,7 +264,7 @@ class TurnRunner:
             if data.task is not None and data.task.is_stopping and isinstance(effect, _WAITS):
                 await self._inbox.release(data.pending.id, data.attempt)
                 return False
-            if self._moving and data.task is None and isinstance(effect, _WAITS) and await self._move(data):
+            if self._moving and _may_move(effect, data) and await self._move(data):
                 return True
             began = self._s.clock.monotonic()
             try:
@@ -365,7 +367,7 @@ class TurnRunner:
             if isinstance(resumed, Command):
                 data.command = resumed, ""
             elif resumed:
-                pieces = resumed
+                pieces, data.answers = resumed, True
             elif data.pressed and not data.pressed.startswith("no "):
                 data.command = Command((), lambda *_: texts.TOOL_OVER(data.language), changes=frozenset()), ""
         return machine.MessageClaimed(data.attempt, pieces, age, data.command is not None, saved.rounds)
@@ -606,6 +608,12 @@ class TurnRunner:
     def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
         channel = data.pending.inbound.channel
         return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
+
+
+def _may_move(effect: machine.Effect, data: TurnData) -> bool:
+    """Return whether a turn may become a task before an effect: the call that a yes is for begins in its own turn."""
+    allowed = data.answers and isinstance(effect, machine.RunTools) and not effect.rounds
+    return data.task is None and isinstance(effect, _WAITS) and not allowed
 
 
 def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:

@@ -13,12 +13,15 @@ from typing import Protocol
 
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext
 from kenobot.agent.commands.tasks import tell_did
+from kenobot.agent.prompt.shown_message import PersonText
 from kenobot.agent.turn import background, tool_consent
 from kenobot.agent.turn.background import TaskLimits, TaskRun, TaskSeed, TaskWaits
 from kenobot.agent.turn.background_words import asks_for_background, is_only_background
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.tool_refusals import INTERRUPTED
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
+from kenobot.core.attachment_words import without_attachments
 from kenobot.core.redaction import Redactor
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet, finish_or_cancel, was_cancelled
@@ -81,6 +84,7 @@ class TaskWorker:
         self._one_look = asyncio.Lock()
         self._looks = TaskSet("tasks")
         self._running: dict[int, asyncio.Task[None]] = {}  # bounded: tools.background.at_once; turn
+        self._guests_at_work: set[int] = set()  # bounded: the same; turn
         self._runs: dict[int, TaskRun] = {}  # bounded: the same; turn
         self._deferrals: dict[int, int] = {}  # bounded: the same; turn
         self._stopping = False
@@ -97,8 +101,11 @@ class TaskWorker:
 
     def may_begin(self, data: TurnData) -> bool:
         """Return whether a turn may begin a task: none does of its own, nor one of a program that waits for answers."""
-        channel = self._channels.get(data.pending.inbound.channel)
-        return data.task is None and channel is not None and not capabilities_of(channel).keeps_answers
+        return data.task is None and self._has_tasks(data.pending.inbound.channel)
+
+    def _has_tasks(self, name: str) -> bool:
+        channel = self._channels.get(name)
+        return channel is not None and not capabilities_of(channel).keeps_answers
 
     def find_seed(self, rounds: Sequence[ToolRound]) -> TaskSeed | None:
         """Return what the task begins with that the model of a turn wants; None where it wants none."""
@@ -128,7 +135,8 @@ class TaskWorker:
             )
             return told, ""
         has_pictures = any(each.kind in ("image", "video") for each in inbound.attachments)
-        language = asks_for_background(inbound.text, has_pictures=has_pictures)
+        own_words = PersonText(without_attachments(inbound.text)).own_words
+        language = asks_for_background(own_words, has_pictures=has_pictures)
         if language is None or not self.may_begin(data):
             return None
         begins = Command((), partial(self._obey, data), changes=frozenset({"tasks"}), language=language)
@@ -137,7 +145,7 @@ class TaskWorker:
     def _obey(self, data: TurnData, connection: Connection, call: CommandCall, _: CommandContext) -> str:
         """Begin the task that a message asks for; the message that shows it is the answer."""
         data.language = call.language
-        moved = tasks.find_by_origin(connection, data.pending.id)
+        moved = tasks.find_by_origin(connection, data.pending.id) or self._find_said_twice(connection, data)
         if moved is not None and not moved.is_open:  # it was over before this turn began
             return texts.TASK_DONE(call.language, number=moved.id, title=moved.title)
         if moved is not None:
@@ -148,10 +156,19 @@ class TaskWorker:
         data.beside = background.begin_task(connection, data, TaskSeed(), self._channels, call.at)
         return ""
 
+    @staticmethod
+    def _find_said_twice(connection: Connection, data: TurnData) -> Task | None:
+        """Return the task that the message before moved to the background, where this one says no more than that."""
+        before = tasks.message_before(connection, data.pending.session, data.pending.id)
+        task = tasks.find_by_origin(connection, before) if is_only_background(data.pending.inbound.text) else None
+        is_own = task is not None and task.is_moved and task.sender == data.pending.inbound.user
+        return task if is_own else None
+
     def moves(self, under_way: Inbound, inbound: Inbound) -> bool:
         """Return whether a message has the turn under way before it go on in the background."""
         is_own = inbound.user == under_way.user and under_way.kind == inbound.kind == "message"
-        return is_own and not inbound.forwarded and is_only_background(inbound.text)
+        has_tasks = self._has_tasks(inbound.channel)
+        return is_own and has_tasks and not inbound.forwarded and is_only_background(inbound.text)
 
     async def move(self, data: TurnData, asked_by: int) -> bool:
         """Make the turn under way a task; returns whether it is one.
@@ -204,10 +221,19 @@ class TaskWorker:
             for task in found:
                 if task.state == "waiting":
                     await self._end_unanswered(task)
-                elif len(self._running) < self.limits.at_once and task.id not in self._running and not self._stopping:
+                elif self._has_room(task) and task.id not in self._running and not self._stopping:
                     self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
+                    self._guests_at_work |= set() if self._is_owners(task) else {task.id}
             if await self._database.read(tasks.ended_tasks):
                 self._messenger.dispatch(await self._database.write(self._show_ends))
+
+    def _has_room(self, task: Task) -> bool:
+        """Return whether one more may run: of guests there is always one less, so that the owner waits for none."""
+        most = self.limits.at_once if self._is_owners(task) else max(1, self.limits.at_once - 1)
+        return len(self._running) < self.limits.at_once and len(self._guests_at_work) < most
+
+    def _is_owners(self, task: Task) -> bool:
+        return self._access.is_owner(task.channel, task.sender)
 
     def _show_ends(self, connection: Connection) -> list[Outbound]:
         at = self._clock.now()
@@ -232,6 +258,7 @@ class TaskWorker:
             await self._clock.sleep(_PARKED.pause(0))
         finally:
             del self._running[task.id]
+            self._guests_at_work.discard(task.id)
             self._runs.pop(task.id, None)
             self.wake()
 
@@ -257,7 +284,9 @@ class TaskWorker:
 
     async def _prepare(self, task: Task) -> TaskRun:
         """Make what a turn knows of its task."""
-        steps = len(await self._database.read(lambda connection: tool_runs.runs_of_turn(connection, task.inbox_id)))
+        runs = await self._database.read(lambda connection: tool_runs.runs_of_turn(connection, task.inbox_id))
+        steps, broken_off = len(runs), sum(run.told == INTERRUPTED for run in runs)
+        ended = sum(run.outcome != "begun" for run in runs) if broken_off <= _CUT_SHORT else 0
         told = self._clock.monotonic() - _APART_SECONDS
         ends = self._clock.monotonic() + 60 * _ENDING * self.limits.minutes
 
@@ -280,7 +309,7 @@ class TaskWorker:
             except StoreError as error:
                 _log.debug("the progress of task %d was not stored: %s", task.id, error)
 
-        run = self._runs[task.id] = TaskRun(task, self.limits, note, lambda: self._clock.monotonic() > ends, steps)
+        run = self._runs[task.id] = TaskRun(task, self.limits, note, lambda: self._clock.monotonic() > ends, ended)
         return run
 
     async def _end_unanswered(self, task: Task) -> None:

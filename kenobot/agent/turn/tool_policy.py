@@ -1,12 +1,13 @@
 """Decide by the owner's rules whether a tool call is run, refused, or put to the owner first. Pure."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 from typing import Final, Literal
 from urllib.parse import unquote
 
+from kenobot.core import lazy
 from kenobot.core.settings.schema import ToolRule
 from kenobot.ports.provider import Json, ToolCall
 from kenobot.ports.tool import ToolEffects
@@ -15,6 +16,8 @@ from kenobot.ports.workspace import SANDBOX_ROOT
 Decision = Literal["allow", "ask", "deny"]
 
 _PORTS: Final = {"http": 80, "https": 443}
+_SLASHES: Final = 2  # in an address without a path
+_AUTHORITY_ENDS = lazy.regex(r"[/?#]")
 
 
 def decide(rules: Sequence[ToolRule], call: ToolCall, effects: ToolEffects, *, private: bool) -> Decision:
@@ -39,12 +42,15 @@ def _matches(rule: ToolRule, call: ToolCall, *, private: bool) -> bool:
 def _match(name: str, value: Json, pattern: str, *, every: bool) -> bool:
     """Return whether a text or a number matches a pattern, as it is written and in its plain spelling.
 
-    every: both have to match, so that no odd spelling is allowed; otherwise one is enough, so that none gets around.
+    every: both have to match, so that no odd spelling is allowed; otherwise one is enough, or another name of the same,
+    so that none gets around.
     """
     if not isinstance(value, str | int | float):
         return False
     text = str(value)
     spellings = {text} if name == "command" else {text, _plain(text)}
+    if name != "command" and not every:
+        spellings |= {*_find_aliases(_plain(text))}
     found = [fnmatchcase(each, pattern) or fnmatchcase(each, unquote(pattern)) for each in spellings]
     return all(found) if every else any(found)
 
@@ -59,11 +65,23 @@ def _plain(text: str) -> str:
     return _without_detours(stripped).removeprefix(f"{SANDBOX_ROOT}/")
 
 
+def _find_aliases(plain: str) -> Iterator[str]:
+    """Yield other names of a page or a file: with the path that goes without saying, from a folder further down."""
+    if "://" in plain:
+        yield f"{plain}/" * (plain.count("/") == _SLASHES)
+    elif plain.startswith("/"):  # maybe of a workspace, by where that is on the disk
+        for place, letter in enumerate(plain):
+            if letter == "/":
+                yield plain[place + 1 :]
+
+
 def _plain_address(text: str) -> str:
     """Return an address as servers read it: with no letter written in figures, and no port that goes without saying."""
     scheme, _, rest = text.partition("://")
     scheme = scheme.lower()
-    host, slash, path = unicodedata.normalize("NFKC", unquote(rest)).replace("\u3002", ".").partition("/")
+    told = unicodedata.normalize("NFKC", unquote(rest)).replace("\u3002", ".")
+    host = _AUTHORITY_ENDS.split(told, maxsplit=1)[0]
+    slash, path = "/" * (told != host), told.removeprefix(host).removeprefix("/")
     name, colon, port = host.lower().rpartition(":")
     if colon and (not port or (port.isdecimal() and int(port) == _PORTS.get(scheme))):
         host = name

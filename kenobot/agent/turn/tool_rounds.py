@@ -33,15 +33,13 @@ class ToolJournal:
     """The steps of a turn's tools, by number.
 
     begun: calls that change something, from the moment before they are run. results: what came of calls. stored: those
-    of them that are on disk. took: seconds, of calls that were run. ran: how many. ran_before: of everybody today.
+    of them that are on disk. took: seconds, of calls that were run.
     """
 
     begun: set[int] = field(default_factory=set)  # bounded: the calls of one turn; turn
     results: dict[int, ToolResult] = field(default_factory=dict)  # bounded: the calls of one turn; turn
     stored: set[int] = field(default_factory=set)  # bounded: the calls of one turn; turn
     took: dict[int, float] = field(default_factory=dict)  # bounded: the calls of one turn; turn
-    ran: int = 0
-    ran_before: int | None = None
     seconds: float = 0.0
 
 

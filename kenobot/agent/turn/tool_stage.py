@@ -91,6 +91,8 @@ class ToolStage:
     _refused: dict[int, float] = field(default_factory=dict)
     _asked_in: set[str] = field(default_factory=set)  # bounded: chats in which a tool asked something; process
     _knows_asked: bool = False
+    _today: datetime | None = None
+    _ran_today: int = 0
 
     def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools for provider number `level`; none while it is known to take none."""
@@ -237,7 +239,7 @@ class ToolStage:
         left = (limits.total_seconds if data.task is None else 60 * data.task.limits.minutes) - data.tools.seconds
         if left <= 0:
             return failed(call.id, _NO_TIME)
-        if await self._count_today(data) >= limits.calls_a_day:
+        if await self._count_today() >= limits.calls_a_day:
             return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
         refusal = await self._refusal(data, prepared, call, rounds, at)
         if refusal is not None:
@@ -245,9 +247,8 @@ class ToolStage:
                 raise TaskWaits(call, refusal, at)
             await self._announce(data, call, "refused", 0.0)
             return failed(call.id, refusal)
-        if prepared.effects.changes_outside and at not in data.tools.begun:
-            await self._store_beginning(data, at, call)
-            data.tools.begun.add(at)
+        if at not in data.tools.begun:
+            await self._store_beginning(data, at, call, prepared.effects)
         context = ToolContext(
             data.pending.session,
             data.principal,
@@ -265,7 +266,7 @@ class ToolStage:
         )
         if data.task is not None:
             await data.task.note(call.name)
-        data.tools.ran += 1
+        self._ran_today += 1
         began = self.clock.monotonic()
         result = await self._run(prepared, arguments, call, context, min(limits.seconds, left))
         took = self.clock.monotonic() - began
@@ -381,9 +382,15 @@ class ToolStage:
         data.context = replace(data.context, plan=data.context.plan.adding(shown))
         return found["recalled"]
 
-    async def _store_beginning(self, data: TurnData, at: int, call: ToolCall) -> None:
+    async def _store_beginning(self, data: TurnData, at: int, call: ToolCall, effects: ToolEffects) -> None:
+        """Store that a call begins: one that changes something is not run again, one that leads out is told."""
         now = self.clock.now()
-        await self.database.write(lambda connection: self._write_beginning(connection, data, at, call, now))
+        if effects.changes_outside:
+            await self.database.write(lambda connection: self._write_beginning(connection, data, at, call, now))
+            data.tools.begun.add(at)
+        elif effects.way_out:
+            run = self._describe_run(data, at + 1, call, "begun", now)
+            await self.database.write(lambda connection: tool_runs.add_run(connection, run))
 
     def _write_beginning(self, connection: Connection, data: TurnData, at: int, call: ToolCall, now: datetime) -> None:
         """Write down that a call begins, also for the owner: a turn that is stopped stores no result."""
@@ -410,14 +417,15 @@ class ToolStage:
 
         await self.database.write(write)
 
-    async def _count_today(self, data: TurnData) -> int:
-        """Count the calls since midnight in the owner's zone. What is stored is counted once a turn."""
-        journal = data.tools
-        if journal.ran_before is None:
-            today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    async def _count_today(self) -> int:
+        """Count the calls since midnight in the owner's zone: what is stored once a day, then those of every turn."""
+        today = self.clock.now().astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        if self._today != today:
             since = today.astimezone(UTC)
-            journal.ran_before = await self.database.read(lambda connection: tool_runs.count_runs(connection, since))
-        return journal.ran_before + journal.ran
+            counted = await self.database.read(lambda connection: tool_runs.count_runs(connection, since))
+            if self._today != today:  # no other call has counted meanwhile
+                self._today, self._ran_today = today, counted
+        return self._ran_today
 
     async def _announce(self, data: TurnData, call: ToolCall, end: str, took: float) -> None:
         seconds = round(took, 3)

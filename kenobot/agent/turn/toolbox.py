@@ -1,6 +1,7 @@
 """Hold the enabled tools: offer them to a model, validate what it gives them, and run each within bounds."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -205,10 +206,19 @@ def failed(call: str, text: str) -> ToolResult:
 
 
 def bound_call(call: ToolCall) -> ToolCall:
-    """Return a call as it is, or without its arguments and with why, where these are too deep or too large."""
-    excess = find_excess(dict(call.arguments))
+    """Return a call as it is, or without its arguments and with why, where these are too deep, too large or no text."""
+    excess = find_excess(dict(call.arguments)) or _find_half_letter(call)
     problem = call.problem or f"The arguments are refused: {excess}. Call the tool again with simpler ones."
     return replace(call, arguments={}, problem=problem) if excess else call
+
+
+def _find_half_letter(call: ToolCall) -> str:
+    """Return in words that arguments hold what has no UTF-8, and so can neither be stored nor sent; "" where not."""
+    try:
+        json.dumps(dict(call.arguments), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "they hold half a letter (a lone surrogate)"
+    return ""
 
 
 def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:

@@ -59,9 +59,10 @@ class TurnData:
     as_file: the person wants the answer as a file, and the channel sends some.
     called_nothing: the model called a tool, and none was offered. interrupted: tools that a crash broke off.
     held_back: a call that the owner is asked about, and what the model was told of it. pressed: the answer to such a
-    question that a button gives, and its number. form: what a tool wants to know of the owner. held_addresses: what the
-    guard held back of the reply. task: that this turn is the work of; None for a turn of the chat. seed: what a task
-    begins with that the model wants begun. beside: what a command put into the outbox beside its answer.
+    question that a button gives, and its number. form: what a tool wants to know of the owner. answers: that the turn
+    began with the call to which its message says yes. held_addresses: what the guard held back of the reply. task: that
+    this turn is the work of; None for a turn of the chat. seed: what a task begins with that the model wants begun.
+    beside: what a command put into the outbox beside its answer.
     """
 
     pending: PendingMessage
@@ -96,6 +97,7 @@ class TurnData:
     interrupted: tuple[str, ...] = ()
     pressed: str = ""
     renews: int | None = None
+    answers: bool = False
     as_file: bool = False
     task: "TaskRun | None" = None
     seed: "TaskSeed | None" = None

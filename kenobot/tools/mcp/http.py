@@ -1,13 +1,17 @@
 """Talk with a server over streamable HTTP: an answer that is no stream of events has a limit."""
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from kenobot.ports.errors import ToolFailed
 from kenobot.tools.mcp.stdio import LONGEST_LINE
+from kenobot.tools.web.address import IpAddress, is_public
+from kenobot.tools.web.client import look_up
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
     from kenobot.tools.mcp.sign_in import StoredSignIn
 
 _NO_SESSION = (400, 404)
+_LOOK_UP_SECONDS = 10.0
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 
@@ -38,7 +43,8 @@ class _LimitedTransport(httpx2.AsyncHTTPTransport):
     """Bounds each answer; those of events are bounded by the SDK, event by event. None may be packed.
 
     refusal: the status of the last answer, if it was a refusal. forgot: whether that was of a session. unknown: whether
-    the server refused for want of a sign-in, since it took a request.
+    the server refused for want of a sign-in, since it took a request. What a server of the web says of where to sign in
+    leads to no private network.
     """
 
     refusal = 0
@@ -50,7 +56,7 @@ class _LimitedTransport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["Accept-Encoding"] = "identity"
-        response = await super().handle_async_request(request)
+        response = await super().handle_async_request(await self._pin(request))
         self.refusal = response.status_code if response.status_code >= 400 else 0
         if request.url == self._url:
             self.unknown = response.status_code == 401
@@ -61,6 +67,29 @@ class _LimitedTransport(httpx2.AsyncHTTPTransport):
             assert isinstance(response.stream, httpx2.AsyncByteStream)
             response.stream = _Limited(response.stream)
         return response
+
+    async def _pin(self, request: httpx2.Request) -> httpx2.Request:
+        """Have a request to another host go to an address that was checked. Raises httpx2.ConnectError."""
+        host = request.url.host
+        if host == self._url.host or not all(map(is_public, await _look_up(self._url.host))):
+            return request
+        found = await _look_up(host)
+        if not found or not all(map(is_public, found)):
+            raise httpx2.ConnectError("it names an address of a private network")
+        pinned = request.url.copy_with(host=str(found[0]))
+        extensions = {**request.extensions, "sni_hostname": host}
+        return httpx2.Request(
+            request.method, pinned, headers=request.headers, stream=request.stream, extensions=extensions
+        )
+
+
+async def _look_up(host: str) -> Sequence[IpAddress]:
+    """Return the addresses of a host; none where it has none."""
+    try:
+        async with asyncio.timeout(_LOOK_UP_SECONDS):
+            return await look_up(host, 443)
+    except (ToolFailed, TimeoutError):
+        return ()
 
 
 class ServerAddress:

@@ -169,7 +169,7 @@ def _default(value: object, kind: InputKind, choices: tuple[tuple[str, str], ...
             return value
         case "choice", str() if value in known:
             return value
-        case "choices", list() if all(each in known for each in value):
+        case "choices", list() if all(isinstance(each, str) and each in known for each in value):
             return tuple(value)
         case (("number" | "integer"), int() | float()) if not isinstance(value, bool) and abs(value) < 1e15:
             return value

@@ -233,3 +233,15 @@ async def test_the_command_signs_in_by_a_browser(tmp_path: Path, port: int) -> N
         assert (login.returncode, b"Signed in with house" in out) == (0, True), more
         tokens = json.loads((home / "credentials" / "mcp.house.oauth").read_text())["tokens"]
         assert tokens["access_token"].encode() not in out + more + seen.encode()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/x", "http://169.254.169.254/latest", "https://[::1]/x"])
+async def test_a_server_of_the_web_names_no_private_address_to_sign_in(address: str) -> None:
+    """Nothing is sent there; a server of this machine may name others of it, as those of these tests do."""
+    import httpx2
+
+    from kenobot.tools.mcp.http import _LimitedTransport
+
+    async with httpx2.AsyncClient(transport=_LimitedTransport("https://8.8.8.8/mcp")) as client:
+        with pytest.raises(httpx2.ConnectError, match="private network"):
+            await client.get(address)

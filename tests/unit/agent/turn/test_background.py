@@ -1,6 +1,8 @@
 """Tasks in the background: begun by words or by the model, told once, cancelled, asked about, taken up again."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,11 +10,13 @@ import pytest
 
 from kenobot.agent.turn.runner import TurnRunner
 from kenobot.agent.turn.task_worker import TaskWorker
+from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.ports.tool import ToolContext, ToolEffects
+from kenobot.storage import tasks
 from kenobot.testing.clock import EagerClock
 from kenobot.tools.background import Background, BackgroundSettings
 from tests.scene import Scene
@@ -423,3 +427,155 @@ async def test_a_question_of_a_task_stays_open_when_the_chat_stops_or_begins_ane
         value = below.part.buttons[0][0].value
         told = await scene.say("", kind="action", target=str(below.id), value=value)
         assert "Task 1 is done.\n\nThe end." in told and tool.ran == ["a"]
+
+
+async def test_all_that_the_turn_did_is_known_to_its_task(tmp_path: Path) -> None:
+    """What was called beside the call that begins it, and after that: so that nothing is done a second time."""
+    tool = Tool("42", _QUIET)
+    both = Reply("", "tool_use", calls=(ToolCall("x", "do", {"word": "a"}), ToolCall("b1", "background", {})))
+    script = [both, calls("b"), "I do that in the background.", "All done."]
+    async with Scene(tmp_path, script, tools=[tool, background()]) as scene:
+        await scene.say("compare all the offers")
+        shown = [(each.id, each.text) for each in results(requests(scene)[-1])]
+        assert [each for each, _ in shown] == ["x", "b1", "c0"]
+        assert shown[0][1] == shown[2][1] == "42" and "you are task 1" in shown[1][1]
+
+
+async def test_a_task_that_kills_the_process_each_time_is_given_up(tmp_path: Path) -> None:
+    """However often its model calls the tool that does so, each time in a new step."""
+    for run in range(8):
+        tool = Waiting()
+        scene = await Scene(tmp_path, [calls(f"call {run}")], tools=[tool, background()]).__aenter__()
+        if not run:
+            await scene.put("do that in the background")
+        await until(lambda tool=tool, scene=scene: tool.began.is_set() or bool(scene.texts[1:]))  # type: ignore[misc]
+        if not tool.began.is_set():
+            break
+        for each in worker(scene)._running.values():
+            each.cancel()
+        worker(scene)._stopping = True
+        await scene.app.stop()
+        with closing(sqlite3.connect(scene.home.database)) as found, found:  # a kill gives no claim back
+            found.execute("UPDATE inbox SET state = 'claimed', attempts = ? WHERE kind = 'task'", (run + 1,))
+    assert run == 5 and "has no result" in scene.texts[0]
+    await scene.app.stop()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what does it say?\n> Hi Ana. Do that in the background. Bye.",
+        "translate: Hola. Hazlo en segundo plano. Gracias.",
+        "From: Luis\nSubject: the roof\n\nFix it. Do it in the background.",
+    ],
+)
+async def test_words_of_others_begin_no_task(tmp_path: Path, text: str) -> None:
+    """Neither quoted nor pasted."""
+    async with Scene(tmp_path, ["Read."], tools=[background()]) as scene:
+        assert await scene.say(text) == "Read."
+
+
+async def test_a_program_that_waits_for_an_answer_gets_it(tmp_path: Path) -> None:
+    """Its next request moves nothing into the background."""
+    tool = Waiting()
+    async with Scene(tmp_path, [calls("a"), "The end.", "Hm."], tools=[tool, background()]) as scene:
+        scene.channel.capabilities = Capabilities(keeps_answers=True)
+        await scene.put("compare all the offers")
+        await tool.began.wait()
+        await scene.put("do that in the background")
+        tool.go_on.set()
+        await scene.app.wait_drained()
+        assert scene.texts == ["The end.", "Hm."]
+
+
+async def test_what_a_yes_is_for_is_run_once_though_the_turn_moves(tmp_path: Path) -> None:
+    """The call begins before the turn becomes a task, and nobody is asked again."""
+    tool = Waiting(_ALWAYS)
+    async with EditScene(tmp_path, [calls("a"), "May I?", "The end."], tools=[tool, background()]) as scene:
+        await scene.say("do a thing")
+        await scene.put("yes")
+        await scene.put("do that in the background")
+        await tool.began.wait()
+        tool.go_on.set()
+        await scene.app.wait_drained()
+        assert tool.ran == ["a"] and sum("May I run this?" in text for text in scene.texts) == 1
+        assert await scene.rows("SELECT state FROM approval") == [("approved",)]
+        assert "Task 1 is done.\n\nThe end." in scene.texts
+
+
+async def test_an_edit_of_the_message_that_began_a_task_takes_its_place(tmp_path: Path) -> None:
+    """The task of the old words ends without a result."""
+    tool = Waiting()
+    async with EditScene(tmp_path, [calls("a"), calls("b"), "The end."], tools=[tool, background()]) as scene:
+        await scene.put("research the numbr in the background", platform_id="m1")
+        await tool.began.wait()
+        await scene.put("research the number in the background", kind="edit", target="m1")
+        await until(lambda: len(tool.ran) == 2)
+        tool.go_on.set()
+        await scene.app.wait_drained()
+        states = await scene.rows("SELECT state FROM inbox WHERE kind = 'task' ORDER BY id")
+        assert states == [("dropped",), ("answered",)]
+        assert sum("The end." in text for text in scene.texts) == 1
+
+
+async def test_a_task_that_is_cancelled_asks_nothing_any_more(tmp_path: Path) -> None:
+    """Though its call was about to be asked for."""
+    tool = Tool("42", _ALWAYS)
+    async with EditScene(tmp_path, [calls("a")], tools=[tool, background()]) as scene:
+        turns = scene.app.loop._turns
+        assert isinstance(turns, TurnRunner) and turns._s.tasks is not None
+        ask = turns._s.tasks.ask
+
+        async def cancel_first(data: TurnData, held: Exception) -> bool:
+            assert data.task is not None
+            task = data.task.task
+            await scene.app.database.write(lambda connection: tasks.cancel(connection, task, scene.clock.now()))
+            return await ask(data, held)
+
+        turns._s.tasks.ask = cancel_first  # type: ignore[method-assign]
+        await scene.say("do that in the background")
+        assert not any("May I run this?" in text for text in scene.texts)
+
+
+async def test_the_calls_of_a_day_are_counted_over_all_chats_and_tasks(tmp_path: Path) -> None:
+    """Also those of turns that began before."""
+    tool = Tool("42", _QUIET)
+    environ = {"KENOBOT_TOOLS__CALLS_A_DAY": "6"}
+    script = [calls("a", "b")] * 20
+    async with Scene(tmp_path, script, tools=[tool, background()], environ=environ) as scene:
+        for chat in "123":
+            await scene.put("do that in the background", chat, "1")
+        await scene.app.wait_drained()
+        assert 6 <= len(tool.ran) < 6 + 3
+
+
+async def test_an_answer_moves_to_the_background_once_however_often_that_is_said(tmp_path: Path) -> None:
+    """The second message shows the same task."""
+    tool = Waiting()
+    async with EditScene(tmp_path, [calls("a"), "The end."], tools=[tool, background()]) as scene:
+        await scene.put("compare all the offers")
+        await tool.began.wait()
+        await scene.put("do that in the background")
+        await scene.put("do that in the background!")
+        tool.go_on.set()
+        await scene.app.wait_drained()
+        assert len(await scene.rows("SELECT 1 FROM task")) == 1 and tool.ran == ["a"]
+        assert sum("The end." in text for text in scene.texts) == 1
+
+
+async def test_the_message_of_a_task_opens_no_address(tmp_path: Path) -> None:
+    """Its title may be a forward's words."""
+    async with EditScene(tmp_path, [begins(), "In the background.", "The end."], tools=[background()]) as scene:
+        await scene.say("see https://a.example/x", forwarded=True)
+        assert {each.part.has_previews for each in scene.channel.sent if "https" in each.part.text} == {False}
+
+
+async def test_tasks_of_guests_leave_room_for_the_owner(tmp_path: Path) -> None:
+    """However many they begin."""
+    tool = Waiting(ToolEffects(False, False, False, False))
+    async with Scene(tmp_path, [calls("a")], tools=[tool, background()]) as scene:
+        for _ in range(3):
+            await answered(scene, "do that in the background", "7", "2")
+        await answered(scene, "do that in the background")
+        await until(lambda: len(tool.ran) == 2)
+        assert [*worker(scene)._running] == [1, 4]

@@ -165,6 +165,17 @@ def test_a_rule_matches_by_tool_arguments_and_place(rule: dict[str, object], pri
     assert tool_policy.decide([ToolRule.model_validate(rule)], call, _ALWAYS, private=private) == decision
 
 
+async def test_a_call_that_leads_out_is_told_though_it_was_stopped(tmp_path: Path) -> None:
+    """What it was given may have left the machine."""
+    tool = Tool("42", ToolEffects(False, True, True, False))
+    tool.hangs = True
+    async with Scene(tmp_path, [calls("a")], tools=[tool]) as scene:
+        await scene.put("look")
+        await until(lambda: bool(tool.ran))
+        await scene.say("stop")
+        assert await scene.rows("SELECT tool, outcome FROM tool_run") == [("do", "begun")]
+
+
 async def test_what_tools_did_can_be_read(tmp_path: Path) -> None:
     """`/why` names them for the owner, and the log keeps call, outcome and the beginning of the result."""
     tool = Tool("42", _QUIET)
@@ -324,6 +335,28 @@ def test_no_detour_leads_around_a_rule(path: str) -> None:
     assert tool_policy.decide(rules, ToolCall("c", "do", {"path": path}), _ALWAYS, private=True) == "ask"
 
 
+def test_a_rule_knows_a_file_by_its_place_on_the_disk() -> None:
+    """A tool takes the path of a workspace on the disk as well; what a rule allows is named as the rule does."""
+    call = ToolCall("c", "do", {"path": "/srv/desk/keys/x"})
+    rule = {"tool": "do", "arguments": {"path": "keys/*"}}
+    rules = [ToolRule.model_validate({**rule, "decision": "deny"})]
+    assert tool_policy.decide(rules, call, _QUIET, private=True) == "deny"
+    rules = [ToolRule.model_validate({**rule, "decision": "allow"})]
+    assert tool_policy.decide(rules, call, _ALWAYS, private=True) == "ask"
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example", "https://a.example?x", "https://A.example:443#/x", "https://a.example/"]
+)
+def test_an_address_without_a_path_is_the_first_page_of_its_host(url: str) -> None:
+    """A rule for all pages of the host counts for it; one that allows the host by its name alone still does."""
+    rules = [ToolRule.model_validate({"tool": "do", "decision": "deny", "arguments": {"url": "https://a.example/*"}})]
+    assert tool_policy.decide(rules, ToolCall("c", "do", {"url": url}), _QUIET, private=True) == "deny"
+    host = "https://b.example"
+    rules = [ToolRule.model_validate({"tool": "do", "decision": "allow", "arguments": {"url": host}})]
+    assert tool_policy.decide(rules, ToolCall("c", "do", {"url": host}), _ALWAYS, private=True) == "allow"
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -459,3 +492,11 @@ async def test_what_asks_back_is_no_yes(tmp_path: Path, said: str) -> None:
         await scene.say("do it")
         await scene.say(said)
         assert tool.ran == []
+
+
+async def test_a_call_with_half_a_letter_is_neither_asked_about_nor_the_end_of_its_turn(tmp_path: Path) -> None:
+    """It has no UTF-8, so no question can be stored with it; the model is told."""
+    tool = Tool("42", _ALWAYS)
+    async with Scene(tmp_path, [calls("a\ud800"), "I cannot."], tools=[tool]) as scene:
+        assert await scene.say("do it") == "I cannot."
+        assert "half a letter" in results(requests(scene)[-1])[0].text and tool.ran == []

@@ -38,6 +38,7 @@ def _read(**requests: Any) -> WantedInput:
             ("r",),
         ),
         ({"type": "array", "items": {"anyOf": [{"const": "r", "title": "R"}]}}, "choices", (("r", "R"),), None),
+        ({"type": "array", "items": {"enum": ["r"]}, "default": [["r"]]}, "choices", (("r", "r"),), None),
     ],
 )
 def test_each_kind_of_field_is_read(node: dict[str, Any], kind: str, choices: object, default: object) -> None:
