@@ -3,10 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Literal
 
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
+from kenobot.cli.importers.vault import add_page
+from kenobot.cli.importers.vault_page import read_page
 from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
@@ -143,6 +146,34 @@ def read_claude_memory(plan: ImportPlan, path: str) -> None:
             sheet.lines["kept" if facts else "empty"] += 1
             for fact in facts:
                 sheet.add(_note(fact.text, "core", fact.category))
+
+
+def is_claude_projects(name: str, head: bytes) -> bool:
+    return name.lower().endswith(".json") and all(mark in head for mark in (b'"prompt_template"', b'"docs"'))
+
+
+def read_claude_projects(plan: ImportPlan, path: str) -> None:
+    """Add what the projects of an account are about, and their documents, which are read like notes."""
+    sheet = plan.open(path, "projects of Claude")
+    if sheet is None:
+        return
+    sheet.origin = "claude"
+    document = _parse(sheet)
+    known = set[str]()
+    for project in document if isinstance(document, list) else [document]:
+        if not isinstance(project, dict):
+            sheet.lines["unclear"] += 1
+            continue
+        texts = [(str(project.get("name") or ""), project.get("description"))]
+        docs = project.get("docs")
+        files = (doc for doc in (docs if isinstance(docs, list) else ()) if isinstance(doc, dict))
+        texts += ((PurePosixPath(str(doc.get("filename") or "")).stem, doc.get("content")) for doc in files)
+        for title, text in texts:
+            page = read_page(text if isinstance(text, str) else "", title, {})
+            sheet.lines["kept" if page.facts else "empty"] += 1
+            add_page(plan, sheet, page, known)
+        if project.get("prompt_template"):
+            sheet.lines["system"] += 1
 
 
 # ── all ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
