@@ -15,6 +15,7 @@ from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
 _ENTRY_END = lazy.regex(r"(?m)^[ \t]*§[ \t]*$\n?")
+_BOLD_LINE = lazy.regex(r"(?m)^\*\*([^*\n]{1,80})\*\*[ \t]*$")  # how Claude writes its headings
 _PERSONA = "your bot's character: copy what you want to keep to memory/identity/core.md here"
 _OWN_BLOCKS = frozenset(("persona", "system", "loaded_skills", "skills"))  # the program's, not the person's
 _NO_MEMORY = "it tells another program what to do"
@@ -142,7 +143,7 @@ def read_claude_memory(plan: ImportPlan, path: str) -> None:
         projects = account.get("project_memories")
         texts = [account.get("conversations_memory"), *(projects.values() if isinstance(projects, dict) else ())]
         for text in texts:
-            facts = sheet.markdown_facts(text) if isinstance(text, str) else []
+            facts = sheet.markdown_facts(_BOLD_LINE.sub(r"## \1", text)) if isinstance(text, str) else []
             sheet.lines["kept" if facts else "empty"] += 1
             for fact in facts:
                 sheet.add(_note(fact.text, "core", fact.category))

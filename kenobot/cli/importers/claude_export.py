@@ -52,7 +52,7 @@ def _conversation(value: object, before: int, options: TalkOptions) -> Iterator[
         on_branch = number - before - 1 in branch
         for name, part in _attached_texts(message):
             shown: TalkKind = "kept" if on_branch else "branch"
-            yield TalkRecord(shown, number, f"{name}:\n{part}", name, at, "user", key, title, quoted=True)
+            yield TalkRecord(shown, number, f"{name}:\n{part}", _USER, at, "user", key, title, quoted=True)
         kind, text = _said(message)
         if role is None and kind == "kept":
             kind = "system" if message.get("sender") == "system" else "unclear"

@@ -64,7 +64,9 @@ _LONGEST_FACT = 4000  # characters
 _NUMBERED = lazy.regex(r"[\d\W_]+")
 _QUOTED = "\ue000"  # before a line that was quoted, while the page is read
 _GENERIC = frozenset(
-    "readme index inbox untitled sin titulo home start moc todo todos tasks tareas log scratch".split()
+    """
+    readme index inbox untitled sin titulo home start moc todo todos tasks tareas log scratch me yo mi about sobre
+    """.split()
 )
 
 
