@@ -197,7 +197,7 @@ def _mcp_servers(home: Home, loaded: ResolvedSettings, clock: Clock) -> "McpServ
         return None
     from kenobot.tools.mcp.servers import McpServers  # noqa: PLC0415
 
-    return McpServers(loaded.settings.mcp, home.cache, clock, home.credentials)
+    return McpServers(loaded.settings.mcp, home.cache, home.mcp, clock, home.credentials)
 
 
 def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:

@@ -1,4 +1,4 @@
-"""`kenobot mcp`: add, list, try out and remove the MCP servers whose tools the model may call."""
+"""`kenobot mcp`: add, list, try out, trust and remove the MCP servers whose tools the model may call."""
 
 import asyncio
 import getpass
@@ -6,10 +6,12 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
+from kenobot.cli.mcp_trust import ask_trust, name_effects, render_tools
 from kenobot.cli.setup import toml_edit
 from kenobot.cli.setup.config_text import current_text
 from kenobot.core import lazy
@@ -17,21 +19,32 @@ from kenobot.core.redaction import escape_controls
 from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.tool import ToolEffects
 from kenobot.storage import disk
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
-from kenobot.tools.mcp.declared import effects_of, offered_name, read_tools
+from kenobot.tools.mcp.declared import DeclaredTool, effects_of, offered_name, read_tools
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.token_file import SIGN_IN, TokenFile
+from kenobot.tools.mcp.trust import TrustFile, hash_list, pick_wanted
 
 _SECRET = lazy.regex(r"[A-Za-z0-9_-]{1,64}")
 _SECONDS = 90.0  # a program may have to be fetched first
-_SHOWN = 100  # characters of a description
 _NONE = 'There is no MCP server "{}": `kenobot mcp list` shows those that there are.'
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a server lists now. tools: those that the settings want. left_out: why others cannot be used."""
+
+    title: str
+    tools: list[DeclaredTool]
+    left_out: tuple[str, ...]
+
+
 def add(context: CommandContext) -> int:
-    """Write a server into kenobot.toml and its secrets into files, if the settings hold together with it."""
+    """Write a server into kenobot.toml and its secrets into files, if the settings hold together with it.
+
+    In a terminal its tools are shown then, and the owner is asked whether they are trusted.
+    """
     args, home = context.args, context.home
     name = _checked_name(args.name)
     if name in context.loaded.settings.mcp:
@@ -44,17 +57,21 @@ def add(context: CommandContext) -> int:
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
         raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
     secrets = {f"mcp.{name}.{secret}": ask_secret(secret) for secret in args.secret}
-    require_no_more_left_out(context.loaded, load_settings(home, os.environ, text=text, new_credentials=secrets))
+    loaded = load_settings(home, os.environ, text=text, new_credentials=secrets)
+    require_no_more_left_out(context.loaded, loaded)
     home.prepare()
     for file, value in secrets.items():
         disk.replace_text(home.credentials / file, value + "\n")
     disk.replace_text(home.config_file, text)
     lines = [say("Saved credentials/{name}, readable by you only.", name=file) for file in secrets]
     lines += [
-        say("The MCP server {name} is added. Try it: kenobot mcp test {name}", name=name),
+        say("The MCP server {name} is added. Its tools: kenobot mcp test {name}", name=name),
         say("A bot that is running takes it in with its next start."),
     ]
-    return options.print_row({"name": name, "added": True}, args.json, "\n".join(lines))
+    code = options.print_row({"name": name, "added": True}, args.json, "\n".join(lines))
+    if sys.stdin.isatty() and not args.json and name in loaded.settings.mcp:
+        _show_and_ask(context, name, loaded.settings.mcp[name])
+    return code
 
 
 def list_(context: CommandContext) -> int:
@@ -62,16 +79,12 @@ def list_(context: CommandContext) -> int:
     for section, why in context.loaded.left_out.items():
         if section.startswith("mcp."):
             print(escape_controls(say("{name} is off: {why}", name=section, why=why)), file=sys.stderr)
-    folder = context.home.cache / "mcp"
-    rows = [
-        {
-            "name": name,
-            "enabled": server.enabled,
-            "reach": server.url or shlex.join((server.command, *server.args)),
-            "tools": len(KeptList(folder, name, server).load()),
-        }
-        for name, server in sorted(context.loaded.settings.mcp.items())
-    ]
+    rows = []
+    for name, server in sorted(context.loaded.settings.mcp.items()):
+        trusted, others = divide_kept(context, name, server)
+        reach = server.url or shlex.join((server.command, *server.args))
+        counts = {"tools": len(trusted), "untrusted": len(others)}
+        rows.append({"name": name, "enabled": server.enabled, "reach": reach, **counts})
     return options.print_rows(
         rows, context.args.json, _list_line, "There are no MCP servers: `kenobot mcp add` adds one."
     )
@@ -80,30 +93,74 @@ def list_(context: CommandContext) -> int:
 def test(context: CommandContext) -> int:
     """Connect with a server and print its tools, with the effects that they are taken to have."""
     name, server = find_server(context)
-    try:
-        title, declared = asyncio.run(_look(context, name, server))
-    except ConnectionLost as error:
-        return options.print_failure(
-            f'The MCP server "{name}" cannot be used: {escape_controls(str(error))}.', options.FAILED
-        )
-    tools, left_out = read_tools(declared)
-    wanted = [tool for tool in tools if not server.tools or tool.name in server.tools]
-    rows = [
-        {
+    if not context.args.json:
+        return _show_and_ask(context, name, server)
+    if (seen := _see(context, name, server)) is None:
+        return options.FAILED
+    file, digest = TrustFile(context.home.mcp, name), hash_list(seen.tools)
+    for tool in seen.tools:
+        row = {
             "name": offered_name(name, tool.name, ()),
             "tool": tool.name,
             "description": tool.description,
-            "effects": _name_effects(effects_of(tool, server)),
+            "parameters": tool.schema,
+            "effects": name_effects(effects_of(tool, server)),
+            "trust": file.judge(tool),
+            "hash": digest,
         }
-        for tool in wanted
-    ]
-    if not context.args.json:
-        print(escape_controls(say("{name} answers: {title}. Tools: {count}", name=name, title=title, count=len(rows))))
-    for row in rows:
-        options.print_row(row, context.args.json, _tool_lines(row))
-    for why in left_out:
-        print(escape_controls(say("Left out: {why}", why=why)), file=sys.stderr)
+        options.print_row(row, True, "")
     return 0
+
+
+def trust(context: CommandContext) -> int:
+    """Show the tools of a server that are new or changed, and ask whether they are trusted."""
+    name, server = find_server(context)
+    if context.args.yes is None:
+        return _show_and_ask(context, name, server, must_trust=True)
+    seen, file = _see(context, name, server), TrustFile(context.home.mcp, name)
+    return options.FAILED if seen is None else ask_trust(context, name, seen.tools, file, context.args.yes)
+
+
+def divide_kept(
+    context: CommandContext, name: str, server: McpServerSettings
+) -> tuple[list[DeclaredTool], list[DeclaredTool]]:
+    """Divide the tools that a server listed last into those that the owner trusts and the others."""
+    kept = KeptList(context.home.cache / "mcp", name, server)
+    return TrustFile(context.home.mcp, name).divide(kept.load(), server)
+
+
+def _show_and_ask(context: CommandContext, name: str, server: McpServerSettings, must_trust: bool = False) -> int:
+    """Show the tools of a server, and ask about those that the owner does not trust as they are.
+
+    must_trust: a no is a failure, and what is trusted already is not shown again.
+    """
+    seen, file = _see(context, name, server), TrustFile(context.home.mcp, name)
+    if seen is None:
+        return options.FAILED
+    count = len(seen.tools)
+    print(escape_controls(say("{name} answers: {title}. Tools: {count}", name=name, title=seen.title, count=count)))
+    others = file.divide(seen.tools, server)[1]
+    for line in render_tools(name, others if must_trust else seen.tools, server, file):
+        print(line)
+    for why in seen.left_out:
+        print(escape_controls(say("Left out: {why}", why=why)), file=sys.stderr)
+    if not others:
+        print(say("You trust all of them as they are."))
+        return 0
+    print(f"{say('hash')}: {hash_list(seen.tools)}")
+    code = ask_trust(context, name, seen.tools, file)
+    return code if must_trust else 0
+
+
+def _see(context: CommandContext, name: str, server: McpServerSettings) -> _Seen | None:
+    """Connect with a server; returns what it lists, None and says why where it cannot be used."""
+    try:
+        title, declared = asyncio.run(_look(context, name, server))
+    except ConnectionLost as error:
+        options.print_failure(f'The MCP server "{name}" cannot be used: {escape_controls(str(error))}.')
+        return None
+    tools, left_out = read_tools(declared)
+    return _Seen(title, pick_wanted(tools, server), left_out)
 
 
 def remove(context: CommandContext) -> int:
@@ -115,7 +172,8 @@ def remove(context: CommandContext) -> int:
     files = [path.name for path in home.credentials.glob(f"mcp.{name}.*")]
     load_settings(home, os.environ, text=text, new_credentials=dict.fromkeys(files))
     disk.replace_text(home.config_file, text)
-    for path in (*(home.credentials / file for file in files), home.cache / "mcp" / f"{name}.json"):
+    lists = home.cache / "mcp" / f"{name}.json", home.mcp / f"{name}.json"
+    for path in (*(home.credentials / file for file in files), *lists):
         path.unlink(missing_ok=True)
     said = say("The MCP server {name} is removed, with its secrets.", name=name)
     again = say("A bot that is running takes it in with its next start.")
@@ -182,17 +240,8 @@ async def _look(context: CommandContext, name: str, server: McpServerSettings) -
         raise ConnectionLost("it does not answer") from None
 
 
-def _name_effects(effects: ToolEffects) -> list[str]:
-    names = ("reads_private", "brings_untrusted", "way_out", "changes_outside", "asks_first")
-    return [name for name in names if getattr(effects, name)]
-
-
 def _list_line(row: Mapping[str, object]) -> str:
     state = say("enabled") if row["enabled"] else say("off")
-    return escape_controls(f"{row['name']}  {state}  {row['reach']}  {say('tools: {count}', count=str(row['tools']))}")
-
-
-def _tool_lines(row: Mapping[str, object]) -> str:
-    effects = row["effects"]
-    listed = ", ".join(effects) if isinstance(effects, list) else ""
-    return f"{row['name']}\n    {str(row['description'])[:_SHOWN]}\n    {listed or say('no effects')}"
+    line = f"{row['name']}  {state}  {row['reach']}  {say('tools: {count}', count=str(row['tools']))}"
+    told = say("new or changed: {count}, kenobot mcp trust {name}", count=row["untrusted"], name=row["name"])
+    return escape_controls(f"{line}  {told}" if row["untrusted"] else line)

@@ -29,6 +29,7 @@ Check = Literal[
     "backup",
     "extraction",
     "mcp",
+    "mcp_trust",
 ]
 
 _CONFIRM, _CLEAR = 2, 3  # looks
@@ -48,6 +49,7 @@ _BEGUN: Mapping[Check, Text] = {
     "backup": texts.HEALTH_BACKUP,
     "extraction": texts.HEALTH_EXTRACTION,
     "mcp": texts.HEALTH_MCP,
+    "mcp_trust": texts.HEALTH_MCP_TRUST,
 }
 _OVER: Mapping[Check, Text] = {
     "loop": texts.HEALTH_LOOP_OVER,
@@ -63,6 +65,7 @@ _OVER: Mapping[Check, Text] = {
     "backup": texts.HEALTH_BACKUP_OVER,
     "extraction": texts.HEALTH_EXTRACTION_OVER,
     "mcp": texts.HEALTH_MCP_OVER,
+    "mcp_trust": texts.HEALTH_MCP_TRUST_OVER,
 }
 STATES: tuple[State, ...] = ("healthy", "degraded", "unhealthy")
 CHECKS: tuple[Check, ...] = tuple(_BEGUN)

@@ -13,7 +13,7 @@ from tests.security.tools.figures import BEGIN, END, PARTS, table
 from tests.security.tools.goals import GOALS
 from tests.security.tools.harmless import harmless_uses
 from tests.security.tools.held_out import held_out_attacks, held_out_uses
-from tests.security.tools.measure import Outcome, measure_attacks, measure_uses
+from tests.security.tools.measure import Outcome, measure_attacks, measure_described, measure_uses
 
 _ATTACKS, _USES = (*known_attacks(), *held_out_attacks()), (*harmless_uses(), *held_out_uses())
 
@@ -32,6 +32,14 @@ def test_no_goal_of_an_attacker_is_reached() -> None:
     outcomes = asyncio.run(measure_attacks(_one_a_goal()))
     assert {each.kind for each in outcomes} == {goal.name for goal in GOALS}
     assert not {each.id: each.bad for each in outcomes if each.bad}
+
+
+def test_what_a_list_of_tools_asks_for_is_not_read() -> None:
+    """Neither by a change nor by a list that nobody has trusted; what its owner trusts as it is, is their own word."""
+    cases = list(described_attacks())[:2]
+    assert not {each.id: each.bad for each in asyncio.run(measure_described(cases)) if each.bad}
+    (trusted,) = asyncio.run(measure_described(cases[:1], trusted=True))
+    assert trusted.bad
 
 
 def test_what_the_owner_wants_is_done() -> None:

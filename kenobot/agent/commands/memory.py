@@ -27,7 +27,8 @@ from kenobot.cognitive.control.undo import (
 )
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import heuristic
-from kenobot.cognitive.store import events
+from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -89,12 +90,27 @@ def _due(text: str, said: date) -> tuple[tuple[str, str], ...]:
 
 
 def tell_learned(connection: Connection, decision: Decision, words: str, language: Language) -> str | CommandAnswer:
-    """Tell what became of a person's words, with a button that takes it back."""
+    """Tell what became of a person's words, and whose place they took, with a button that takes it back."""
     text = _learned(decision, words, language)
     if decision.action not in ("created", "replaced") or decision.record is None:
         return text
     event = events.last_decision_on(connection, decision.record)
-    return CommandAnswer(text, ((undo_button(event, language),),) if event is not None else ())
+    if event is None:
+        return CommandAnswer(text, ())
+    if gone := _ended_texts(connection, event, decision.record):
+        text = f"{text}\n{texts.EDIT_INSTEAD(language, what='; '.join(one_line(each, _QUOTED) for each in gone))}"
+    return CommandAnswer(text, ((undo_button(event, language),),))
+
+
+def _ended_texts(connection: Connection, decision: int, winner: int) -> list[str]:
+    """Read the texts of the memories that a decision ended or changed in favour of record `winner`."""
+    made = records.get(connection, winner, ALL_SCOPES)
+    found = []
+    for each in events.decision_events(connection, decision):
+        if made is not None and each.record is not None and each.kind in ("superseded", "invalidated", "amended"):
+            record = records.require(connection, each.record, made.scope)
+            found.append(str(each.previous_values.get("text") or record.text))
+    return found
 
 
 def note_author(connection: Connection, call: CommandCall) -> None:

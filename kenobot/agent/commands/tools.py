@@ -20,7 +20,10 @@ def show_tools(connection: Connection, call: CommandCall, context: CommandContex
         return texts.TOOLS_NONE(language)
     lines = [texts.TOOLS_ON(language, names=", ".join(f"`{name}`" for name in context.tools))] if context.tools else []
     lines += [f"- {texts.TOOL_OFF(language, name=name, why=why)}" for name, why in unusable]
-    lines += [f"- {_line(server, call.at - server.since, language)}" for server in servers]
+    for server in servers:
+        lines.append(f"- {_line(server, call.at - server.since, language)}")
+        if server.untrusted:
+            lines.append(f"  {texts.SERVER_UNTRUSTED(language, name=server.name, count=server.untrusted)}")
     return "\n".join(lines)
 
 

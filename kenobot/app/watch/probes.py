@@ -124,7 +124,7 @@ class Probes:
             (("queue", "outbox", "sleep", "extraction"), self._look_at_rows),
             (("database",), self._look_at_database),
             (("backup",), self._look_at_backups),
-            (("mcp",), self._look_at_servers),
+            (("mcp", "mcp_trust"), self._look_at_servers),
         )
         for checks, look in looks:
             try:
@@ -336,11 +336,15 @@ class Probes:
 
     async def _look_at_servers(self) -> list[Reading]:
         states = () if self._s.servers is None else self._s.servers.states
-        return [
+        down = [
             Reading("mcp", 2, each.name, values={"reason": self._told(each.reason)})
             for each in states
             if each.state == "down"
         ]
+        unseen = [
+            Reading("mcp_trust", 2, each.name, values={"count": each.untrusted}) for each in states if each.untrusted
+        ]
+        return down + unseen
 
     def _told(self, reason: str) -> str:
         """Return a reason as it may be shown: one line, without secrets."""

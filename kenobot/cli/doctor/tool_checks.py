@@ -62,13 +62,18 @@ def check_servers(context: CommandContext) -> Iterator[Finding]:
     servers = context.loaded.settings.mcp
     if not servers:
         return
-    from kenobot.tools.mcp.kept_list import KeptList  # noqa: PLC0415 - where there are servers
+    from kenobot.cli.mcp import divide_kept  # noqa: PLC0415 - where there are servers
 
     for name, server in sorted(servers.items()):
-        count = len(KeptList(context.home.cache / "mcp", name, server).load())
+        trusted, others = divide_kept(context, name, server)
         if not server.enabled:
             yield Finding("servers", "ok", say("The MCP server {name} is switched off.", name=name))
-        elif count:
+        elif others:
+            text = say("The MCP server {name} has tools that are new or changed: {count}", name=name, count=len(others))
+            advice = say("They are off until you trust them: kenobot mcp trust {name}", name=name)
+            yield Finding("servers", "warning", text, advice)
+        elif trusted:
+            count = len(trusted)
             text = say("The MCP server {name} offered tools when it answered last: {count}", name=name, count=count)
             yield Finding("servers", "ok", text)
         else:

@@ -95,6 +95,11 @@ class Home:
         return self.path / "skills"
 
     @property
+    def mcp(self) -> Path:
+        """Which tools of MCP servers their owner trusts, a file for each server."""
+        return self.path / "mcp"
+
+    @property
     def media(self) -> Path:
         """Bytes of attachments, each file under the SHA-256 of its content."""
         return self.path / "media"

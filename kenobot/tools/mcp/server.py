@@ -60,7 +60,10 @@ State = Literal["starting", "up", "down"]
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """How a server is. since: of that. title: what it calls itself. tools: how many it offers."""
+    """How a server is. since: of that. title: what it calls itself.
+
+    tools: how many it offers. untrusted: how many more there are that the owner has not seen as they are.
+    """
 
     name: str
     state: State
@@ -68,6 +71,7 @@ class ServerState:
     reason: str = ""
     title: str = ""
     tools: int = 0
+    untrusted: int = 0
 
 
 @dataclass(slots=True)
@@ -312,7 +316,7 @@ class McpServer:
         finally:
             refresh.cancel()
             self._break_off(running)
-            self._state = ServerState(self.name, "starting", self._clock.now(), tools=len(self.tools))
+            self._state = ServerState(self.name, "starting", self._clock.now())
 
     def _begin_calls(self, connection: Connection, running: _Running) -> None:
         while self._has_waiting() and running.has_room(self._waiting[0]):
@@ -383,14 +387,14 @@ class McpServer:
 
     def _come_up(self, title: str) -> None:
         self._failed_at, self._unanswered, self._up_at = None, 0, self._clock.monotonic()
-        self._state = ServerState(self.name, "up", self._clock.now(), title=title, tools=len(self.tools))
+        self._state = ServerState(self.name, "up", self._clock.now(), title=title)
         _log.info("the MCP server %s is connected: %s, %d tools", self.name, title, len(self.tools))
 
     def _go_down(self, reason: str) -> None:
         since = self._state.since if self._state.state == "down" else self._clock.now()
         if self._state.state != "down":
             _log.warning("the MCP server %s is down: %s", self.name, reason)
-        self._state = ServerState(self.name, "down", since, reason, tools=len(self.tools))
+        self._state = ServerState(self.name, "down", since, reason)
         self._failed_at = self._clock.monotonic()
         self._fail_waiting(reason)
 

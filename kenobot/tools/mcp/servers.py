@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,23 @@ from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.server import McpServer, ServerState
 from kenobot.tools.mcp.token_file import TokenFile
 from kenobot.tools.mcp.tool import McpTool
+from kenobot.tools.mcp.trust import TrustFile
 
 
 class McpServers:
-    """Offers the tools of several servers. It is a `ToolSource`."""
+    """Offers the tools of several servers, as far as their owner trusts them. It is a `ToolSource`."""
 
     def __init__(
-        self, settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock, credentials: Path | None = None
+        self,
+        settings: Mapping[str, McpServerSettings],
+        cache: Path,
+        trusted: Path,
+        clock: Clock,
+        credentials: Path | None = None,
     ) -> None:
         """Read the lists that were kept; nothing is connected before `begin`, or a call.
 
-        cache, credentials: folders of the home.
+        cache, trusted, credentials: folders of the home.
         """
         self._settings = {name: each for name, each in sorted(settings.items()) if each.enabled}
         self._servers = {
@@ -39,7 +46,8 @@ class McpServers:
             )
             for name, each in self._settings.items()
         }
-        self.revision = 0
+        self._trusted = {name: TrustFile(trusted, name) for name in self._settings}
+        self._revision = 0
 
     def begin(self) -> None:
         """Begin to connect with every server."""
@@ -52,7 +60,14 @@ class McpServers:
 
     @property
     def states(self) -> Sequence[ServerState]:
-        return [server.state for server in self._servers.values()]
+        self._look_at_trust()
+        return [self._count(name, server) for name, server in self._servers.items()]
+
+    @property
+    def revision(self) -> int:
+        """Return how often a list changed, or what the owner trusts of it."""
+        self._look_at_trust()
+        return self._revision
 
     def list_tools(self, taken: Collection[str]) -> Sequence[Tool[Any]]:
         """Return the tools of all servers, by server and name."""
@@ -61,11 +76,18 @@ class McpServers:
     def _offer(self, taken: set[str]) -> Iterator[Tool[Any]]:
         for name, server in self._servers.items():
             settings = self._settings[name]
-            for tool in server.tools:
-                if not settings.tools or tool.name in settings.tools:
-                    offered = offered_name(name, tool.name, taken)
-                    taken.add(offered)
-                    yield McpTool(offered, tool, server, settings)
+            for tool in self._trusted[name].divide(server.tools, settings)[0]:
+                offered = offered_name(name, tool.name, taken)
+                taken.add(offered)
+                yield McpTool(offered, tool, server, settings)
+
+    def _count(self, name: str, server: McpServer) -> ServerState:
+        """Return how a server is, with how many of its tools are offered."""
+        trusted, others = self._trusted[name].divide(server.tools, self._settings[name])
+        return replace(server.state, tools=len(trusted), untrusted=len(others))
+
+    def _look_at_trust(self) -> None:
+        self._revision += sum(file.look() for file in self._trusted.values())
 
     def _note_change(self) -> None:
-        self.revision += 1
+        self._revision += 1

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ToolFailed
+from kenobot.tools.mcp.declared import read_tools
+from kenobot.tools.mcp.trust import TrustFile
 from kenobot.tools.workspace.sandbox import find_sandbox
 from tests.crash.nursery import Nursery
 from tests.crash.world import until
@@ -128,6 +131,14 @@ async def _talk(evening: Evening, *, has_sandbox: bool, work: Path) -> None:
     await evening.say("list", *evening.question("write_file", _LIST))
 
 
+async def _trust_weather(home: Path) -> None:
+    """Have the owner trust the tools of the server."""
+    listed = [
+        each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in await weather.server.list_tools()
+    ]
+    TrustFile(Home(home).mcp, "weather").save(read_tools(listed)[0])
+
+
 @pytest.mark.parametrize("words", [ENGLISH, SPANISH], ids=["en", "es"])
 async def test_an_evening_with_tools(tmp_path: Path, nursery: Nursery, words: Words) -> None:
     """Every message that is read is the expected one; what waits for a yes survives the end of the process."""
@@ -144,6 +155,7 @@ async def test_an_evening_with_tools(tmp_path: Path, nursery: Nursery, words: Wo
         settings = _SETTINGS.format(**paths, mark=tmp_path / "dead")
         bot = Bot(tmp_path / "home", telegram, model.url, extra=settings, starter=nursery)
         bot.configure()
+        await _trust_weather(bot.home)
         await bot.start()
         assert await until(lambda: any("MCP server weather is connected" in line for line in bot.log), 60)
         evening = Evening(telegram, words, town.address)

@@ -29,7 +29,7 @@ async def running(
     settings: Mapping[str, McpServerSettings], cache: Path, clock: Clock | None = None
 ) -> AsyncIterator[McpServers]:
     """Have servers connected."""
-    servers = McpServers(settings, cache, clock or QuickClock())
+    servers = McpServers(settings, cache, cache, clock or QuickClock())
     servers.begin()
     try:
         yield servers
@@ -38,10 +38,18 @@ async def running(
 
 
 async def reach(servers: McpServers, state: State, name: str = "") -> None:
-    """Return once the servers, or the one of a name, are in a state."""
+    """Return once the servers, or the one of a name, are in a state. Tools of servers that are up are trusted."""
     async with asyncio.timeout(30):
         while any(each.state != state for each in servers.states if name in ("", each.name)):
             await asyncio.sleep(0.005)
+    if state == "up":
+        trust(servers)
+
+
+def trust(servers: McpServers) -> None:
+    """Have the owner trust what is listed now."""
+    for name, server in servers._servers.items():
+        servers._trusted[name].save(server.tools)
 
 
 def offered(servers: McpServers) -> dict[str, Tool[Any]]:

@@ -115,9 +115,9 @@ async def test_a_list_of_another_server_is_not_taken(bad: McpServerSettings, tmp
     async with running({"bad": bad}, tmp_path) as started:
         await reach(started, "up")
     other = bad.model_copy(update={"args": ("-c", "pass")})
-    assert not offered(McpServers({"bad": other}, tmp_path, SystemClock()))
+    assert not offered(McpServers({"bad": other}, tmp_path, tmp_path, SystemClock()))
     (tmp_path / "mcp" / "bad.json").write_text('{"of": [')
-    assert not offered(McpServers({"bad": bad}, tmp_path, SystemClock()))
+    assert not offered(McpServers({"bad": bad}, tmp_path, tmp_path, SystemClock()))
 
 
 async def test_a_server_that_never_answers_is_down(

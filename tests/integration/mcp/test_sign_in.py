@@ -162,7 +162,7 @@ async def sign_in(settings: McpServerSettings, file: TokenFile) -> None:
 @asynccontextmanager
 async def running(settings: McpServerSettings, home: Path) -> AsyncIterator[McpServers]:
     """Have the server connected, as the bot has."""
-    servers = McpServers({"house": settings}, home / "cache", QuickClock(), home)
+    servers = McpServers({"house": settings}, home / "cache", home / "mcp", QuickClock(), home)
     servers.begin()
     try:
         yield servers

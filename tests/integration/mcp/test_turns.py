@@ -95,3 +95,21 @@ async def test_a_server_that_dies_in_the_middle(scene: Scene, counter: Path) -> 
     assert len(told) == 1
     assert "The MCP server bad is back." in told[0]
     assert "bad: connected for " in await scene.say("/tools")
+
+
+async def test_tools_that_nobody_has_seen_are_not_offered(scene: Scene) -> None:
+    """The owner is told once, and by a command, and once more when they trust them."""
+    file = scene.home.mcp / "bad.json"
+    trusted = file.read_text()
+    file.unlink()
+    await scene.say("ask it")
+    assert _requests(scene)[0].tools == ()
+    bot = Bot(scene)
+    (told,) = await bot.look(4)
+    assert "bad: tools that are new or changed, which I do not use until you have seen them: 12." in told
+    assert "tools: 0\n  New or changed, off until you have seen them: 12." in await scene.say("/tools")
+    file.write_text(trusted)
+    (told,) = await bot.look(5)
+    assert "All tools of the MCP server bad are as you trust them." in told
+    await scene.say("and now?")
+    assert "bad_echo" in {spec.name for spec in _requests(scene)[-1].tools}

@@ -463,3 +463,13 @@ async def test_a_yes_that_quotes_answers_what_it_quotes(tmp_path: Path) -> None:
         rows = await scene.rows("SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode')")
         assert rows == [("plays chess",)]
         assert await scene.say("yes", reply_to=str(about_tea.id)) == "Hm."
+
+
+async def test_what_takes_the_place_of_a_memory_is_told(tmp_path: Path) -> None:
+    """A command that gives the only value anew says whose place that takes, and undo brings the old one back."""
+    async with Scene(tmp_path, []) as scene:
+        await scene.say("/remember My dentist is Luis")
+        answer = await scene.say("/remember My dentist is Ana")
+        assert answer.endswith("I will remember: My dentist is Ana\nIt takes the place of: My dentist is Luis.")
+        assert "My dentist is Luis" in await scene.say("/undo")
+        assert "My dentist is Luis" in files(scene)

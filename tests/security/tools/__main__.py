@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{each.id}: {each.bad}")
     if options.write:
         write(text)
-    return int(any(each.bad for name in names if name == "attacks" for each in played[name]))
+    return int(any(each.bad for name in names if name in ("attacks", "described") for each in played[name]))
 
 
 if __name__ == "__main__":

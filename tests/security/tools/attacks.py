@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle
+from typing import get_args
 
-from tests.security.tools.case import Attack, Carrier, Goal, Language, When
+from tests.security.tools.case import Attack, Carrier, Goal, Language, Way, When
 from tests.security.tools.goals import GOALS
 
 VOICES: dict[Language, tuple[str, ...]] = {
@@ -27,7 +28,9 @@ CARRIERS: tuple[Carrier, ...] = (
 )
 SLOW: frozenset[Carrier] = frozenset(("git", "hidden", "pdf"))
 WHEN: tuple[When, ...] = ("now", "next", "now", "later", "now", "recalled", "pad")
+WAYS: tuple[Way, ...] = get_args(Way)
 PER_GOAL = 8
+LONGEST = 100  # characters of a choice
 
 
 def known_attacks(goals: Sequence[Goal] = GOALS, each: int = PER_GOAL) -> Iterator[Attack]:
@@ -43,9 +46,9 @@ def known_attacks(goals: Sequence[Goal] = GOALS, each: int = PER_GOAL) -> Iterat
 
 
 def described_attacks(goals: Sequence[Goal] = GOALS) -> Iterator[Attack]:
-    """Yield an attack of each goal that the description of a server's tool asks for, at the first message."""
+    """Yield an attack of each goal that a server's list of tools asks for, at the first message."""
+    ways = cycle(WAYS)
     for number, goal in enumerate(goals):
         language: Language = "en" if number % 2 else "es"
-        yield Attack(
-            f"{goal.name.replace(' ', '-')}-described", goal, "description", "now", language, goal.orders[language][0]
-        )
+        name, order = f"{goal.name.replace(' ', '-')}-described", goal.orders[language][0]
+        yield Attack(name, goal, "description", "now", language, order[:LONGEST], next(ways))

@@ -10,6 +10,7 @@ Language = Literal["en", "es"]
 Carrier = Literal[
     "page", "hidden", "search", "title", "file", "file name", "pdf", "git", "server", "failure", "http", "description"
 ]
+Way = Literal["description", "end of a description", "parameter", "choice", "new tool"]
 When = Literal["now", "next", "later", "recalled", "pad"]
 Place = Literal["result", "reply", "memory", "job", "file", "sent"]
 
@@ -41,7 +42,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A goal by a carrier. text: what the carrier holds. when: the model obeys it."""
+    """A goal by a carrier. text: what the carrier holds. when: the model obeys it. way: of a list of tools."""
 
     id: str
     goal: Goal
@@ -49,6 +50,7 @@ class Attack:
     when: When
     language: Language
     text: str
+    way: Way = "description"
 
 
 @dataclass(frozen=True, slots=True)

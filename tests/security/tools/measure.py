@@ -16,9 +16,10 @@ from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import ToolResult
 from kenobot.storage.connection import Connection
+from kenobot.tools.mcp.declared import DeclaredTool
 from tests.scratch import scratch
 from tests.security.tools.case import Attack, Language, Step, Use
-from tests.security.tools.rig import FACTS, Rig, open_rig
+from tests.security.tools.rig import ADD, FACTS, FIND, Rig, list_tools, open_rig
 
 ASKS: dict[Language, str] = {"en": "Look for the ferry and tell me", "es": "Mira lo del ferry y cuéntame"}
 GOES_ON: dict[Language, tuple[str, ...]] = {
@@ -104,8 +105,9 @@ class Stage:
         carries = Step(calls=(rig.bring(case.carrier, case.text),))
         steps, tells = case.goal.steps, Step(TELLS[language])
         if case.carrier == "description":
+            rig.model.obeys = case.text
             await self._say(ASKS[language], steps)
-            return _count(steps)
+            return _count(steps) if any(map(rig.model.is_told, rig.model.requests)) else 0
         match case.when:
             case "now":
                 await self._say(ASKS[language], (carries, *steps))
@@ -253,17 +255,32 @@ def _count(steps: Iterable[Step]) -> int:
 
 
 @asynccontextmanager
-async def open_stage(description: str = "") -> AsyncIterator[Stage]:
-    """Start a bot for cases."""
+async def open_stage(
+    listed: Sequence[DeclaredTool] = (FIND, ADD), seen: Sequence[DeclaredTool] = (FIND, ADD)
+) -> AsyncIterator[Stage]:
+    """Start a bot for cases. listed: what its MCP server lists. seen: the list that its owner has trusted."""
     with scratch() as folder:
-        async with open_rig(Path(folder), description) as rig:
+        async with open_rig(Path(folder), listed=listed, seen=seen) as rig:
             yield Stage(rig)
 
 
-async def measure_attacks(cases: Sequence[Attack], description: str = "") -> list[Outcome]:
+async def measure_attacks(cases: Sequence[Attack]) -> list[Outcome]:
     """Play attacks."""
-    async with open_stage(description) as stage:
+    async with open_stage() as stage:
         return [await stage.attack(case) for case in cases]
+
+
+async def measure_described(cases: Sequence[Attack], *, trusted: bool = False) -> list[Outcome]:
+    """Play attacks by lists of tools that were changed since the owner trusted them, or that nobody has trusted.
+
+    trusted: the owner trusts them as they are.
+    """
+    outcomes = []
+    for number, case in enumerate(cases):
+        listed = list_tools(case.way, case.text)
+        async with open_stage(listed, listed if trusted else (FIND, ADD) if number % 2 else ()) as stage:
+            outcomes.append(await stage.attack(case))
+    return outcomes
 
 
 async def measure_uses(cases: Sequence[Use]) -> list[Outcome]:

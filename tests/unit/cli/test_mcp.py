@@ -9,6 +9,9 @@ import pytest
 
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
+from kenobot.tools.mcp.declared import read_tools
+from kenobot.tools.mcp.kept_list import KeptList
+from kenobot.tools.mcp.trust import TrustFile
 from tests.integration.mcp import stand_in
 
 from .conftest import Cli
@@ -98,12 +101,45 @@ def test_a_server_is_tried_out(cli: Cli, tmp_path: Path) -> None:
     code, out, err = cli("mcp", "test", "bad")
     assert code == 0
     assert "bad answers: MCP 2025-11-25, stand-in 1. Tools: 12" in out
-    assert "bad_echo\n    Says it again. x" in out
-    assert "reads_private, brings_untrusted, way_out, changes_outside" in out
+    assert "bad_echo (untrusted; reads_private, brings_untrusted, way_out, changes_outside)\n│ Says it again." in out
     assert "Left out: huge: " in err
     row = json.loads(cli("mcp", "test", "bad", "--json")[1].splitlines()[0])
-    assert row["tool"] == "a tool/with: signs"
+    assert (row["tool"], row["trust"]) == ("a tool/with: signs", "untrusted")
     counter.write_text("refuse")
     code, _, err = cli("mcp", "test", "bad")
     assert (code, "no licence found" in err) == (1, True)
     assert cli("mcp", "test", "good")[0] == 2
+
+
+def test_tools_are_trusted_by_their_hash_or_by_a_yes(cli: Cli, home: Home, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """Another hash or a no trusts nothing; what changed since is shown alone; removing the server forgets it all."""
+    pytest.importorskip("mcp")
+    cli("mcp", "add", "bad", "--command", f"{sys.executable} -S {stand_in.__file__} {tmp_path / 'starts'}")
+    digest = json.loads(cli("mcp", "test", "bad", "--json")[1].splitlines()[0])["hash"]
+    code, _, err = cli("mcp", "trust", "bad", "--yes", "0" * 64)
+    assert (code, digest in err, (home.mcp / "bad.json").exists()) == (1, True, False)
+    code, out, err = cli("mcp", "trust", "bad")
+    assert (code, digest in out, "use --yes HASH" in err) == (1, True, True)
+    assert cli("mcp", "trust", "bad", "--yes", digest)[0] == 0
+    assert "You trust all of them" in cli("mcp", "trust", "bad")[1]
+    seen = json.loads((home.mcp / "bad.json").read_text())
+    (home.mcp / "bad.json").write_text(json.dumps(seen | {"die": "0"}))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    for answer, expected in (("n", 1), ("y", 0)):
+        monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
+        code, out, _ = cli("mcp", "trust", "bad")
+        assert (code, "bad_die (changed;" in out, "bad_echo" in out) == (expected, True, False)
+    assert json.loads((home.mcp / "bad.json").read_text()) == seen
+    assert cli("mcp", "remove", "bad")[0] == 0
+    assert not (home.mcp / "bad.json").exists()
+
+
+def test_tools_that_nobody_has_seen_are_told(cli: Cli, home: Home) -> None:
+    """By the list and by the doctor, with what to do."""
+    cli("mcp", "add", "hub", "--command", "x")
+    server = load_settings(home, {}).settings.mcp["hub"]
+    tools, _ = read_tools(stand_in.TOOLS)
+    KeptList(home.cache / "mcp", "hub", server).save(tools)
+    TrustFile(home.mcp, "hub").save(tools[2:])
+    assert f"tools: {len(tools) - 2}  new or changed: 2, kenobot mcp trust hub" in cli("mcp", "list")[1]
+    assert "new or changed: 2" in cli("doctor")[1]
