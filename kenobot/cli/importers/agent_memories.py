@@ -3,15 +3,19 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Literal
 
 from kenobot.cli.importers.folder import SourceFolder
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
+from kenobot.cli.importers.vault import add_page
+from kenobot.cli.importers.vault_page import read_page
 from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
 _ENTRY_END = lazy.regex(r"(?m)^[ \t]*§[ \t]*$\n?")
+_BOLD_LINE = lazy.regex(r"(?m)^\*\*([^*\n]{1,80})\*\*[ \t]*$")  # how Claude writes its headings
 _PERSONA = "your bot's character: copy what you want to keep to memory/identity/core.md here"
 _OWN_BLOCKS = frozenset(("persona", "system", "loaded_skills", "skills"))  # the program's, not the person's
 _NO_MEMORY = "it tells another program what to do"
@@ -139,10 +143,38 @@ def read_claude_memory(plan: ImportPlan, path: str) -> None:
         projects = account.get("project_memories")
         texts = [account.get("conversations_memory"), *(projects.values() if isinstance(projects, dict) else ())]
         for text in texts:
-            facts = sheet.markdown_facts(text) if isinstance(text, str) else []
+            facts = sheet.markdown_facts(_BOLD_LINE.sub(r"## \1", text)) if isinstance(text, str) else []
             sheet.lines["kept" if facts else "empty"] += 1
             for fact in facts:
                 sheet.add(_note(fact.text, "core", fact.category))
+
+
+def is_claude_projects(name: str, head: bytes) -> bool:
+    return name.lower().endswith(".json") and all(mark in head for mark in (b'"prompt_template"', b'"docs"'))
+
+
+def read_claude_projects(plan: ImportPlan, path: str) -> None:
+    """Add what the projects of an account are about, and their documents, which are read like notes."""
+    sheet = plan.open(path, "projects of Claude")
+    if sheet is None:
+        return
+    sheet.origin = "claude"
+    document = _parse(sheet)
+    known = set[str]()
+    for project in document if isinstance(document, list) else [document]:
+        if not isinstance(project, dict):
+            sheet.lines["unclear"] += 1
+            continue
+        texts = [(str(project.get("name") or ""), project.get("description"))]
+        docs = project.get("docs")
+        files = (doc for doc in (docs if isinstance(docs, list) else ()) if isinstance(doc, dict))
+        texts += ((PurePosixPath(str(doc.get("filename") or "")).stem, doc.get("content")) for doc in files)
+        for title, text in texts:
+            page = read_page(text if isinstance(text, str) else "", title, {})
+            sheet.lines["kept" if page.facts else "empty"] += 1
+            add_page(plan, sheet, page, known)
+        if project.get("prompt_template"):
+            sheet.lines["system"] += 1
 
 
 # ── all ──────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from kenobot.cli.importers.json_items import NotJson, iterate_conversations
-from kenobot.cli.importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
+from kenobot.cli.importers.talk import LONGEST_SAID, Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.ports.provider import Role
 
 _ROLES: Mapping[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 _USER, _PROGRAM = "user", "Claude"
 _UNSUPPORTED = "this block is not supported on your current device yet"
 _NO_PARENT = "00000000-0000-"
+_LONGEST_PART = LONGEST_SAID - 1000  # characters of an attached text
 _QUIET = frozenset(("tool_use", "tool_result", "thinking", "redacted_thinking", "flag", "token_budget"))
 
 
@@ -48,10 +49,14 @@ def _conversation(value: object, before: int, options: TalkOptions) -> Iterator[
             continue
         at = _moment(message.get("created_at")) or at
         role = _ROLES.get(str(message.get("sender")))
+        on_branch = number - before - 1 in branch
+        for name, part in _attached_texts(message):
+            shown: TalkKind = "kept" if on_branch else "branch"
+            yield TalkRecord(shown, number, f"{name}:\n{part}", _USER, at, "user", key, title, quoted=True)
         kind, text = _said(message)
         if role is None and kind == "kept":
             kind = "system" if message.get("sender") == "system" else "unclear"
-        if kind == "kept" and number - before - 1 not in branch:
+        if kind == "kept" and not on_branch:
             kind = "branch"
         speaker = _USER if role == "user" else _PROGRAM
         yield TalkRecord(kind, number, text, speaker, at, role or "assistant", key, title)
@@ -85,6 +90,18 @@ def _said(message: Mapping[str, object]) -> tuple[TalkKind, str]:
     if any(message.get(name) for name in ("attachments", "files", "files_v2")):
         return "media", ""
     return ("system" if any(block.get("type") in _QUIET for block in blocks) or text else "empty"), ""
+
+
+def _attached_texts(message: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """The texts that were attached to a message, each in pieces that memory takes whole, with the name of its file."""
+    attached = message.get("attachments")
+    for each in attached if isinstance(attached, list) else ():
+        text = each.get("extracted_content") if isinstance(each, dict) else None
+        if not isinstance(text, str) or not text.strip():
+            continue
+        name = " ".join(str(each.get("file_name") or "file").split())[:200]
+        for begin in range(0, len(text), _LONGEST_PART):
+            yield name, text[begin : begin + _LONGEST_PART].strip()
 
 
 def _moment(stamp: object) -> datetime | None:

@@ -19,10 +19,11 @@ _TALK: dict[Origin, TalkFormat] = {
     "chatgpt": CHATGPT,
     "claude": CLAUDE,
 }
-_MEMORIES: dict[Origin, tuple[Callable[[str, bytes], bool], Callable[[ImportPlan, str], None]]] = {
-    "letta": (agent_memories.is_letta_file, agent_memories.read_letta_file),
-    "claude": (agent_memories.is_claude_memory, agent_memories.read_claude_memory),
-}
+_MEMORIES: tuple[tuple[Origin, Callable[[str, bytes], bool], Callable[[ImportPlan, str], None]], ...] = (
+    ("letta", agent_memories.is_letta_file, agent_memories.read_letta_file),
+    ("claude", agent_memories.is_claude_memory, agent_memories.read_claude_memory),
+    ("claude", agent_memories.is_claude_projects, agent_memories.read_claude_projects),
+)
 EXPORTS = ("notes", *_TALK, "letta")
 """What files are told to be by what they hold."""
 
@@ -40,6 +41,8 @@ def read_exports(plan: ImportPlan, paths: Iterable[str] | None = None) -> None:
             notes.append(path)
         elif path.lower().endswith(".zip") and not isinstance(plan.folder, SourceArchive):
             _read_archive(plan, path)
+        elif path.lower().endswith(".canvas") and plan.origin in ("notes", "files"):
+            vault.read_canvas(plan, path)
         elif not vault.leave_attachment(plan, path):
             _read_file(plan, path)
     if notes and plan.origin in ("notes", "files"):
@@ -68,7 +71,7 @@ def _read_file(plan: ImportPlan, path: str) -> None:
         plan.skip_file(path, "file", f"it cannot be read: {(error.strerror or str(error)).lower()}")
         return
     wanted = plan.origin
-    for origin, (is_of, read) in _MEMORIES.items():
+    for origin, is_of, read in _MEMORIES:
         if wanted in ("files", origin) and is_of(path, head):
             read(plan, path)
             return

@@ -16,7 +16,8 @@ from kenobot.core import lazy
 
 _HEADING = lazy.regex(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,4}[.)])[ \t]+(?=\S)")
-_BOX = lazy.regex(r"\[([ xX])\][ \t]+")
+_BOX = lazy.regex(r"\[([ xX/<>!?*-])\][ \t]+")  # some themes of Obsidian know more than open and done
+_OVER = frozenset("xX-")
 _RULE = lazy.regex(r"(?:[-*_=][ \t]*){3,}")
 _FENCE = lazy.regex(r"(`{3,}|~{3,})")
 _FRONT = lazy.regex(r"\A---[ \t]*\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
@@ -105,7 +106,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     if ticked and choices and ticked[1] == " ":
         yield None
         return
-    item = _plain(item[ticked.end() :] if ticked else item)
+    item = _plain(item[ticked.end() :] if ticked and ticked[1] != "-" else item)
     stamp = _TIME.match(item)
     if stamp and _clock(stamp) is not None and stamp[0].rstrip() != stamp[0]:
         at, item = _clock(stamp), item[stamp.end() :]
@@ -114,8 +115,8 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
             yield None
         return
     category = next((_CATEGORIES[word] for word in words(heading) if word in _CATEGORIES), "fact")
-    if ticked and not choices and ticked[1] == " ":
-        category = "commitment"
+    if ticked and not choices:
+        category = "commitment" if ticked[1] not in _OVER else "fact" if category == "commitment" else category
     # A heading that tells the kind of what stands below it is told by the kind already.
     short = _SHORT if category == "fact" else 1
     terse = (len(words(item)) <= short and ":" not in item) or (ticked and choices)

@@ -4,6 +4,7 @@
 day dates its lines. Every line is counted.
 """
 
+import json
 from datetime import date, time, timedelta
 from pathlib import PurePosixPath
 
@@ -11,12 +12,15 @@ from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.cli.importers.vault_page import Page, PageFact, page_names, read_page
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.words import fold, words
+from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 
 _MEDIA = frozenset("png jpg jpeg gif webp svg bmp heic avif mp3 m4a wav ogg opus flac mp4 mov mkv webm avi pdf".split())
 _SETTLED = timedelta(days=7)  # a copied folder looks new: what has no date is no news for the next prompts
 _NOTES = (".md", ".markdown")
+_TEMPLATES = frozenset("template templates _template _templates plantilla plantillas _plantillas".split())
+_OF_DAY = lazy.regex(r"(?:^|/)(\d{4})/(?:(?:\d{4}-)?(\d{2})(?!\d)[^/]*/)?(?:(\d{2})-)?(\d{1,2})$")
 
 
 def is_vault(paths: list[str]) -> bool:
@@ -26,14 +30,23 @@ def is_vault(paths: list[str]) -> bool:
 
 def read_vault(plan: ImportPlan, paths: list[str]) -> None:
     """Add the notes among the files of a folder. What is no note is named, with the reason why it is left."""
-    sheets = [sheet for path in paths if path.lower().endswith(_NOTES) and (sheet := plan.open(path, "note"))]
+    templates = _template_folder(plan)
+    sheets = list[FilePlan]()
+    for path in paths:
+        if _is_template(path, templates):
+            plan.skip_file(path, "template", "it is a template of notes")
+        elif path.lower().endswith(_NOTES) and (sheet := plan.open(path, "note")):
+            sheets.append(sheet)
     pages = {sheet.path: page_names(sheet.text, _stem(sheet.path)) for sheet in sheets}
     known = {fold(names.title): names.title for names in pages.values()}
     aliases = {fold(alias): names.title for names in pages.values() for alias in names.aliases}
     links = {alias: title for alias, title in aliases.items() if alias not in known}
     known_facts = set[str]()
     for sheet in sheets:
-        _add_page(plan, sheet, read_page(sheet.text, _stem(sheet.path), links), known_facts)
+        page = read_page(sheet.text, _stem(sheet.path), links)
+        sheet.kind, sheet.origin = ("daily note" if page.day else "note"), "notes"
+        sheet.lines.update(page.counts)
+        add_page(plan, sheet, page, known_facts)
         sheet.text = ""  # of a vault of thousands of notes one is held at a time
 
 
@@ -45,13 +58,56 @@ def leave_attachment(plan: ImportPlan, path: str) -> bool:
     return True
 
 
+def read_canvas(plan: ImportPlan, path: str) -> None:
+    """Add the texts that are written on a canvas of Obsidian. Its cards of pages, links and groups are counted."""
+    sheet = plan.open(path, "canvas")
+    if sheet is None:
+        return
+    sheet.origin = "notes"
+    try:
+        board = json.loads(sheet.text or "{}")
+    except (ValueError, RecursionError):
+        board = None
+    nodes = board.get("nodes", []) if isinstance(board, dict) else None
+    if not isinstance(nodes, list):
+        sheet.lines["unclear"] += 1
+        sheet.unclear.append((1, "it is no JSON of a canvas"))
+        return
+    known = set[str]()
+    for node in nodes:
+        text = node.get("text") if isinstance(node, dict) and node.get("type") == "text" else None
+        page = read_page(text if isinstance(text, str) else "", _stem(path), {})
+        sheet.lines["kept" if page.facts else "system"] += 1
+        add_page(plan, sheet, page, known)
+
+
+def _template_folder(plan: ImportPlan) -> str:
+    """The folder of templates that Obsidian's settings name; "" when they name none."""
+    settings = plan.folder.read(".obsidian/templates.json")
+    try:
+        found = json.loads((settings and settings.text) or "{}")
+    except (ValueError, RecursionError):
+        return ""
+    folder = found.get("folder") if isinstance(found, dict) else None
+    return folder.strip("/") if isinstance(folder, str) else ""
+
+
+def _is_template(path: str, folder: str) -> bool:
+    parts = PurePosixPath(path).parent.parts
+    return (bool(folder) and path.startswith(f"{folder}/")) or any(fold(part) in _TEMPLATES for part in parts)
+
+
 def _stem(path: str) -> str:
-    return PurePosixPath(path).stem
+    """The name of a page; its day where the folders above tell year and month, such as 2026/02/03.md."""
+    name = PurePosixPath(path)
+    found = _OF_DAY.search(str(name.with_suffix("")))
+    if found is None or not (found[2] or found[3]):
+        return name.stem
+    return f"{found[1]}-{found[3] or found[2]}-{int(found[4]):02}"
 
 
-def _add_page(plan: ImportPlan, sheet: FilePlan, page: Page, known: set[str]) -> None:
-    sheet.kind, sheet.origin = ("daily note" if page.day else "note"), "notes"
-    sheet.lines.update(page.counts)
+def add_page(plan: ImportPlan, sheet: FilePlan, page: Page, known: set[str]) -> None:
+    """Add what a page says. known: the words of all facts before its own."""
     sheet.modified = min(sheet.modified, plan.about.now - _SETTLED)
     if page.aliases:
         said = f"{page.title}: alias: {', '.join(page.aliases)}"
@@ -69,7 +125,7 @@ def _add_fact(plan: ImportPlan, sheet: FilePlan, page: Page, fact: PageFact, kno
     day: date | None = fact.day or page.day
     category = fact.category if fact.category != "preference" else "fact"  # such a one would be the owner's own
     subject = page.title if page.is_about else ""
-    text = fact.text
+    text = f"{fact.at:%H:%M} {fact.text}" if fact.at and not day else fact.text
     if subject and not set(words(subject)) <= set(words(text)):
         text = f"{subject}: {text}"
     if day and key_of(text) in known:

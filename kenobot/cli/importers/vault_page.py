@@ -2,10 +2,12 @@
 
 import contextlib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from datetime import date, time
+from importlib import resources
 from typing import Literal
 
 from kenobot.cli.importers import markdown
@@ -28,7 +30,18 @@ _DATES = (
     lazy.regex(r"(?P<y>\d{4})[-_. ]?(?P<m>\d{2})[-_. ]?(?P<d>\d{2})(?!\d)"),
     lazy.regex(r"(?P<d>\d{1,2})[-_.](?P<m>\d{1,2})[-_.](?P<y>\d{4})(?!\d)"),
 )
-_LONG_DATE = lazy.regex(r"([A-Z][a-z]{2,8})\.? (\d{1,2})(?:st|nd|rd|th)?, (\d{4})")
+_LONG_DATES = (
+    lazy.regex(r"(?P<m>[^\W\d_]{3,10})\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})(?!\d)"),
+    lazy.regex(
+        r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.)? (?:of |de )?(?P<m>[^\W\d_]{3,10})\.?,? (?:de |del )?(?P<y>\d{4})(?!\d)"
+    ),
+)
+_WEEKDAY = lazy.regex(r"([^\W\d_]{3,10})[.,]* ")
+_INNER_DATE = lazy.regex(r"(?<![\w.-])(\d{4})-(\d{2})-(\d{2})(?![\w-])")
+_WEEK = lazy.regex(r"(\d{4})-?[Ww](\d{1,2})(?!\d)")
+_CALENDAR = tomllib.loads(resources.files(__package__).joinpath("headings.toml").read_text("utf-8"))["calendar"]
+_MONTHS = {name: at for at, names in enumerate(_CALENDAR["months"], 1) for name in names.split()}
+_WEEKDAYS = frozenset(_CALENDAR["weekdays"].split())
 _HASH = lazy.regex(r"[ _-][0-9a-f]{32}$")  # behind the names of pages that Notion exports
 _PROPERTY = lazy.regex(r"[ \t]*(?:[-*+] )?([\w][\w-]{0,40})::[ \t]*(.*)")
 _SYSTEM_FENCE = lazy.regex(r"(?:`{3,}|~{3,})\s*(?:dataview|dataviewjs|tasks|query|button|calendar|kanban|base)\b")
@@ -46,11 +59,14 @@ _RULE = lazy.regex(r"\s*(?:[-*_=][ \t]*){3,}")
 _HTML = lazy.regex(r"\s*</?[A-Za-z][^<>\n]{0,500}>\s*")
 _KEY = lazy.regex(r"([^\s:#'\"\[{-][^:\n]{0,80}?):(?:[ \t]+(.*))?$")
 _LABELLED = lazy.regex(r"[^:\n]{1,60}:[ \t]+\S")
+_UNFILLED = lazy.regex(r"[^:\n]{1,60}:[ \t]*")
 _LONGEST_FACT = 4000  # characters
 _NUMBERED = lazy.regex(r"[\d\W_]+")
 _QUOTED = "\ue000"  # before a line that was quoted, while the page is read
 _GENERIC = frozenset(
-    "readme index inbox untitled sin titulo home start moc todo todos tasks tareas log scratch".split()
+    """
+    readme index inbox untitled sin titulo home start moc todo todos tasks tareas log scratch me yo mi about sobre
+    """.split()
 )
 
 
@@ -112,7 +128,7 @@ def read_page(text: str, stem: str, links: Mapping[str, str]) -> Page:
     day = day_in(stem)
     dated = next((found for key in _DAY_KEYS if (found := day_in(str(head.get(key, "")))) is not None), None)
     is_about = day is None and _is_about(names.title)
-    page = Page(names.title, names.aliases, day or dated, is_about)
+    page = Page(names.title, names.aliases, day or dated or _day_named(stem), is_about)
     if "excalidraw-plugin" in head:
         page.counts["media"] += len(lines)
         return page
@@ -131,15 +147,24 @@ def split_lines(text: str) -> list[str]:
 
 def day_in(text: str) -> date | None:
     """The day that a text begins with, in the forms of files' names; None when it does with none."""
-    if long := _LONG_DATE.match(text.strip()):
-        with contextlib.suppress(ValueError):
-            return datetime.strptime(f"{long[1][:3]} {long[2]} {long[3]} +0000", "%b %d %Y %z").date()
-    for pattern in _DATES:
-        if found := pattern.match(text.strip()):
-            try:
-                return date(int(found["y"]), int(found["m"]), int(found["d"]))
-            except ValueError:
-                continue
+    text = fold(text.strip())
+    if (named := _WEEKDAY.match(text)) and named[1] in _WEEKDAYS:
+        text = text[named.end() :]
+    for pattern in (*_DATES, *_LONG_DATES):
+        if found := pattern.match(text):
+            month = found["m"]
+            with contextlib.suppress(ValueError):
+                return date(int(found["y"]), int(month) if month.isdigit() else _MONTHS.get(month, 0), int(found["d"]))
+    return None
+
+
+def _day_named(stem: str) -> date | None:
+    """The day within the name of a page that is not a day's: of "Retro 2026-02-03"; of a week its Monday."""
+    with contextlib.suppress(ValueError):
+        if week := _WEEK.match(stem):
+            return date.fromisocalendar(int(week[1]), int(week[2]), 1)
+        if inner := _INNER_DATE.search(stem):
+            return date(int(inner[1]), int(inner[2]), int(inner[3]))
     return None
 
 
@@ -201,6 +226,7 @@ def _read_head(page: Page, head: Mapping[str, object], lines: Sequence[str], lin
         if key:
             name = key[1].strip()
             said = _texts(head.get(name.lower())) if name.lower() not in _BOOKKEEPING else []
+            said = [text for text in said if not _TEMPLATE.search(text)]
             is_kept = bool(said)
             if said:
                 page.facts.append(PageFact(f"{name}: {_spoken(', '.join(said), links)}"))
@@ -265,12 +291,22 @@ def _read_line(line: str, links: Mapping[str, str]) -> tuple[str, LineKind | Non
         return "", "system"
     if _TEMPLATE.search(bare) or _TAGS_ONLY.fullmatch(bare) or _RULE.fullmatch(bare) or _HTML.fullmatch(bare):
         return "", "system"
+    if _leads_to_days(bare):
+        return "", "system"
     if quote := _QUOTE.match(bare):
         bare = bare[quote.end() :] if quote[0].strip() else bare
         if not bare.strip():
             return "", "empty"
     mark = _QUOTED if quote and quote[0].strip() else ""
     return mark + _spoken(_BLOCK_ID.sub("", bare), links), None
+
+
+def _leads_to_days(line: str) -> bool:
+    """Return whether a line only links to the pages of days, such as the ones before and after."""
+    found = list(_LINK.finditer(line))
+    if not found or any(char.isalnum() for char in _LINK.sub("", line)):
+        return False
+    return all(day_in(link[1].rpartition("/")[2]) is not None for link in found)
 
 
 def _spoken(text: str, links: Mapping[str, str]) -> str:
@@ -312,6 +348,7 @@ def _apart(lines: Sequence[str]) -> Iterator[str]:
         if found and fence in ("", found[1]):
             fence = "" if fence else found[1]
         begins = _LABELLED.match(line) or _LABELLED.match(before) or (line[:1] == _QUOTED) != (before[:1] == _QUOTED)
+        begins = begins or bool(_UNFILLED.fullmatch(line) and _UNFILLED.fullmatch(before))
         if begins and not (fence or was_open) and before.strip() and not line[:1].isspace():
             yield ""
         yield line.removeprefix(_QUOTED)

@@ -39,6 +39,7 @@ _ATTACHED = lazy.regex(rf"(?:<[^<>:\n]{{2,40}}: ?{_FILE}>|{_FILE} ?\([^()\n]{{4,
 _FILE_PAGES = lazy.regex(rf"{_FILE}(?: ?• ?[^\n]{{1,30}})?", re.IGNORECASE)
 _BRACKETED = lazy.regex(r"<[^<>\n]{3,60}>")
 _PLACE = lazy.regex(r"[^\s:]{3,20}: ?https?://(?:maps\.google|www\.google|goo\.gl|maps\.app)\S*")
+_TITLED = lazy.regex(r"[^\W\d]{3,20}:")  # of a poll, above its question
 _QUOTES = frozenset('"“”«»„')
 _TABLE = tomllib.loads(resources.files(__package__).joinpath("whatsapp.toml").read_text("utf-8"))
 _MORNING, _EVENING, _BETWEEN = (frozenset(_TABLE[name].split()) for name in ("morning", "evening", "between"))
@@ -197,6 +198,8 @@ def _said(text: str) -> tuple[TalkKind, str]:
         return "media", ""
     if not last and not caption:
         return "empty", ""
+    if marked and not caption and _TITLED.match(last) and "http" not in last:
+        return "kept", text
     if plain in _INSTEAD or (marked and not caption):
         return ("media" if "http" in last else "system"), text
     return "kept", text

@@ -84,7 +84,36 @@ def test_what_claude_remembers_is_taken_in(home: Home, cli: Cli, tmp_path: Path)
     (tmp_path / "memories.json").write_text(json.dumps(memories), "utf-8")
     total, texts = taken_in(home, cli, tmp_path / "memories.json")
     assert total["from"] == "claude"
-    assert {"Restores violins", "Uses spruce"} <= texts
+    assert texts == {"Work: Restores violins", "Uses spruce"}
+
+
+def test_projects_of_claude_are_read_like_notes(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """What they are about and their documents; what they tell Claude to be is the program's."""
+    docs = [{"filename": "knots.md", "content": "Bowline: the rabbit leaves the hole\n"}]
+    project = {"name": "Sailing", "description": "My course", "prompt_template": "You are a coach", "docs": docs}
+    (tmp_path / "projects.json").write_text(json.dumps([project]), "utf-8")
+    total, texts = taken_in(home, cli, tmp_path / "projects.json")
+    assert (total["from"], total["lines"]) == ("claude", {"kept": 2, "system": 1})
+    assert texts == {"Sailing: My course", "knots: Bowline: the rabbit leaves the hole"}
+
+
+def test_a_vault_has_templates_canvases_and_days_in_folders(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """Templates are left and named, the texts of a canvas are kept, and a time without a day stays in its line."""
+    card = {"type": "text", "text": "Move the loom"}
+    files = {
+        "Templates/Person.md": "Birthday: {{date}}\n",
+        "Forms/Day.md": "- plan it\n",
+        ".obsidian/templates.json": '{"folder": "Forms"}',
+        "Journal/2026/01-January/03.md": "- swam\n",
+        "Plan.md": "- 08:00 wake up\n",
+        "Board.canvas": json.dumps({"nodes": [card, {"type": "file", "file": "Plan.md"}]}),
+        "Torn.canvas": "{",
+    }
+    total, texts = taken_in(home, cli, homes.lay(tmp_path / "vault", files))
+    assert (total["skipped"], total["lines"]) == (2, {"kept": 3, "system": 1, "unclear": 1})
+    assert texts == {"swam", "Plan: 08:00 wake up", "Board: Move the loom"}
+    with closing(sqlite3.connect(home.database)) as connection:
+        assert connection.execute("SELECT day FROM record WHERE text = 'swam'").fetchone() == ("2026-01-03",)
 
 
 def test_a_home_of_openclaw_may_have_several_workspaces(home: Home, cli: Cli, tmp_path: Path) -> None:

@@ -121,6 +121,10 @@ def test_what_a_person_says_of_dates_holds_where_it_can(line: str, month: int) -
         ("Ana: \u200evideo omitted", "media"),
         ("Ana: I changed the subject: it is Rome now", "kept"), ("Ana: video call tomorrow?", "kept"),
         ("Ana: see a<b and c>d", "kept"), ("Ana: image omitted from the report, sorry", "kept"),
+        ("Ana: \u200ePOLL:\n\u200eWhich hut?\n\u200eOPTION: Alm (\u200e2 votes)", "kept"),
+        ("Ana: \u200eYou deleted this message.", "system"),
+        ("Ana: Waiting for this message. This may take a while.", "system"),
+        ("Ana: waiting for this message made me late", "kept"),
         ("Ana: \u200einforme.pdf • \u200e12 páginas \u200edocumento omitido", "media"),
     ],
 )  # fmt: skip
@@ -239,6 +243,20 @@ def test_claude_branches_and_blocks() -> None:
     assert summarize_talk(records).lines == Counter(kept=2, branch=2, media=1, system=1)
     flat = [claude_message(1, "human", "a"), claude_message(2, "assistant", "b"), claude_message(3, "human", "c")]
     assert len(said(read(CLAUDE, [exports.claude_conversation(flat)]))) == 3
+
+
+def test_texts_attached_in_claude_are_quoted_before_the_message() -> None:
+    """In pieces that memory takes whole; a file without its text is a file."""
+    attached = [{"file_name": "guests.txt", "extracted_content": "Norma eats no meat. " * 1500}, {"file_name": "x.zip"}]
+    messages = [claude_message(1, "human", "seat them", attachments=attached), claude_message(2, "assistant", "Done.")]
+    records = read(CLAUDE, [exports.claude_conversation(messages)])
+    assert [(each.quoted, each.text[:13]) for each in records] == [
+        (True, "guests.txt:\nN"),
+        (True, "guests.txt:\n" + records[1].text[12]),
+        (False, "seat them"),
+        (False, "Done."),
+    ]
+    assert sum(each.text.count("Norma") for each in records) >= 1499
 
 
 @pytest.mark.parametrize("form", [TELEGRAM, CHATGPT, CLAUDE])

@@ -42,6 +42,9 @@ def test_a_page_of_a_vault() -> None:
         ("2026-02-03", date(2026, 2, 3)), ("2026-02-03 Tuesday", date(2026, 2, 3)), ("20260203", date(2026, 2, 3)),
         ("2026_02_03", date(2026, 2, 3)), ("3.2.2026", date(2026, 2, 3)), ("Ana", None), ("2026-13-40", None),
         ("February 3rd, 2026", date(2026, 2, 3)), ("Feb 3, 2026", date(2026, 2, 3)), ("March madness, 2026", None),
+        ("3 de febrero de 2026", date(2026, 2, 3)), ("martes, 3 de febrero de 2026", date(2026, 2, 3)),
+        ("3 February 2026", date(2026, 2, 3)), ("Tue 2026-02-03", date(2026, 2, 3)), ("3. März 2026", date(2026, 3, 3)),
+        ("Tuesday, February 3, 2026", date(2026, 2, 3)), ("3 mangos 2026", None), ("Room 2026-02", None),
     ],
 )  # fmt: skip
 def test_a_page_of_a_day_is_about_no_page(stem: str, day: date | None) -> None:
@@ -102,3 +105,47 @@ def test_pages_of_other_programs_than_obsidian() -> None:
     page = read("alias:: Ani, [[Anita]]\ntags:: person\n- Birthday: 1 May\n  id:: 64a1\n", "Ana")
     assert (page.aliases, texts(page)) == (("Ani", "Anita"), ["Birthday: 1 May"])
     assert page_names("Hi.\n", "Ana 0a1b2c3d4e5f60718293a4b5c6d7e8f9").title == "Ana"
+
+
+@pytest.mark.parametrize(
+    ("stem", "day"),
+    [
+        ("Retro 2026-02-03", date(2026, 2, 3)), ("2026-W06", date(2026, 2, 2)), ("2026-W99", None), ("Ana", None),
+        ("part 12026-02-034", None), ("1st of 2026-13-40", None),
+    ],
+)  # fmt: skip
+def test_a_date_within_a_name_dates_its_lines(stem: str, day: date | None) -> None:
+    """And the page is still about what its name says."""
+    page = read("Fewer meetings.\n", stem)
+    assert (page.day, page.is_about) == (day, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("<< [[2026-02-02]] | [[Daily/2026-02-04|tomorrow]] >>", False), ("[[2026-02-02]]", False),
+        ("Birthday:: [[2026-02-02]]", True), ("[[Ana]] | [[2026-02-02]]", True), ("← [[3 de mayo de 2026]] →", False),
+    ],
+)  # fmt: skip
+def test_links_to_other_days_say_nothing(line: str, kept: bool) -> None:
+    """Such as the ones above a diary's page."""
+    assert bool(texts(read(f"{line}\n"))) is kept
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "category"),
+    [
+        ("- [ ] call Bo", "call Bo", "commitment"), ("- [/] call Bo", "call Bo", "commitment"),
+        ("- [x] call Bo", "call Bo", "fact"), ("- [-] call Bo", "[-] call Bo", "fact"),
+        ("- [A] call Bo", "[A] call Bo", "commitment"),
+    ],
+)  # fmt: skip
+def test_what_is_done_or_dropped_is_no_commitment(line: str, said: str, category: str) -> None:
+    """Even under a heading of tasks."""
+    page = read(f"## Tasks\n{line}\n")
+    assert [(fact.text.removeprefix("Tasks: "), fact.category) for fact in page.facts] == [(said, category)]
+
+
+def test_what_nobody_filled_in_says_nothing() -> None:
+    """Neither fields without a value nor a template's marks."""
+    assert texts(read("---\nborn: '{{date}}'\n---\nBirthday:\nPhone: \nCity: Kiel\nJob:\n")) == ["City: Kiel"]
