@@ -19,7 +19,7 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_names
+from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.cognitive.text.lexicon import STOPWORDS
 from kenobot.cognitive.text.words import fold, words
@@ -85,7 +85,7 @@ def explain_absence(
     text: str,
     query: MemoryQuery,
     reply: ReplyExplanation | None,
-    reach: Scopes = ALL_SCOPES,
+    reach: Scopes,
 ) -> AbsenceExplanation:
     """Explain why `text` was not remembered in the last reply.
 

@@ -27,6 +27,8 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
     r"|as \(select min\(session\) from message"
     r"|select pictures from message where pictures"  # digests of files, of which the unused ones go
     r"|select exists \(select 1 from inbox"  # whether a message has been answered
+    r"|select platform_id from message where \{_sessions\}"  # fingerprints of what was imported
+    r"|select (?:distinct inbox_id|min\(id\), max\(id\)) from message where inbox_id between"
     r"|select max\(at\) from \("  # when the database was last written to
     r"|select session, max\(id\), max\(at\), count\(\*\) from message where \{among\}"  # of the scopes of who asks
     r"|select count\(\*\), total\(id\), total\(use_count\)|select 1 from event left join record",
@@ -61,7 +63,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
     """The mirror and its cards, the index, the closing of boxes, a rebuild, sleep, and the owner at the command line.
 
     Sleep looks after everybody's memory: `apply_change.py` carries out a change in the scope of its record,
-    and undoes a night; `report.py` answers the owner at the command line. `pass_rows.py` and
+    and undoes a night; `report.py` and `why_not.py` answer the owner at the command line. `pass_rows.py` and
     `endings.py` read what sleep judges, each in its own scope; `pattern_file.py`
     keeps the file of all patterns on the owner's disk.
 
@@ -112,6 +114,7 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "summary_rows.py",
         "term_index.py",
         "vector_rows.py",
+        "why_not.py",
     }
 
 

@@ -22,7 +22,6 @@ from kenobot.cognitive.control.why_not import explain_absence
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.store import feedback, records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
@@ -121,12 +120,11 @@ def explain(connection: Connection, call: CommandCall, context: CommandContext) 
 
 
 def _explain_absence(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """Tell why something was not remembered. The owner, in private, may know of all that is stored."""
+    """Tell why something was not remembered, of what the chat may know; the command line looks through all scopes."""
     own, session = call.principal.read_scopes, call.inbound.session
-    reach = ALL_SCOPES if OWNER_SCOPE in own else own
     query = MemoryQuery(call.arguments, own, call.at, context.zone, session)
     reply = explain_last_reply(connection, session, own)
-    found = explain_absence(connection, context.index, call.arguments, query, reply, reach)
+    found = explain_absence(connection, context.index, call.arguments, query, reply, own)
     return render_absence(found, call.arguments, call.language)
 
 

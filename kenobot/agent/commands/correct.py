@@ -136,4 +136,4 @@ def _correct(
     except ValueError:
         return texts.CORRECT_SAME(call.language, number=record.id)
     note_author(connection, call)
-    return tell_learned(connection, decision, text, call.language)
+    return tell_learned(connection, decision, text, record.scope, call.language)

@@ -28,7 +28,6 @@ from kenobot.cognitive.control.undo import (
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -55,7 +54,9 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     candidate = replace(candidate, tags=confided_tags([call.arguments]), attributes=due)
     decision = admit(connection, candidate, context.admit_context(call))
     note_author(connection, call)
-    return _offer_reminder(connection, tell_learned(connection, decision, call.arguments, call.language), call, context)
+    return _offer_reminder(
+        connection, tell_learned(connection, decision, call.arguments, scope, call.language), call, context
+    )
 
 
 def _offer_reminder(
@@ -89,27 +90,28 @@ def _due(text: str, said: date) -> tuple[tuple[str, str], ...]:
     return next((((name, day),) for fact in facts for name, day in fact.attributes if name == "due"), ())
 
 
-def tell_learned(connection: Connection, decision: Decision, words: str, language: Language) -> str | CommandAnswer:
-    """Tell what became of a person's words, and whose place they took, with a button that takes it back."""
+def tell_learned(
+    connection: Connection, decision: Decision, words: str, scope: str, language: Language
+) -> str | CommandAnswer:
+    """Tell what became of a person's words in a scope, and what they replace, with a button that takes it back."""
     text = _learned(decision, words, language)
     if decision.action not in ("created", "replaced") or decision.record is None:
         return text
     event = events.last_decision_on(connection, decision.record)
     if event is None:
         return CommandAnswer(text, ())
-    if gone := _ended_texts(connection, event, decision.record):
+    if gone := _ended_texts(connection, event, scope):
         text = f"{text}\n{texts.EDIT_INSTEAD(language, what='; '.join(one_line(each, _QUOTED) for each in gone))}"
     return CommandAnswer(text, ((undo_button(event, language),),))
 
 
-def _ended_texts(connection: Connection, decision: int, winner: int) -> list[str]:
-    """Read the texts of the memories that a decision ended or changed in favour of record `winner`."""
-    made = records.get(connection, winner, ALL_SCOPES)
+def _ended_texts(connection: Connection, decision: int, scope: str) -> list[str]:
+    """Read the texts of the memories of a scope that a decision ended or changed."""
     found = []
     for each in events.decision_events(connection, decision):
-        if made is not None and each.record is not None and each.kind in ("superseded", "invalidated", "amended"):
-            record = records.require(connection, each.record, made.scope)
-            found.append(str(each.previous_values.get("text") or record.text))
+        if each.record is not None and each.kind in ("superseded", "invalidated", "amended"):
+            record = records.get(connection, each.record, (scope,))
+            found += [str(each.previous_values.get("text") or record.text)] if record is not None else []
     return found
 
 

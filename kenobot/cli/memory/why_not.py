@@ -8,6 +8,7 @@ from kenobot.cli.memory import vectors
 from kenobot.cognitive.control.history import explain_last_reply
 from kenobot.cognitive.control.why_not import explain_absence
 from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -22,7 +23,7 @@ def why_not(context: CommandContext) -> int:
         question = reply.question if reply is not None else text
         vectors.enable_vector_search(context, connection, index, question)
         query = MemoryQuery(text, _reach(context, connection, session), context.now, context.zone, session)
-        found = explain_absence(connection, index, text, query, reply)
+        found = explain_absence(connection, index, text, query, reply, ALL_SCOPES)
     row: dict[str, object] = {"outcome": found.outcome, "reason": found.reason, "question": found.question}
     row |= {"rank": found.rank, "of": found.looked_at, "before": [*found.before]}
     if (item := found.item) is not None and found.reason not in HIDDEN:

@@ -10,6 +10,7 @@ from kenobot.cognitive.control.history import ReplyExplanation
 from kenobot.cognitive.control.why_not import AbsenceExplanation, explain_absence
 from kenobot.cognitive.recall.prompt.usage import UsedMemory
 from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.store.scopes import ALL_SCOPES
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
 
 
@@ -26,7 +27,7 @@ async def explain(memory: Memory, text: str, question: str, *shown: int) -> Abse
     reply = ReplyExplanation("telegram-1", 9, at, question, "I do not know.", used)
     query = MemoryQuery(text, REACH, memory.now + timedelta(hours=1), ZONE, "telegram-1")
     await memory.database.read(memory.index.catch_up)
-    return await memory.database.read(lambda c: explain_absence(c, memory.index, text, query, reply))
+    return await memory.database.read(lambda c: explain_absence(c, memory.index, text, query, reply, ALL_SCOPES))
 
 
 async def test_what_came_out_behind_others_is_told_with_its_place_and_these(memory: Memory) -> None:
