@@ -168,9 +168,10 @@ class BotLink:
                     await self._write(line)
                     async with asyncio.timeout(seconds):
                         return await self._asking
-                except (_Cut, OSError):
+                except _Cut:
                     continue
-                except TimeoutError:
+                except OSError:  # or a timeout; `_serve` would not see the end while this tried again at once
+                    self._connected.clear()
                     self._cut()
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────

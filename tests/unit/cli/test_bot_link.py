@@ -85,3 +85,20 @@ async def test_a_bot_that_does_not_come_back_ends_the_chat(tmp_path: Path) -> No
         await bot.running
     taking.cancel()
     await asyncio.gather(taking, return_exceptions=True)
+
+
+async def test_a_message_waits_for_the_next_connection_where_the_last_one_broke(tmp_path: Path) -> None:
+    """It leaves the terminal the time to notice that: with a connection that is reset as it is typed, too."""
+    bot = Bot(tmp_path, 2)
+    _, broken = await bot.answer(0)
+    await bot.link._connected.wait()
+    taking = asyncio.create_task(bot.link(MESSAGE))
+    assert bot.link._writer is not None
+    bot.link._writer._reader.set_exception(ConnectionResetError())  # type: ignore[attr-defined]
+    reader, writer = await bot.answer(1)
+    assert decode(await reader.readline(), REQUESTS) == Say(id="id-1", text="hola", sent_at=START.isoformat())
+    writer.write(encode(Stored(id="id-1", new=True)))
+    assert await taking
+    await _close(broken)
+    await _close(writer)
+    await bot.end()
