@@ -61,12 +61,7 @@ def changed_talk(connection: Connection, low: int, high: int) -> list[TurnRange]
 
 def hidden_turns(connection: Connection, turns: Iterable[int]) -> set[int]:
     """Select the turns that are hidden because the record of their talk is out of sight."""
-    rows = connection.execute(
-        "SELECT DISTINCT inbox_id FROM hidden_turn JOIN event ON event.record_id = hidden_turn.record_id "
-        "AND event.type = ? WHERE inbox_id IN (SELECT value FROM json_each(?))",
-        (IMPORTED, json.dumps([*turns])),
-    )
-    return {row[0] for row in rows}
+    return imported_talk.turns_hidden_by(connection, IMPORTED, turns)
 
 
 def find_unfinished(connection: Connection, source: str) -> int | None:

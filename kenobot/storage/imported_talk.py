@@ -4,7 +4,7 @@ Their turns have numbers of the inbox that no mail has, so that each can be hidd
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from kenobot.ports.identity import IMPORT_PREFIX, Trust
@@ -55,6 +55,16 @@ def known_marks(connection: Connection, withdrawn: Collection[int]) -> set[str]:
         f"SELECT platform_id FROM message WHERE {_SESSIONS} AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE "
         "hidden_turn.inbox_id = message.inbox_id AND record_id IN (SELECT value FROM json_each(?)))",
         (json.dumps([*withdrawn]),),
+    )
+    return {row[0] for row in rows}
+
+
+def turns_hidden_by(connection: Connection, kind: str, turns: Iterable[int]) -> set[int]:
+    """Select the turns that are hidden because of a record that has an event of a kind."""
+    rows = connection.execute(
+        "SELECT DISTINCT inbox_id FROM hidden_turn JOIN event ON event.record_id = hidden_turn.record_id "
+        "AND event.type = ? WHERE inbox_id IN (SELECT value FROM json_each(?))",
+        (kind, json.dumps([*turns])),
     )
     return {row[0] for row in rows}
 

@@ -14,7 +14,7 @@ from tests.crash.world import Lab, World, has_work, until
 _CHATS = 4
 _LONGEST_LIFE = 0.9  # seconds after `ready`
 _SETTINGS = '\n[loop]\nchat_backlog = 10000\n[plugins]\nenabled = ["posting"]\n'
-_RESULT = re.compile(r"(?:Task|La tarea) \d+ .+\n\n(?P<answer>answer \d+ to (?P<tag>m\d+))")
+_RESULT = re.compile(r"(?:Task|La tarea) \d+ .+\n\n(?P<answer>answer \d+ to (?P<tag>m\d+))(?:\n\n\(.+\))?")
 _PROJECT = """
 [project]
 name = "posting"

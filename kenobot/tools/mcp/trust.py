@@ -25,7 +25,7 @@ class TrustFile:
         """Read the file. folder: `Home.mcp`."""
         self.path, self._server = folder / f"{server}.json", server
         self._stamp: disk.FileStamp | None = None
-        self._hashes: Mapping[str, object] = {}
+        self._hashes: Mapping[str, object] = {}  # bounded: a file of 1 MB; process
         self.look()
 
     def look(self) -> bool:

@@ -21,8 +21,11 @@ _HEAD = "HTTP/1.1 {}\r\nContent-Type: {}\r\nConnection: close\r\n\r\n"
 async def serve(head: str, body: bytes) -> AsyncIterator[int]:
     """Answer each request with a head, and this body again and again. Yields the port."""
 
+    answering: set[asyncio.StreamWriter] = set()
+
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
+        answering.add(writer)
+        with suppress(OSError, EOFError):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(head.encode())
             while body:
@@ -32,6 +35,10 @@ async def serve(head: str, body: bytes) -> AsyncIterator[int]:
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as listening:
         yield listening.sockets[0].getsockname()[1]
+        for writer in answering:
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
 
 
 @pytest.mark.parametrize(
@@ -63,8 +70,10 @@ async def test_an_address_that_says_nothing(tmp_path: Path, monkeypatch: pytest.
     """It is given up after the time for connecting."""
     monkeypatch.setattr(supervision, "_CONNECT_SECONDS", 0.2)
 
-    async def hang(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(60)
+    async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while await reader.read(1000):
+                pass
         writer.close()
 
     async with await asyncio.start_server(hang, "127.0.0.1", 0) as listening:
