@@ -8,6 +8,7 @@ from kenobot.core.i18n import Language, Text
 
 _REASONS: Final[Mapping[str, Text]] = {
     "All connection attempts failed": texts.SERVER_UNREACHABLE,
+    "Connection closed": texts.SERVER_ENDED,
     **{
         text("en"): text
         for text in (
