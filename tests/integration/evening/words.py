@@ -56,7 +56,7 @@ ENGLISH = Words(
     stopped="Stopped.",
     tools="Tools that are on: web_search, web_fetch, write_file, shell",
     down="- weather: cannot be used for …: it ended the connection…. Tools it had: 2",
-    notice="⚠️ Something is not right with me:\n- The MCP server weather cannot be used: it ended the connection. "
+    notice="⚠️ Something is not right with me:\n- The MCP server weather cannot be used: it ended the connection…. "
     "It is tried again by itself.",
     why='…Tools that were called for it:\n- write_file {"path": "list.txt", "text": "milk\\n"}: done',
 )
@@ -95,7 +95,7 @@ SPANISH = Words(
     stopped="Parado.",
     tools="Herramientas activas: web_search, web_fetch, write_file, shell",
     down="- weather: no se puede usar desde hace …: cerró la conexión…. Herramientas que tenía: 2",
-    notice="⚠️ Algo no va bien conmigo:\n- El servidor MCP weather no se puede usar: cerró la conexión. "
+    notice="⚠️ Algo no va bien conmigo:\n- El servidor MCP weather no se puede usar: cerró la conexión…. "
     "Se vuelve a intentar solo.",
     why='…Herramientas que se usaron para ella:\n- write_file {"path": "list.txt", "text": "milk\\n"}: hecho',
 )
