@@ -15,6 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from kenobot.core.settings.home import Home
+from kenobot.tools.mcp.declared import read_tools
+from kenobot.tools.mcp.trust import TrustFile
+
 _SECONDS = 0.3  # that what is outside takes to answer
 _BASE = "the beginning\n"
 _SERVER = Path(__file__).with_name("mcp_notes.py")
@@ -202,6 +206,14 @@ class Note:
 
     def count(self, tag: str) -> int:
         return self.file.read_text().count(tag) if self.file.exists() else 0
+
+
+async def trust_notes(home: Path) -> None:
+    """Have the owner trust the tools of that server."""
+    from tests.crash.mcp_notes import server  # the SDK is of an extra
+
+    listed = [each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in await server.list_tools()]
+    TrustFile(Home(home).mcp, "notes").save(read_tools(listed)[0])
 
 
 class Remind:

@@ -63,6 +63,8 @@ async def _kill_all(world: World, lab: Lab, chosen: Mapping[str, Effect], rounds
     world.model.calls_tools = True
     tried: dict[str, Effect] = {}
     world.model.call_of = lambda tag: tried[tag].call(tag)
+    if any(isinstance(effect, effects.Note) for effect in chosen.values()):
+        await effects.trust_notes(world.home)
     await world.bot.start()
     if any(isinstance(effect, effects.Note) for effect in chosen.values()):
         await until((world.home / "cache" / "mcp" / "notes.json").exists, _LONGEST)  # its tools are known
