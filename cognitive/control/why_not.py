@@ -45,7 +45,7 @@ _ASKING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """A record or a message of a conversation that says what was named. scope: whose it is."""
+    """A record or a message that matches the text of a query. scope: whose memory it belongs to."""
 
     kind: SourceKind
     number: int
@@ -58,7 +58,7 @@ class FoundItem:
 
     @property
     def is_live(self) -> bool:
-        """Return whether it is still believed, or still stands in its conversation."""
+        """Return whether the record is active, or the message not hidden."""
         return self.record.status == "active" if self.record is not None else not (self.turn and self.turn.hidden)
 
 
@@ -110,7 +110,7 @@ def explain_absence(
 
 
 def _find(connection: Connection, text: str, reach: Scopes, own: Scopes, asked_in: int | None) -> FoundItem | None:
-    """Find what says most of `text`: what the chat may show, is live and is a memory comes first."""
+    """Find the record or message that matches `text` best: first in reach of the chat, live, a record."""
     said = " ".join(word for word in words(text) if fold(word) not in _ASKING) or text
     pieces = [fold(word)[:_BEGINNING] for word in words(said) if word not in STOPWORDS] or [fold(said)[:_BEGINNING]]
     found = [*_records(connection, said, pieces, reach), *_turns(connection, said, pieces, reach, asked_in)]

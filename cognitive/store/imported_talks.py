@@ -28,7 +28,7 @@ def turns_of(happenings: Iterable[EventRow]) -> dict[int, list[TurnRange]]:
 
 
 def turns_of_record(connection: Connection, record: int) -> list[int]:
-    """List the turns of the talk that a record stands for; none for other records."""
+    """List the turns of an imported conversation by its record; none for other records."""
     ranges = turns_of(events.record_events(connection, record)).get(record, [])
     return expand_turns(connection, ranges)
 

@@ -98,7 +98,7 @@ def load_plugins(
         channels=channels,
         access_lists=rosters,
         processors=_processors(loaded, surroundings),
-        observers=_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
+        observers=_build_enabled(loaded, "kenobot.observers", surroundings, "KenoBot runs without it."),
         tools=_tools(loaded, surroundings, are_called=any(map(calls_tools, given.providers))),
         mcp=_mcp_servers(home, loaded, clock),
         bus=bus,
@@ -162,7 +162,7 @@ def build_channel(loaded: ResolvedSettings, name: str, surroundings: PluginConte
     return loaded.catalogue.build(group, name, settings, surroundings), Roster.from_settings(settings)
 
 
-def _enabled(
+def _build_enabled(
     loaded: ResolvedSettings,
     group: PluginGroup,
     surroundings: PluginContext,
@@ -188,7 +188,7 @@ def _tools(loaded: ResolvedSettings, surroundings: PluginContext, *, are_called:
     """
     surroundings = replace(surroundings, workspaces=resolve_workspaces(loaded.settings.tools.workspaces))
     omitted = () if are_called else DEFAULT_TOOLS
-    return _enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.", omitted)
+    return _build_enabled(loaded, "kenobot.tools", surroundings, "KenoBot runs without it.", omitted)
 
 
 def _mcp_servers(home: Home, loaded: ResolvedSettings, clock: Clock) -> "McpServers | None":
@@ -203,7 +203,7 @@ def _mcp_servers(home: Home, loaded: ResolvedSettings, clock: Clock) -> "McpServ
 def _processors(loaded: ResolvedSettings, surroundings: PluginContext) -> list[PostProcessor]:
     """Build the enabled post-processors. One that does not ship is left out when its tags are another's."""
     group: PluginGroup = "kenobot.postprocessors"
-    built: list[PostProcessor] = _enabled(loaded, group, surroundings, "Replies go out without it.")
+    built: list[PostProcessor] = _build_enabled(loaded, group, surroundings, "Replies go out without it.")
     catalogue = loaded.catalogue
     foreign = [each for each in built if catalogue.is_foreign(group, each.name)]
     used = [each for each in built if each not in foreign]

@@ -6,6 +6,7 @@ Everything here blocks, for worker threads, but for `read` and `replace`.
 import asyncio
 import codecs
 import contextlib
+import json
 import os
 import re
 import secrets
@@ -298,6 +299,18 @@ def _look_older(descriptor: int) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of a file, or of the one that a link leads to, whatever it held. Raises OSError."""
     write_if(path.resolve(), text, lambda: True)
+
+
+def load_json(path: Path, most_bytes: int) -> object:
+    """Load a small file of JSON; None where there is none, or it is larger. Raises OSError and ValueError."""
+    try:
+        if path.stat().st_size > most_bytes:
+            return None
+        return json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def remove(root: Path, path: str, expected: FileStamp | None, *, prune: bool = False) -> bool:

@@ -130,7 +130,7 @@ def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens
         trust = "owner"  # a guest in private is told their own words
     said = turn.line.text
     if turn.is_imported:
-        return f"- {at:%Y-%m-%d %H:%M} {_imported(turn, said, clip_around(said, matched, tokens), tokens)}"
+        return f"- {at:%Y-%m-%d %H:%M} {_render_imported(turn, said, clip_around(said, matched, tokens), tokens)}"
     who = "you answered" if turn.role == "assistant" else "was said"
     where = " in another chat" if query.session not in ("", turn.session) else ""
     label = turn.text.removesuffix(said)
@@ -138,8 +138,8 @@ def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens
     return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
 
 
-def _imported(turn: MessageRow, said: str, clipped: str, tokens: int) -> str:
-    """Render what was said elsewhere: hearsay, but for the owner's own words."""
+def _render_imported(turn: MessageRow, said: str, clipped: str, tokens: int) -> str:
+    """Render a message of an imported conversation, quoted as hearsay unless the owner wrote it."""
     name = turn.line.name
     who = "another assistant answered" if turn.role == "assistant" else f"{name} said" if name else "was said"
     trust = turn.trust if turn.trust in (*QUOTED_TRUST, "owner") else IMPORTED

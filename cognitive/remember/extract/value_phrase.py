@@ -52,7 +52,7 @@ def tells_more(text: str, message: str) -> bool:
 
 
 def _is_company(part: str, told: Signs) -> bool:
-    """Return whether a part names the people of whom a message tells: what the others do may go on without them."""
+    """Return whether a part of a memory names people of the message; what others do may go on without them."""
     return _COMPANY.match(part) is not None and bool(read_signs(part).stems & told.stems)
 
 

@@ -8,7 +8,7 @@ from kenobot.core.i18n import Language, Text
 
 _QUOTED = 140  # characters
 HIDDEN = ("forgotten", "veiled")
-"""Reasons of what is to be forgotten, which is not told again."""
+"""Reasons for which the text of an item is not shown: it was forgotten or hidden."""
 
 _REASONS: Mapping[str, Text] = {
     "out of reach": texts.ABSENT_ELSEWHERE,

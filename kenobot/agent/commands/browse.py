@@ -120,7 +120,7 @@ def explain(connection: Connection, call: CommandCall, context: CommandContext) 
 
 
 def _explain_absence(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """Tell why something was not remembered, of what the chat may know; the command line looks through all scopes."""
+    """Explain why a text was not remembered, within the scopes of the chat; the command line searches all scopes."""
     own, session = call.principal.read_scopes, call.inbound.session
     query = MemoryQuery(call.arguments, own, call.at, context.zone, session)
     reply = explain_last_reply(connection, session, own)

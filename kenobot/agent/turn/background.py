@@ -141,7 +141,7 @@ def begin_task(
     if message is None:
         return []
     number = tasks.add_task(connection, message, pending.id, title, data.language)
-    rounds = list(seed.rounds) or [ToolRound((_called(),), (ToolResult(_CALL, ""),))]
+    rounds = list(seed.rounds) or [ToolRound((_make_call(),), (ToolResult(_CALL, ""),))]
     told = _TASK.format(number=number, title=title)
     _write_rounds(connection, message, [_tell_task(each, told) for each in rounds], at)
     return _show(connection, data, number, message, channels, at, is_answer=not seed.rounds)
@@ -158,7 +158,7 @@ def move_turn(connection: Connection, data: "TurnData", asked_by: int, at: datet
     number = tasks.add_task(connection, pending.id, asked_by, title, data.language)
     if not turn_steps.load_steps(connection, pending.id):
         told = ToolResult(_CALL, _TASK.format(number=number, title=title))
-        _write_rounds(connection, pending.id, [ToolRound((_called(),), (told,))], at)
+        _write_rounds(connection, pending.id, [ToolRound((_make_call(),), (told,))], at)
     data.calls.write(connection)
     return True
 
@@ -176,7 +176,7 @@ def make_title(text: str) -> str:
     return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1].rstrip()}…"
 
 
-def _called() -> Reply:
+def _make_call() -> Reply:
     return Reply("", "tool_use", calls=(ToolCall(_CALL, BACKGROUND, {}),))
 
 

@@ -89,10 +89,10 @@ def _read_boolean(asked: InputField, said: str) -> Answer | None:
 
 
 def _read_choice(asked: InputField, said: str) -> Answer | None:
-    if said.strip().isdecimal() and len(said) < 4 and not _named(asked, said):
+    if said.strip().isdecimal() and len(said) < 4 and not _find_choice(asked, said):
         place = int(said)
         return Value(asked.choices[place - 1][0]) if 1 <= place <= len(asked.choices) else Refusal(texts.INPUT_UNFIT)
-    named = _named(asked, said)
+    named = _find_choice(asked, said)
     return Value(named) if named else None
 
 
@@ -112,7 +112,7 @@ def _read_consent(asked: InputField, said: str) -> Answer | None:
     return Value(None) if agreed else None
 
 
-def _named(asked: InputField, said: str) -> str:
+def _find_choice(asked: InputField, said: str) -> str:
     """Return the value that is called so."""
     plain = fold(said).strip(" .!")
     return next((value for value, title in asked.choices if plain in (fold(value), fold(title))), "")

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
@@ -171,15 +171,22 @@ class TurnRunner:
         data = TurnData(pending, principal, language, calls, began, task=run)
         data.attachments_read = not run.task.is_moved
         try:
-            with self._s.database.pacer.turn():
-                return await self._drive(data)
-        except asyncio.CancelledError:
-            with contextlib.suppress(StoreError):
-                await self._inbox.release(pending.id, data.attempt)
-            raise
+            async with self._release_if_cancelled(data):
+                with self._s.database.pacer.turn():
+                    return await self._drive(data)
         finally:
             calls.leave()
             current_trace.reset(token)
+
+    @contextlib.asynccontextmanager
+    async def _release_if_cancelled(self, data: TurnData) -> AsyncIterator[None]:
+        """Give the claim of a turn back where it is cancelled."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            with contextlib.suppress(StoreError):
+                await self._inbox.release(data.pending.id, data.attempt)
+            raise
 
     async def wait_for_model(self, longest: float) -> None:
         """Return when a model that did not answer may do so again."""
@@ -206,16 +213,13 @@ class TurnRunner:
         await self._signals.emit_in_chat(THINKING_START, pending)
         try:
             async with (
+                self._release_if_cancelled(data),
                 show_typing(self._s.channels.get(inbound.channel), inbound.chat, inbound.thread),
                 StartLate(
                     "patience", self._s.patience_seconds, lambda: self._notices.still_working(data), break_off=False
                 ),
             ):
                 return await self._drive(data)
-        except asyncio.CancelledError:
-            with contextlib.suppress(StoreError):
-                await self._inbox.release(pending.id, data.attempt)
-            raise
         finally:
             self._moving.pop(pending.id, None)
             calls.leave()

@@ -71,7 +71,7 @@ class Form:
             values.setdefault(asked.group, {})[asked.name] = value
         return replace(self, values=values, at=self.at + 1)
 
-    def given(self, *, declined: bool = False) -> GivenInput:
+    def give(self, *, declined: bool = False) -> GivenInput:
         """Return what the tool gets of it."""
         return GivenInput(self.wanted.state, {} if declined else self.values, declined)
 
@@ -163,12 +163,12 @@ def ask(connection: Connection, data: TurnData, form: Form, at: datetime) -> tup
     pending = data.pending
     until = at + timedelta(seconds=form.wanted.seconds)
     opened = Approval(
-        pending.session, pending.inbound.user, approvals.TOOL_CALL, _stored(connection, data, form), until
+        pending.session, pending.inbound.user, approvals.TOOL_CALL, _make_payload(connection, data, form), until
     )
     return _buttons(form, approvals.open_approval(connection, opened), data.language)
 
 
-def _stored(connection: Connection, data: TurnData, form: Form) -> dict[str, Json]:
+def _make_payload(connection: Connection, data: TurnData, form: Form) -> dict[str, Json]:
     call = form.call
     return {
         "after": conversation.newest_message_id(connection, data.pending.session),
@@ -249,7 +249,7 @@ def go_on(connection: Connection, data: TurnData, at: datetime) -> Reply | Comma
     if not (answer.declined or answered.is_over):
         following = partial(_put, data, asked, answered, "")
         return Command((), lambda within, *_: following(within), changes=frozenset())
-    given = form.given(declined=True) if answer.declined else answered.given()
+    given = form.give(declined=True) if answer.declined else answered.give()
     approvals.close_approval(connection, asked.id, "denied" if answer.declined else "approved")
     call = replace(form.call, given=given.to_json())
     piece = Reply("", "tool_use", calls=(call,))
@@ -302,7 +302,7 @@ def _read(form: Form, data: TurnData) -> _Answer | Refusal | None:
 def _put(data: TurnData, asked: Approval, form: Form, why: str, connection: Connection) -> CommandAnswer:
     """Put the question that a form is at in place of the one that was answered, or answered amiss. why: that is so."""
     approvals.close_approval(connection, asked.id, "approved")
-    number = approvals.open_approval(connection, replace(asked, payload=_stored(connection, data, form)))
+    number = approvals.open_approval(connection, replace(asked, payload=_make_payload(connection, data, form)))
     question = word_question(form, data.language)
     buttons = button_rows(_buttons(form, number, data.language))
     return CommandAnswer(f"{why}\n\n{question}" if why else question, buttons)

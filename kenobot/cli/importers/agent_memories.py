@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
 from kenobot.cli.importers.folder import SourceFolder
+from kenobot.cli.importers.json_items import parse_stamp
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.cli.importers.vault import add_page
 from kenobot.cli.importers.vault_page import read_page
@@ -95,7 +96,7 @@ def read_letta_file(plan: ImportPlan, path: str) -> None:
         text = passage.get("text") or passage.get("content")
         sheet.lines["kept" if isinstance(text, str) and text.strip() else "empty"] += 1
         if isinstance(text, str) and text.strip():
-            sheet.add(_note(text.strip(), "daily"), _moment(plan, passage.get("created_at")))
+            sheet.add(_note(text.strip(), "daily"), _read_moment(plan, passage.get("created_at")))
     messages = len(list(_find_all(document, ("messages",))))
     if messages:
         sheet.lines["system"] += messages
@@ -194,10 +195,7 @@ def _parse(sheet: FilePlan) -> object:
         return None
 
 
-def _moment(plan: ImportPlan, stamp: object) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(str(stamp))
-        at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return at if at <= plan.about.now else None
+def _read_moment(plan: ImportPlan, stamp: object) -> datetime | None:
+    """Read a time, of which one that has not come yet is none."""
+    at = parse_stamp(stamp)
+    return at if at is not None and at <= plan.about.now else None

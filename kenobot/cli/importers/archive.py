@@ -50,7 +50,7 @@ class SourceArchive(SourceFolder):
             return SourceFile(
                 path, None, TOO_MUCH if self._left < 0 else f"it is larger than {LARGEST // 1_000_000} MB"
             )
-        return SourceFile(path, *decode(raw), self.modified(path))
+        return SourceFile(path, *decode(raw), self.get_modified(path))
 
     def open(self, path: str) -> BinaryIO:
         info = self._infos.get(path)
@@ -61,7 +61,7 @@ class SourceArchive(SourceFolder):
         except UNREADABLE as error:
             raise OSError("it is locked or damaged") from error
 
-    def modified(self, path: str) -> datetime:
+    def get_modified(self, path: str) -> datetime:
         info = self._infos.get(path)
         try:
             return datetime(*info.date_time, tzinfo=UTC) if info is not None else datetime(1980, 1, 1, tzinfo=UTC)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 
-from kenobot.cli.importers.json_items import NotJson, iterate_conversations
-from kenobot.cli.importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
+from kenobot.cli.importers.json_items import read_conversations
+from kenobot.cli.importers.talk import TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.ports.provider import Role
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
@@ -16,22 +17,7 @@ def _is_of(name: str, head: bytes) -> bool:
     return name.lower().endswith(".json") and b'"mapping"' in head
 
 
-def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:
-    """Read all conversations; a file may hold a single one. Raises OSError."""
-    number = 0
-    try:
-        for value in iterate_conversations(open_file):
-            for record in _conversation(value, number, options):
-                number += 1
-                yield record
-    except NotJson as error:
-        yield TalkRecord("unclear", number + 1, f"{error}: what follows is not read")
-
-
-CHATGPT = TalkFormat("chatgpt", "ChatGPT", "message", _is_of, _read, with_assistant=True)
-
-
-def _conversation(value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
+def _read_conversation(value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
     """Read a conversation: its branch in order, then what stands on others."""
     mapping = value.get("mapping") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(mapping, dict):
@@ -41,7 +27,7 @@ def _conversation(value: object, before: int, options: TalkOptions) -> Iterator[
     branch = _branch(nodes, value.get("current_node"))
     key = str(value.get("conversation_id") or value.get("id") or value.get("title") or before)
     title = str(value.get("title") or "")
-    at = _moment(value.get("create_time")) or options.default_at
+    at = _read_moment(value.get("create_time")) or options.default_at
     number = before
     shown = set(branch)
     for name in (*branch, *(name for name in nodes if name not in shown)):
@@ -52,7 +38,7 @@ def _conversation(value: object, before: int, options: TalkOptions) -> Iterator[
         if not isinstance(message, dict):
             yield TalkRecord("unclear", number, str(message)[:200])
             continue
-        at = _moment(message.get("create_time")) or at
+        at = _read_moment(message.get("create_time")) or at
         role, kind, text = _said(message)
         if name not in shown and kind == "kept":
             kind = "branch"
@@ -110,10 +96,15 @@ def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _moment(seconds: object) -> datetime | None:
+def _read_moment(seconds: object) -> datetime | None:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+_read = partial(read_conversations, _read_conversation)
+
+CHATGPT = TalkFormat("chatgpt", "ChatGPT", "message", _is_of, _read, with_assistant=True)

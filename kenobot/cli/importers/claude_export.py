@@ -1,10 +1,10 @@
 """Read Claude's export: conversations with their messages, of which one branch is read."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from functools import partial
 
-from kenobot.cli.importers.json_items import NotJson, iterate_conversations
-from kenobot.cli.importers.talk import LONGEST_SAID, Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
+from kenobot.cli.importers.json_items import parse_stamp, read_conversations
+from kenobot.cli.importers.talk import LONGEST_SAID, TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.ports.provider import Role
 
 _ROLES: Mapping[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
@@ -19,35 +19,21 @@ def _is_of(name: str, head: bytes) -> bool:
     return name.lower().endswith(".json") and b'"chat_messages"' in head
 
 
-def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:
-    """Read all conversations; a file may hold a single one. Raises OSError."""
-    number = 0
-    try:
-        for value in iterate_conversations(open_file):
-            for record in _conversation(value, number, options):
-                number += 1
-                yield record
-    except NotJson as error:
-        yield TalkRecord("unclear", number + 1, f"{error}: what follows is not read")
-
-
-CLAUDE = TalkFormat("claude", "Claude", "message", _is_of, _read, with_assistant=True)
-
-
-def _conversation(value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
+def _read_conversation(value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
+    """Read a conversation in the order of the file. before: messages that the file has before it."""
     messages = value.get("chat_messages") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(messages, list):
         yield TalkRecord("unclear", before + 1, "a conversation without messages")
         return
     key = str(value.get("uuid") or value.get("name") or before)
     title = str(value.get("name") or "")
-    at = _moment(value.get("created_at")) or options.default_at
+    at = parse_stamp(value.get("created_at")) or options.default_at
     branch = _branch(messages, value.get("current_leaf_message_uuid"))
     for number, message in enumerate(messages, before + 1):
         if not isinstance(message, dict):
             yield TalkRecord("unclear", number, str(message)[:200])
             continue
-        at = _moment(message.get("created_at")) or at
+        at = parse_stamp(message.get("created_at")) or at
         role = _ROLES.get(str(message.get("sender")))
         on_branch = number - before - 1 in branch
         for name, part in _attached_texts(message):
@@ -104,9 +90,6 @@ def _attached_texts(message: Mapping[str, object]) -> Iterator[tuple[str, str]]:
             yield name, text[begin : begin + _LONGEST_PART].strip()
 
 
-def _moment(stamp: object) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(str(stamp))
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+_read = partial(read_conversations, _read_conversation)
+
+CLAUDE = TalkFormat("claude", "Claude", "message", _is_of, _read, with_assistant=True)

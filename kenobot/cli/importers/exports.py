@@ -84,7 +84,7 @@ def _read_file(plan: ImportPlan, path: str) -> None:
 
 def _plan_talk(plan: ImportPlan, path: str, form: TalkFormat) -> None:
     """Count what was said in a file. Raises AmbiguousDates."""
-    modified = min(plan.folder.modified(path), plan.about.now)
+    modified = min(plan.folder.get_modified(path), plan.about.now)
     options = TalkOptions(plan.about.zone, plan.about.now, modified, plan.about.day_first)
     open_file = partial(plan.folder.open, path)
     sheet = FilePlan(path, form.label, modified, origin=form.name)

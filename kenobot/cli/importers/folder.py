@@ -98,7 +98,7 @@ class SourceFolder:
         except OSError:
             return ""
 
-    def modified(self, path: str) -> datetime:
+    def get_modified(self, path: str) -> datetime:
         """Return when a file last changed, by the disk."""
         return datetime.fromtimestamp(max(0.0, (self.root / path).stat().st_mtime), UTC)
 

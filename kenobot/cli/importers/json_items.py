@@ -7,8 +7,10 @@ import codecs
 import json
 import re
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import BinaryIO, cast
 
+from kenobot.cli.importers.talk import Open, TalkOptions, TalkRecord
 from kenobot.core import lazy
 
 Path = tuple[str, ...]
@@ -41,6 +43,32 @@ def iterate_conversations(open_file: Callable[[], BinaryIO]) -> Iterator[object]
         for _, value in iterate_items(stream, lambda path: path == (EACH,) or not (path or is_list)):
             inner = value.get("conversations") if isinstance(value, dict) else None
             yield from inner if isinstance(inner, list) else [value]
+
+
+def read_conversations(
+    read_one: Callable[[object, int, TalkOptions], Iterator[TalkRecord]], open_file: Open, options: TalkOptions
+) -> Iterator[TalkRecord]:
+    """Read the talk of a file of conversations. Raises OSError.
+
+    read_one: reads a conversation, given how many records came before it.
+    """
+    number = 0
+    try:
+        for value in iterate_conversations(open_file):
+            for record in read_one(value, number, options):
+                number += 1
+                yield record
+    except NotJson as error:
+        yield TalkRecord("unclear", number + 1, f"{error}: what follows is not read")
+
+
+def parse_stamp(stamp: object) -> datetime | None:
+    """Parse an ISO 8601 time, UTC where it names no zone; None for anything else."""
+    try:
+        at = datetime.fromisoformat(str(stamp))
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _walk(reader: "_Reader", path: Path, is_wanted: Callable[[Path], bool]) -> Iterator[tuple[Path, object]]:

@@ -48,7 +48,7 @@ TELEGRAM = TalkFormat("telegram", "Telegram", "message", _is_of, _read)
 def _message(value: object, number: int, about: Mapping[str, object], options: TalkOptions) -> TalkRecord:
     if not isinstance(value, dict):
         return TalkRecord("unclear", number, str(value)[:200])
-    at = _moment(value, options)
+    at = _read_moment(value, options)
     conversation = str(about.get("id") or about.get("name") or "")
     title = str(about.get("name") or "")
     speaker = str(value.get("from") or value.get("actor") or value.get("from_id") or value.get("actor_id") or "")
@@ -87,7 +87,7 @@ def plain_text(value: object) -> str:
     return "".join(map(plain_text, value)) if isinstance(value, list) else ""
 
 
-def _moment(value: Mapping[str, object], options: TalkOptions) -> datetime | None:
+def _read_moment(value: Mapping[str, object], options: TalkOptions) -> datetime | None:
     """Return when it was sent: by the clock of the world, else by that of the owner."""
     try:
         if (seconds := value.get("date_unixtime")) is not None:

@@ -259,7 +259,7 @@ def _clean(lines: Sequence[str], begin: int, kinds: dict[int, LineKind], links: 
             yield "" if is_system else line
             is_system = is_system and bool(fence)
             continue
-        text, comment = _uncommented(line)
+        text, comment = _strip_comments(line)
         said, kind = _read_line(text, links)
         if text != line and not said.strip():
             kind = "system"
@@ -268,7 +268,7 @@ def _clean(lines: Sequence[str], begin: int, kinds: dict[int, LineKind], links: 
         yield said
 
 
-def _uncommented(line: str) -> tuple[str, str]:
+def _strip_comments(line: str) -> tuple[str, str]:
     """A line without what stands in comments; and the mark that ends a comment that goes on."""
     for begin, end in (("%%", "%%"), ("<!--", "-->")):
         while begin in line:
@@ -334,7 +334,7 @@ def _count_blocks(page: Page, cleaned: Sequence[str], kinds: Mapping[int, LineKi
     page.counts["system"] += sum(line != read for line, read in zip(cleaned, text, strict=True))
     page.counts["empty"] += sum(not line.strip() and at not in kinds for at, line in enumerate(cleaned, begin))
     for block, facts in markdown.read_blocks(list(_apart(text))):
-        filled = [_named(page, fact) for fact in facts if fact is not None]
+        filled = [_name_subject(page, fact) for fact in facts if fact is not None]
         page.facts += [part for fact in filled for part in _parts(fact)]
         kind: LineKind = "kept" if filled else "system" if _HEADING.fullmatch(block[0]) else "empty"
         page.counts[kind] += sum(bool(line.strip()) for line in block)
@@ -355,7 +355,7 @@ def _apart(lines: Sequence[str]) -> Iterator[str]:
         before = line
 
 
-def _named(page: Page, fact: markdown.MarkdownFact) -> PageFact:
+def _name_subject(page: Page, fact: markdown.MarkdownFact) -> PageFact:
     """Put the heading before a line like "Birthday: 1 May", which says little without it."""
     text, heading = fact.text, fact.heading
     about = set(words(heading)) - set(words(page.title))

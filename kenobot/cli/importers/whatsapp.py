@@ -88,7 +88,7 @@ class _Message:
 
     def record(self) -> tuple[TalkRecord, WrittenDate | None]:
         """What it is, with its date."""
-        text = _unedited("\n".join(self.texts).strip()).replace(_MARK, "").strip()
+        text = _strip_edit_mark("\n".join(self.texts).strip()).replace(_MARK, "").strip()
         return TalkRecord(self.kind, self.place, text, self.speaker, lines=tuple(self.lines)), self.date
 
 
@@ -205,7 +205,7 @@ def _said(text: str) -> tuple[TalkKind, str]:
     return "kept", text
 
 
-def _unedited(text: str) -> str:
+def _strip_edit_mark(text: str) -> str:
     """Remove the note that a message was changed."""
     before, _, note = text.rpartition("<")
     return before.rstrip(_MARK + " ") if before and fold(note).strip("> .") in _EDITED else text

@@ -139,11 +139,11 @@ async def _ask_all(
         tick, sessions = partial(progress, conversation.name), conversation.number_sessions()
         for at, question in enumerate(conversation.questions, 1):
             answer = await home.recall(question, options.budget, 0, also=options.queries_for(question))
-            scores[owners.get(question.id, "")].rows.append(_prompted(question, answer, sessions))
+            scores[owners.get(question.id, "")].rows.append(_score_prompt(question, answer, sessions))
             tick(at, len(conversation.questions))
 
 
-def _prompted(question: Question, answer: RecallAnswer, sessions: Mapping[str, int]) -> Prompted:
+def _score_prompt(question: Question, answer: RecallAnswer, sessions: Mapping[str, int]) -> Prompted:
     places = [at for at, key in enumerate(answer.ranking, 1) if key in question.gold]
     wanted = max(1, len(question.gold))
     first = {depth: sum(place <= depth for place in places) / wanted for depth in FIRST}

@@ -190,7 +190,7 @@ class _SdkConnection:
         # Not call_tool: that checks results by the server's own schema, whose patterns may take for ever.
         adapter: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
         for _ in range(_MOST_LEGS):
-            params = CallToolRequestParams(name=name, arguments=dict(arguments), **_resumed(inputs))
+            params = CallToolRequestParams(name=name, arguments=dict(arguments), **_give_inputs(inputs))
             with _losing(self._wire):
                 result = await self._client.session.send_request(CallToolRequest(params=params), adapter)
             if not isinstance(result, InputRequiredResult):
@@ -203,7 +203,7 @@ class _SdkConnection:
         raise ToolFailed("The server wants to be asked again and again, and gives no result.")
 
 
-def _resumed(inputs: Inputs | None) -> dict[str, Any]:
+def _give_inputs(inputs: Inputs | None) -> dict[str, Any]:
     """Return the parameters of a call that goes on."""
     if inputs is None:
         return {}

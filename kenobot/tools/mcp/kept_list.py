@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.storage import disk
@@ -25,13 +26,9 @@ class KeptList:
     def load(self) -> tuple[DeclaredTool, ...]:
         """Return the list; none where there is none that can be read."""
         try:
-            if self._file.stat().st_size > _MOST_BYTES:
-                return ()
-            stored = json.loads(self._file.read_text("utf-8"))
-            listed = stored["tools"][:MOST_TOOLS] if stored["of"] == self._of else []
-        except FileNotFoundError:
-            return ()
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            stored: Any = disk.load_json(self._file, _MOST_BYTES)
+            listed = stored["tools"][:MOST_TOOLS] if stored is not None and stored["of"] == self._of else []
+        except (OSError, ValueError, KeyError, TypeError) as error:
             _log.warning("the list of tools of the MCP server %s cannot be read: %s", self._server, error)
             return ()
         return read_tools(listed)[0]

@@ -28,12 +28,8 @@ class TokenFile:
     def load(self) -> dict[str, Any]:
         """Return what was stored; {} where there is nothing, or it cannot be read."""
         try:
-            if self.path.stat().st_size > _MOST_BYTES:
-                return {}
-            stored = json.loads(self.path.read_text("utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, RecursionError) as error:
+            stored = disk.load_json(self.path, _MOST_BYTES)
+        except (OSError, ValueError) as error:
             _log.warning("the tokens of the MCP server %s cannot be read: %s", self.server, type(error).__name__)
             return {}
         return stored if isinstance(stored, dict) and stored.get("url") == self._url else {}

@@ -57,12 +57,8 @@ class TrustFile:
     def _read(self) -> Mapping[str, object]:
         """Return the hashes; none where there is no file that can be read."""
         try:
-            if self.path.stat().st_size > _MOST_BYTES:
-                return {}
-            stored = json.loads(self.path.read_text("utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, RecursionError) as error:
+            stored = disk.load_json(self.path, _MOST_BYTES)
+        except (OSError, ValueError) as error:
             _log.warning("the trusted tools of the MCP server %s cannot be read: %s", self._server, error)
             return {}
         return stored if isinstance(stored, dict) else {}
