@@ -175,7 +175,7 @@ def test_help_and_usage_errors_are_in_spanish(cli: Cli, spanish: None) -> None:
     assert "uso: kenobot memory list" in out
     assert "opciones:" in out
     assert "solo los que son al menos así de seguros" in out
-    assert cli("dance")[2].endswith("no hay ninguna orden 'dance': kenobot --help las muestra\n")
+    assert cli("dance")[2].endswith("no hay ninguna orden 'dance': kenobot help all las muestra\n")
     assert "'x' no es un número del 1 al 1000000" in cli("signals", "--limit", "x")[2]
 
 
