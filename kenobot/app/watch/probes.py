@@ -34,13 +34,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+GROWTH_MB = 500
+"""Growth of resident memory after the first hour beyond which something is wrong."""
+FIRST_CHECK = timedelta(hours=1)
+"""Time from the start until the first check of the whole database."""
+CHECK_HOURS = 24
+"""Time between two checks of the whole database."""
+
 _MEGA = 1_000_000
 _ANSWER_SECONDS = 20.0  # that the database may take for a small question
 _UNHEALTHY_QUEUE = 6.0  # times its limit
 _SILENCE = timedelta(minutes=5)  # of a platform
 _QUEUE, _OUTBOX = timedelta(minutes=10), timedelta(minutes=15)  # that a message may wait
-_GROWTH = 500 * _MEGA  # of memory, after an hour
-_CHECK_EVERY = timedelta(hours=24)  # of the whole database
 _NEAR, _FULL = 0.85, 0.97  # shares of the memory limit
 _SETTLED = timedelta(hours=1)  # from the start, until what is in memory is what stays there
 _REFUSALS = 3  # of a provider in a row
@@ -48,7 +53,6 @@ _DOWNS = 5  # ends of a channel's intake within ...
 _DOWN_WINDOW = timedelta(minutes=10)
 _STILL_DOWN = timedelta(minutes=3)  # after the last of them
 _ARCHIVES_EVERY = timedelta(minutes=10)
-_FIRST_CHECK = timedelta(hours=1)  # after the start, of the whole database
 _AWAKE = timedelta(hours=2)  # from the start, until a late night or backup is the bot's own fault
 _REASON = 200  # characters
 
@@ -191,8 +195,9 @@ class Probes:
         if self._settled_bytes is None and self._s.clock.now() - self._began >= _SETTLED:
             self._settled_bytes = taken
         if self._settled_bytes is not None:
-            values = {"megabytes": megabytes, "limit": round((self._settled_bytes + _GROWTH) / _MEGA)}
-            yield Reading("memory", (taken - self._settled_bytes) / _GROWTH, "growth", values=values)
+            growth = GROWTH_MB * _MEGA
+            values = {"megabytes": megabytes, "limit": round((self._settled_bytes + growth) / _MEGA)}
+            yield Reading("memory", (taken - self._settled_bytes) / growth, "growth", values=values)
 
     def _providers(self) -> Iterator[Reading]:
         circuits = self._s.circuits()
@@ -299,7 +304,7 @@ class Probes:
     def _check_now_and_then(self) -> None:
         """Have the whole database checked beside everything else, if that is due."""
         now = self._s.clock.now()
-        due = self._began + _FIRST_CHECK if self._checked_at is None else self._checked_at + _CHECK_EVERY
+        due = self._began + FIRST_CHECK if self._checked_at is None else self._checked_at + timedelta(hours=CHECK_HOURS)
         if now >= due and (self._checking is None or self._checking.done()):
             self._checked_at = now
             self._checking = asyncio.create_task(self._check_database(), name="database check")
