@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kenobot.channels.http import HttpSettings
-from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.http.settings import HttpSettings
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.errors import ConfigError
