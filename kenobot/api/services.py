@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.limits import Limit
-from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import chat_of
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex

@@ -21,7 +21,8 @@ from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.fragments import Fragments
-from kenobot.agent.turn.runner import TurnRunner, TurnServices
+from kenobot.agent.turn.runner import TurnRunner
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_ledger,
@@ -293,7 +294,7 @@ class App:
         tool = next((each for each in self.plugins.tools if each.name == BACKGROUND), None)
         if tool is None or not self._calls_tools:
             return None
-        from kenobot.agent.turn.background import TaskLimits
+        from kenobot.agent.turn.task_run import TaskLimits
         from kenobot.agent.turn.task_worker import TaskWorker
 
         limits = TaskLimits(**dict(getattr(tool, "settings", {})))

@@ -21,7 +21,8 @@ from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.identity.preference_notes import added_preferences
