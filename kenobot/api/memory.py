@@ -10,7 +10,6 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from kenobot.agent.fact_candidates import confided_tags
 from kenobot.api.auth import MemoryReader, MemoryWriter
 from kenobot.api.conversations import ReadableId, readable_session
 from kenobot.api.idempotency import IdempotencyKey, do_once
@@ -25,6 +24,7 @@ from kenobot.cognitive.recall.results import xray
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember import admit
+from kenobot.cognitive.remember.fact_candidates import confided_tags
 from kenobot.cognitive.store import feedback, links, records
 from kenobot.cognitive.store.records import Record
 from kenobot.ports.memory import Candidate

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.limits import Limit
 from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.webhook import chat_of
 from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes

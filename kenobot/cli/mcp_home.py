@@ -4,7 +4,6 @@ import asyncio
 import logging
 from functools import partial
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.api.scopes import DEFAULT_SCOPES
 from kenobot.api.services import ApiServices, Caller
@@ -15,6 +14,7 @@ from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Literal
 
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
-from kenobot.agent.fact_candidates import trust_of
 from kenobot.agent.history import HistoryWindow
 from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
@@ -28,6 +27,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.fact_candidates import trust_of
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record

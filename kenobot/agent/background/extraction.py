@@ -12,15 +12,20 @@ from typing import Literal
 
 from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.agent.experts.rest import ExpertRest
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, memory_written_payload
 from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
-from kenobot.agent.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import (
+    ExtractedBatch,
+    admit_isolated,
+    build_candidates,
+    memory_written_payload,
+)
+from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.core import pacing

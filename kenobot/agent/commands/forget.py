@@ -27,7 +27,6 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.cognitive.control.find import certain_match, find_memories, parse_number, word_overlap
 from kenobot.cognitive.control.forget import ForgetResult, forget, said_only_by
 from kenobot.cognitive.policy import DEFAULT
@@ -37,6 +36,7 @@ from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy, texts

@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, undo_button
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
-from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.fact_candidates import confided_tags
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import KEPT_ON_YES
 from kenobot.core import lazy, texts

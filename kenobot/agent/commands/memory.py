@@ -16,7 +16,6 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.kept_secret import offer_secret
-from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.undo import (
     UndoError,
@@ -26,6 +25,7 @@ from kenobot.cognitive.control.undo import (
     undo,
 )
 from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.remember.fact_candidates import confided_tags
 from kenobot.cognitive.store import events, records
 from kenobot.core import texts
 from kenobot.core.i18n import Language

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.ledger.ledger import ModelCall
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryPack, MemoryQuery, SearchHints, SearchReport
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking

@@ -82,8 +82,8 @@ class Edits:
 
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
-        from kenobot.agent.turn.edited_memory import EditedWords, follow_edit
         from kenobot.agent.turn.memory_report import build_turn
+        from kenobot.cognitive.remember.edited_memory import EditedWords, follow_edit
 
         turn = edits.find_edited_turn(connection, edit)
         assert turn is not None

@@ -12,16 +12,14 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
 from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
@@ -37,6 +35,8 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
+from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate_lines
@@ -13,6 +12,7 @@ from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.control.forget import PurgePlan, plan_purge
+from kenobot.cognitive.mirror.cleanup import execute_purge
 from kenobot.storage import erasure
 from kenobot.storage.backup.backups import backup_folder, find_copies
 

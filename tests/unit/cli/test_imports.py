@@ -25,7 +25,7 @@ _BEHIND_THE_TURNS = (
     "kenobot.agent.commands.forget",
     "kenobot.agent.commands.memory",
     "kenobot.agent.commands.owner",
-    "kenobot.agent.background.cleanup",
+    "kenobot.cognitive.mirror.cleanup",
     "kenobot.agent.background.compaction",
     "kenobot.agent.background.extraction",
     "kenobot.agent.background.sleep",

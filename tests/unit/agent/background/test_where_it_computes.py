@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.index.vector_sync import VectorSync
 from kenobot.language.facts import heuristic
 from tests.scene import Scene
 from tests.unit.agent.background.extraction_talk import Minds, lyon
-from tests.unit.agent.embedded_house import house
+from tests.unit.cognitive.recall.embedded_house import house
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -60,6 +60,6 @@ def test_whatever_embeds_by_a_server_has_a_meter() -> None:
     embedding = {name for name, text in modules() if attributes(text, "embed")}
     benches = {name for name in embedding if name.startswith("evals/")}
     counted = {name for name, text in modules() if ".meter = " in text}
-    assert embedding - benches == counted == {"agent/embedding_worker.py", "cli/memory/vectors.py"}
+    assert embedding - benches == counted == {"cognitive/recall/embedding_worker.py", "cli/memory/vectors.py"}
     making = {name for name, text in modules() if "= EmbeddingWorker(" in text and "meter=" not in text}
     assert not making

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.testing.clock import EagerClock, ManualClock
 from kenobot.testing.embedder import WordEmbedder
-from tests.unit.agent.embedded_house import ANIMALS, house
+from tests.unit.cognitive.recall.embedded_house import ANIMALS, house
 from tests.unit.cognitive.recall.house import open_memory
 from tests.waiting import until
 

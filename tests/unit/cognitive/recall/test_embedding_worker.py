@@ -22,7 +22,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.erasure import erase_turns
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
-from tests.unit.agent.embedded_house import ANIMALS, House, house, learn
+from tests.unit.cognitive.recall.embedded_house import ANIMALS, House, house, learn
 from tests.unit.cognitive.recall.house import HERE, REACH, relevant
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
 from tests.waiting import until

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection

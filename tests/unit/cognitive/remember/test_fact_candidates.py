@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates, trust_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, build_candidates, trust_of
 from kenobot.cognitive.store import records
 from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.ports.identity import Trust

@@ -12,13 +12,13 @@ from difflib import SequenceMatcher
 from typing import cast
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
-from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.cognitive.remember.nearness import Nearness
+from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kenobot.agent import fact_candidates
+from kenobot.cognitive.remember import fact_candidates
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.errors import StoreError
