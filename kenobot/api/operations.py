@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from kenobot import __version__
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
 from kenobot.api.metrics import metrics_text
 from kenobot.api.moments import Day
@@ -24,6 +23,7 @@ from kenobot.core.health import State
 from kenobot.core.percentiles import distribution
 from kenobot.core.status_report import CauseRow, StatusReport
 from kenobot.language.calendar import local_day
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import dead_letters, message_status, model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.limits import Limit
 from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.webhook import chat_of
@@ -19,6 +18,7 @@ from kenobot.core.health import State
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
 from kenobot.storage.api_keys import ApiKey

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from functools import partial
 
-from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.api.scopes import DEFAULT_SCOPES
 from kenobot.api.services import ApiServices, Caller
 from kenobot.app import embedder_choice
@@ -18,6 +17,7 @@ from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster
+from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.errors import KenobotError, Unavailable
 from kenobot.ports.signals import NoSignals
 from kenobot.storage.api_keys import ApiKey

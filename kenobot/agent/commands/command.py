@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.loop import ChatActivity
 from kenobot.cognitive.control.find import index_search
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -19,6 +18,7 @@ from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.skills.library import SkillLibrary

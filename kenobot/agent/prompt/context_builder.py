@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
 from kenobot.agent.safety.trifecta import Exposure, ShownTexts
+from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.identity.preference_notes import added_preferences

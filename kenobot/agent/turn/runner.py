@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import Command, CommandCall, button_rows
 from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
-from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media, message_pictures
@@ -63,6 +62,7 @@ from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.language.provenance import Provenance, SpeechContext
+from kenobot.ledger.models import ReplyModel
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError

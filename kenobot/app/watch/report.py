@@ -7,12 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot import __version__
-from kenobot.agent.background.sleep import next_sleep_time
-from kenobot.agent.ledger.limits import Limit, amount_text, find_used_up
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
 from kenobot.app.wiring import sleep_policy
+from kenobot.cognitive.background.sleep import next_sleep_time
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core.frames import Status
@@ -28,6 +27,7 @@ from kenobot.core.status_report import (
     StatusReport,
 )
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit, amount_text, find_used_up
 from kenobot.ports.channel import ReportsLiveness, heard_at
 from kenobot.storage import mail_counts, queue_ages, turn_stats
 from kenobot.storage.connection import Connection

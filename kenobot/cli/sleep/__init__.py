@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kenobot.agent.background.sleep import next_sleep_time
 from kenobot.app.wiring import sleep_policy
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -12,6 +11,7 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cli.sleep import run_night
 from kenobot.cli.sleep.report_text import as_markdown
+from kenobot.cognitive.background.sleep import next_sleep_time
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.consolidate import entities, profile, synthesize

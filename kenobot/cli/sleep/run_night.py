@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from kenobot.agent.background.extraction import build_extraction_worker
-from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.background.sleep import SleepContext
-from kenobot.agent.model_router import ModelRouter
 from kenobot.app import background, plugin_instances, wiring
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
+from kenobot.cognitive.background.extraction import build_extraction_worker
+from kenobot.cognitive.background.per_chat_worker import WorkerContext
+from kenobot.cognitive.background.sleep import SleepContext
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
@@ -30,6 +29,7 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
+from kenobot.ledger.model_router import ModelRouter
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

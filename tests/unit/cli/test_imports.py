@@ -26,9 +26,9 @@ _BEHIND_THE_TURNS = (
     "kenobot.agent.commands.memory",
     "kenobot.agent.commands.owner",
     "kenobot.cognitive.mirror.cleanup",
-    "kenobot.agent.background.compaction",
-    "kenobot.agent.background.extraction",
-    "kenobot.agent.background.sleep",
+    "kenobot.cognitive.background.compaction",
+    "kenobot.cognitive.background.extraction",
+    "kenobot.cognitive.background.sleep",
     "kenobot.agent.turn.memory_report",
     "kenobot.language.facts.heuristic",
 )

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
-from kenobot.agent.ledger.limits import Limit
-from kenobot.agent.model_router import PROBE, ModelRouter
 from kenobot.core.retry import CircuitBreaker
+from kenobot.ledger.ledger import CallOrigin, Ledger, ModelCall
+from kenobot.ledger.limits import Limit
+from kenobot.ledger.model_router import PROBE, ModelRouter
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
 from kenobot.ports.provider import Reply, Request, calls_tools, is_rule_based, sees_pictures
 from kenobot.storage import model_calls

@@ -9,7 +9,7 @@ from kenobot.gateway.access import Roster
 from kenobot.providers.offline import OfflineProvider
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
-from tests.unit.agent.background.extraction_talk import Minds, facts, live, lyon, read, tick
+from tests.unit.cognitive.background.extraction_talk import Minds, facts, live, lyon, read, tick
 
 # ── what is found ────────────────────────────────────────────────────────────────────────────────────────────────
 

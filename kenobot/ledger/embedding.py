@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from kenobot.agent.ledger.ledger import CallOrigin, Ledger
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ledger.ledger import CallOrigin, Ledger
 from kenobot.ports.provider import Usage
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection

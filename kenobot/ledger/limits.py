@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.core.settings.schema import BudgetSettings, PurposeBudget
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

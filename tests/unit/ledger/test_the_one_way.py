@@ -7,8 +7,8 @@ from pathlib import Path
 import kenobot
 
 ROOT = Path(kenobot.__file__).parent
-OPENS = {"agent/model_router.py"}  # the only module that opens a provider's stream
-ASKS = {"agent/ledger/models.py"}  # the only one that asks a router
+OPENS = {"ledger/model_router.py"}  # the only module that opens a provider's stream
+ASKS = {"ledger/models.py"}  # the only one that asks a router
 APART = ("testing/", "providers/", "tools/")  # the contract for authors; what has HTTP clients
 
 
@@ -51,7 +51,7 @@ def test_one_module_asks_a_router() -> None:
 def test_what_listens_is_behind_the_ledger() -> None:
     """One module asks a transcriber, and one holds that."""
     asking = {name for name, text in modules() if attributes(text, "transcribe")}
-    assert asking == {"agent/ledger/transcription.py", "agent/media/intake.py"}
+    assert asking == {"ledger/transcription.py", "agent/media/intake.py"}
     assert {name for name, text in modules() if "LedgerTranscriber(" in text} == {"app/wiring.py"}
 
 

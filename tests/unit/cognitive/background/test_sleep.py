@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.background.sleep import SleepContext, SleepWorker, next_sleep_time
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.app.wiring import sleep_policy
+from kenobot.cognitive.background.extraction import ExtractionWorker
+from kenobot.cognitive.background.sleep import SleepContext, SleepWorker, next_sleep_time
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
@@ -27,6 +25,8 @@ from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.core.worker import Scheduler
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
 from kenobot.ports.provider import Provider, Reply, Usage
 from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope

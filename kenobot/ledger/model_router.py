@@ -1,6 +1,6 @@
 """Route requests to providers, each within a deadline and behind a circuit breaker.
 
-Only the ledger (`kenobot.agent.ledger.models`) asks: every call is reserved before it is made.
+Only the ledger (`kenobot.ledger.models`) asks: every call is reserved before it is made.
 """
 
 import asyncio

@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.ledger.limits import Limit
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -19,6 +15,10 @@ from kenobot.cognitive.remember.extract import known_memories
 from kenobot.core.bus import Bus
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import BackgroundTask, Scheduler
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.limits import Limit
+from kenobot.ledger.model_router import ModelRouter
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id

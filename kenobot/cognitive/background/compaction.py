@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
-from kenobot.agent.history import HistoryWindow
-from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
-from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
+from kenobot.cognitive.compact.history import HistoryWindow
 from kenobot.cognitive.compact.self_check import Gap
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -37,6 +35,8 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.calendar import local_day
 from kenobot.language.provenance import AttributedText
 from kenobot.language.words import detect_language
+from kenobot.ledger.ledger import NO_CALL, ModelCall
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, RemoteError
 from kenobot.ports.identity import Trust, chat_scope, import_kind, least_trusted
 from kenobot.ports.memory import Candidate

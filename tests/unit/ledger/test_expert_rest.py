@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.experts.rest import ExpertRest
+from kenobot.ledger.expert_rest import ExpertRest
 from kenobot.storage.database import Database
 from kenobot.testing.clock import ManualClock
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from kenobot.agent.ledger.embedding import LedgerMeter
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.ledger.limits import Limit
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ledger.embedding import LedgerMeter
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.limits import Limit
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import OverBudget, Unavailable
 from kenobot.ports.plugin import PluginContext

@@ -6,8 +6,8 @@ from importlib import resources
 
 import pytest
 
-from kenobot.agent.ledger.limits import amount_text
-from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
+from kenobot.ledger.limits import amount_text
+from kenobot.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.ports.provider import Usage
 
 
@@ -55,7 +55,7 @@ def test_the_owners_price_comes_first() -> None:
 
 def test_every_list_names_its_source_and_date() -> None:
     """A price without its page and day cannot be checked."""
-    tables = tomllib.loads(resources.files("kenobot.agent.ledger").joinpath("prices.toml").read_text("utf-8"))
+    tables = tomllib.loads(resources.files("kenobot.ledger").joinpath("prices.toml").read_text("utf-8"))
     del tables["free"]
     for name, table in tables.items():
         assert table["source"].startswith("https://"), name

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
+from kenobot.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.ports.errors import AnswerLost, OverBudget, RemoteError
 from kenobot.ports.provider import Usage
 from kenobot.ports.transcriber import Recording, Transcriber, Transcript

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.retry import MAX_RETRY_AFTER, CircuitBreaker
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Reply, Request, ToolCall
 from kenobot.testing.clock import EagerClock, ManualClock

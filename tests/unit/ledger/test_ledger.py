@@ -6,13 +6,13 @@ from datetime import UTC
 
 import pytest
 
-from kenobot.agent.ledger.ledger import CallOrigin, Ledger, ModelCall
-from kenobot.agent.ledger.limits import Limit, Period, Unit
-from kenobot.agent.ledger.models import BudgetedModel, ReplyModel, TurnCalls
-from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.core.bus import Bus
 from kenobot.core.retry import CircuitBreaker
+from kenobot.ledger.ledger import CallOrigin, Ledger, ModelCall
+from kenobot.ledger.limits import Limit, Period, Unit
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
+from kenobot.ledger.models import BudgetedModel, ReplyModel, TurnCalls
+from kenobot.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.ports.errors import AnswerLost, OverBudget, RateLimited, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Provider, Reply, Request, Usage
 from kenobot.ports.signals import BUDGET_NEAR, Envelope

@@ -9,7 +9,7 @@ from kenobot.ports.provider import Reply, Usage
 from kenobot.ports.signals import EXTRACTION_DEFERRED, EXTRACTION_FINISHED, Envelope
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
-from tests.unit.agent.background.extraction_talk import NEUTRAL, Minds, live, lyon, read, tick
+from tests.unit.cognitive.background.extraction_talk import NEUTRAL, Minds, live, lyon, read, tick
 
 _EXTRACTED = "SELECT day, sum(input_tokens + output_tokens) FROM model_day WHERE purpose = 'extraction' GROUP BY day"
 

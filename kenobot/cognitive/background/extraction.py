@@ -10,11 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from kenobot.agent.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
-from kenobot.agent.experts.rest import ExpertRest
-from kenobot.agent.ledger.ledger import NO_CALL, ModelCall
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter
+from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
@@ -32,11 +28,16 @@ from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
+from kenobot.core.token_estimate import request_tokens
 from kenobot.language.calendar import local_day
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
 from kenobot.language.provenance import without_quotes
+from kenobot.ledger.expert_rest import ExpertRest
+from kenobot.ledger.ledger import NO_CALL, ModelCall
+from kenobot.ledger.model_router import ModelRouter
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
@@ -207,7 +208,7 @@ class ExtractionWorker(PerChatWorker):
         if self._model is None or not await self._rest.is_over():
             return await self._extract_by_rules(session, batch)
         model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
-        if prompt.request_tokens(request) > model.daily_tokens:
+        if request_tokens(request) > model.daily_tokens:
             raise ExtractionFailed("The turns are longer than what may be read in a day.")
         try:
             answer = await model.ask(request, session=session)

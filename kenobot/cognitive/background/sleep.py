@@ -14,16 +14,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.ledger.ledger import NO_CALL, Ledger, ModelCall
-from kenobot.agent.ledger.limits import Limit
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter
+from kenobot.cognitive.background.extraction import ExtractionWorker
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
-from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle, is_due
 from kenobot.cognitive.sleep.night import NIGHT
@@ -37,8 +32,13 @@ from kenobot.core.bus import Bus
 from kenobot.core.pacing import Rank, ranked
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
+from kenobot.core.token_estimate import request_tokens
 from kenobot.core.worker import BackgroundTask, Scheduler, TaskSet
 from kenobot.language.calendar import local_day
+from kenobot.ledger.ledger import NO_CALL, Ledger, ModelCall
+from kenobot.ledger.limits import Limit
+from kenobot.ledger.model_router import ModelRouter
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
     AccountRefused,

@@ -13,12 +13,11 @@ from datetime import UTC, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.limits import Limit, amount_text
-from kenobot.agent.ledger.prices import PriceList
-from kenobot.cognitive.remember.extract.prompt import request_tokens
 from kenobot.core.bus import Bus
-from kenobot.core.token_estimate import estimate_tokens
+from kenobot.core.token_estimate import estimate_tokens, request_tokens
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit, amount_text
+from kenobot.ledger.prices import PriceList
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import OverBudget, StoreError
 from kenobot.ports.provider import NamesModel, Provider, Reply, Request, Usage, is_rule_based
