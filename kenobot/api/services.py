@@ -9,11 +9,8 @@ from zoneinfo import ZoneInfo
 from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.webhook import chat_of
+from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, EmbeddingWorker, Scopes, SideIndex
 from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.core.health import State
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access

@@ -32,6 +32,7 @@ from kenobot.app.wiring import (
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.memory import Memory
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
@@ -237,7 +238,7 @@ class App:
             rng=rng,
             commands=CommandRegistry(
                 CommandContext(
-                    *(zone, home.memory, self.access, index, language),
+                    *(zone, home.memory, self.access, Memory(index), language),
                     budgets=self.ledger.limits,
                     skills=self.skills,
                     bot_name=settings.bot.name,

@@ -11,8 +11,8 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.commands.tasks import find_tasks
+from kenobot.cognitive.memory import Memory
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.store import records
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
 from kenobot.core.model_purposes import purpose_words
@@ -58,7 +58,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if answered:
         lines.append(texts.STATUS_ANSWERED(language, age=time_ago_text(answered, call.at, language)))
         lines += _last_times(connection, call)
-    forms = counted_forms(records.live_counts_by_form(connection, call.principal.read_scopes), language)
+    forms = counted_forms(Memory.count_by_form(connection, call.principal.read_scopes), language)
     lines.append(texts.STATUS_MEMORY(language, forms=forms) if forms else texts.MEMORY_NONE(language))
     if owner:
         lines.append(_last_night(connection, call, language))

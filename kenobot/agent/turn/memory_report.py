@@ -35,7 +35,7 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Record
@@ -43,6 +43,7 @@ from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact

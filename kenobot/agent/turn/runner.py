@@ -61,6 +61,7 @@ from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, 
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.language.confidences import confided_tags
 from kenobot.language.provenance import Provenance, SpeechContext
 from kenobot.ledger.models import ReplyModel
 from kenobot.ports.channel import Channel, capabilities_of
@@ -542,7 +543,7 @@ class TurnRunner:
         )
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = list(dict.fromkeys(effects.candidates))
-        if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
+        if unique and (tags := confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._open_question(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]

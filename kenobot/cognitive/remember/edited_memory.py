@@ -16,12 +16,13 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact

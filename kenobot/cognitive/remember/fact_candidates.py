@@ -7,7 +7,7 @@ admitted costs that candidate, not the transaction.
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import TypeVar
@@ -20,13 +20,13 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import local_day
-from kenobot.language.confidences import is_confided
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
 from kenobot.language.words import stems, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
-from kenobot.ports.memory import CONFIDED, Candidate, Decision, RelationVerdict
+from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import PayloadValue
 from kenobot.storage.connection import Connection, savepoint
@@ -98,11 +98,6 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
         action=f"store_{fact.kind}" if fact.kind else "",
         by_rules=fact.by_rules,
     )
-
-
-def confided_tags(said: Iterable[str], tags: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the tags of what messages tell: with that of a confidence where one of them is told in confidence."""
-    return tuple(dict.fromkeys((*tags, CONFIDED))) if any(map(is_confided, said)) else tags
 
 
 def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> AdmitContext:
