@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.webhook import chat_of
-from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, EmbeddingWorker, Scopes, SideIndex
-from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, EmbeddingWorker, Scopes, SideIndex, SleepPolicy
 from kenobot.core.health import State
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access

@@ -32,12 +32,9 @@ from kenobot.app.wiring import (
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
-from kenobot.cognitive.memory import Memory
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
 from kenobot.cognitive.store.change import ChangeContext
@@ -179,7 +176,7 @@ class App:
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
             from kenobot.app.background import Background
-            from kenobot.cognitive.background.per_chat_worker import WorkerContext
+            from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
                 *(self.database, self.bus, self.clock, self.zone),

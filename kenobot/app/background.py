@@ -20,11 +20,9 @@ from kenobot.agent.commands import (  # noqa: F401 - here, so that no first comm
 from kenobot.agent.safety import way_out  # noqa: F401 - same, and no first turn with others' words
 from kenobot.app.wiring import prompt_limits, sleep_policy
 from kenobot.cognitive.background.compaction import CompactionWorker
-from kenobot.cognitive.background.extraction import build_extraction_worker
-from kenobot.cognitive.background.per_chat_worker import WorkerContext
-from kenobot.cognitive.background.sleep import SleepContext, SleepWorker
+from kenobot.cognitive.background.sleep import SleepWorker
+from kenobot.cognitive.memory import Indexer, SleepContext, WorkerContext, build_extraction_worker
 from kenobot.cognitive.mirror.cleanup import MissingFilesWorker, PurgeFinisher
-from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import night
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings

@@ -9,8 +9,8 @@ from kenobot.agent.media.intake import MediaIntake, MediaLimits
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
-from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
+from kenobot.cognitive.memory import DEFAULT, Policy, SleepPolicy
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker, RetryPolicy

@@ -13,8 +13,7 @@ from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster
 from kenobot.ledger.embedding import LedgerMeter

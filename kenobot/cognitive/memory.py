@@ -22,6 +22,9 @@ from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
+    from kenobot.cognitive.background.extraction import build_extraction_worker
+    from kenobot.cognitive.background.per_chat_worker import WorkerContext
+    from kenobot.cognitive.background.sleep import SleepContext
     from kenobot.cognitive.control.find import AmbiguousReference, Matches
     from kenobot.cognitive.control.forget import ForgetResult, PurgePlan
     from kenobot.cognitive.control.history import HistoryStep, ReplyExplanation
@@ -29,11 +32,20 @@ if TYPE_CHECKING:
     from kenobot.cognitive.control.unextracted import UnextractedTurn
     from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
+    from kenobot.cognitive.nights import Nights
+    from kenobot.cognitive.policy import Policy
+    from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
     from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
-    from kenobot.cognitive.recall.index.index import SideIndex
+    from kenobot.cognitive.recall.index.index import Indexer, SideIndex
     from kenobot.cognitive.recall.prompt.usage import UsedMemory
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport, Section
+    from kenobot.cognitive.remember.admit_context import sanitize
     from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.sleep.apply_change import NightUndo
+    from kenobot.cognitive.sleep.cycle import NightProgress
+    from kenobot.cognitive.sleep.plan.passes import Pass
+    from kenobot.cognitive.sleep.report import ChangeReport, NightReport, PassReport
+    from kenobot.cognitive.sleep.run_rows import SleepRun
     from kenobot.cognitive.store.links import Link
     from kenobot.storage.conversation import MessageRow
     from kenobot.storage.erasure import ErasureResult
@@ -41,18 +53,29 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_SCOPES",
     "DEFAULT",
+    "PHASES",
     "AbsenceExplanation",
     "AdmitContext",
     "AmbiguousReference",
+    "ChangeReport",
     "EmbeddingWorker",
     "ForgetResult",
     "FoundItem",
     "HistoryStep",
+    "Indexer",
     "Matches",
     "Memory",
     "MemoryFiles",
     "MemoryPack",
     "MemoryQuery",
+    "NightProgress",
+    "NightReport",
+    "NightUndo",
+    "Nights",
+    "Pass",
+    "PassReport",
+    "Phase",
+    "Policy",
     "PurgePlan",
     "RecalledMemory",
     "Record",
@@ -61,34 +84,57 @@ __all__ = [
     "SearchReport",
     "Section",
     "SideIndex",
+    "SleepContext",
+    "SleepPolicy",
+    "SleepRun",
     "UndoError",
     "UndoResult",
     "UnextractedTurn",
     "UsedMemory",
+    "WorkerContext",
+    "build_extraction_worker",
+    "sanitize",
     "scope_names",
 ]
 
 _MODULES = {
     "AbsenceExplanation": "control.why_not",
     "AmbiguousReference": "control.find",
+    "ChangeReport": "sleep.report",
     "EmbeddingWorker": "recall.embedding_worker",
     "ForgetResult": "control.forget",
     "FoundItem": "control.why_not",
     "HistoryStep": "control.history",
+    "Indexer": "recall.index.index",
     "Matches": "control.find",
     "MemoryFiles": "mirror.memory_files",
     "MemoryPack": "recall.results.memory",
     "MemoryQuery": "recall.results.memory",
+    "NightProgress": "sleep.cycle",
+    "NightReport": "sleep.report",
+    "NightUndo": "sleep.apply_change",
+    "Nights": "nights",
+    "PHASES": "policy.sleep",
+    "Pass": "sleep.plan.passes",
+    "PassReport": "sleep.report",
+    "Phase": "policy.sleep",
+    "Policy": "policy",
     "PurgePlan": "control.forget",
     "RecalledMemory": "recall.results.memory",
     "ReplyExplanation": "control.history",
     "SearchReport": "recall.results.memory",
     "Section": "recall.results.memory",
     "SideIndex": "recall.index.index",
+    "SleepContext": "background.sleep",
+    "SleepPolicy": "policy.sleep",
+    "SleepRun": "sleep.run_rows",
     "UndoError": "control.undo",
     "UndoResult": "control.undo",
     "UnextractedTurn": "control.unextracted",
     "UsedMemory": "recall.prompt.usage",
+    "WorkerContext": "background.per_chat_worker",
+    "build_extraction_worker": "background.extraction",
+    "sanitize": "remember.admit_context",
 }
 """The module of each name that is imported at its first use."""
 

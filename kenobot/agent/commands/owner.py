@@ -16,7 +16,7 @@ from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
 from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.identity.identity_files import FOLDER
-from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.memory import DEFAULT
 from kenobot.cognitive.sleep import proposals
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_store

@@ -11,8 +11,7 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.commands.tasks import find_tasks
-from kenobot.cognitive.memory import Memory
-from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
 from kenobot.core.model_purposes import purpose_words
@@ -101,17 +100,17 @@ def _last_times(connection: Connection, call: CommandCall) -> list[str]:
 
 def sleep(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """`/sleep`: when memory was tidied last, and what came of it; `/sleep now`: have it tidied."""
-    if run_rows.last_run(connection, "running") is not None:
+    if Nights.unfinished(connection) is not None:
         return texts.SLEEP_RUNNING(call.language)
     if call.arguments.strip().lower() in _NOW:
-        run_rows.ask_for_night(connection)
+        Nights.ask_for(connection)
         return texts.SLEEP_BEGUN(call.language)
     now = Choice(texts.BUTTON_SLEEP(call.language), "sleep", "now")
     return CommandAnswer(_last_night(connection, call, call.language), ((now,),))
 
 
 def _last_night(connection: Connection, call: CommandCall, language: Language) -> str:
-    night = run_rows.last_run(connection)
+    night = Nights.last_finished(connection)
     if night is None or night.finished is None:
         return texts.SLEEP_NEVER(language)
     age = time_ago_text(night.finished.isoformat(), call.at, language)

@@ -25,20 +25,11 @@ from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, lo
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.identity.preference_notes import added_preferences
-from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.memory import MemoryPack, MemoryQuery, Section, SideIndex
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
-from kenobot.cognitive.recall.results.memory import (
-    NO_HINTS,
-    NO_MEMORY,
-    LoadMode,
-    MemoryEntry,
-    MemoryPack,
-    MemoryQuery,
-    SearchHints,
-    Section,
-)
+from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, LoadMode, MemoryEntry, SearchHints
 from kenobot.cognitive.store import events, records
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.calendar import describe_age

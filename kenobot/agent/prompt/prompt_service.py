@@ -7,9 +7,8 @@ from functools import partial
 from typing import TypeVar
 
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
-from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryPack, MemoryQuery, SearchHints, SearchReport
+from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles, MemoryPack, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.memory import NO_HINTS, SearchHints
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
 from kenobot.language.recall_need import recall_need

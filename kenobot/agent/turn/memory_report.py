@@ -17,19 +17,20 @@ from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, 
 from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.results.memory import (
-    ConfidenceLevel,
+from kenobot.cognitive.memory import (
+    DEFAULT,
+    EmbeddingWorker,
+    MemoryFiles,
     MemoryPack,
     MemoryQuery,
     RecalledMemory,
+    Record,
     SearchReport,
+    SideIndex,
 )
+from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.extract import buffer, known_memories
@@ -38,7 +39,6 @@ from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.cognitive.store import events, records, term_index
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language

@@ -42,12 +42,10 @@ from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.memory import AdmitContext, EmbeddingWorker, MemoryFiles
 from kenobot.cognitive.procedural import outcome
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember import fact_candidates
-from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
 from kenobot.core import texts
 from kenobot.core.bus import Bus

@@ -12,10 +12,8 @@ from kenobot.app import embedder_choice
 from kenobot.app.wiring import build_ledger
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
+from kenobot.cognitive.memory import DEFAULT, EmbeddingWorker, SideIndex
 from kenobot.cognitive.recall.index import vector_rows
-from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors.texts import EmbeddedText, passage_text, text_hash
 from kenobot.cognitive.store import records as store
 from kenobot.core import plugins
