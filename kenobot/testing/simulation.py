@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
-from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings

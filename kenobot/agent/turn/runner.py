@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import Command, CommandCall, button_rows
 from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
 from kenobot.agent.media.calendars import find_calendar
@@ -40,9 +39,10 @@ from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing,
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
+from kenobot.cognitive.memory import AdmitContext
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember import fact_candidates
 from kenobot.cognitive.store import proposals
 from kenobot.core import texts
 from kenobot.core.containment import contain
@@ -51,6 +51,7 @@ from kenobot.core.log import current_trace
 from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
+from kenobot.language.confidences import confided_tags
 from kenobot.language.provenance import Provenance, SpeechContext
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
@@ -485,7 +486,7 @@ class TurnRunner:
         )
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = list(dict.fromkeys(effects.candidates))
-        if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
+        if unique and (tags := confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._open_question(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
