@@ -19,7 +19,7 @@ $(VENV)/.ready: pyproject.toml Makefile
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel,web,mcp]' 2>$(VENV)/pip.log || \
 	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,documents,calendar,http,discord,slack,otel,web,mcp]' && \
 	echo "No embedded model could be installed here (see $(VENV)/pip.log): memories are found by words alone."; }
-	@$(BIN)/python -m compileall -q kenobot channels cognitive postprocessors
+	@$(BIN)/python -m compileall -q kenobot
 	@touch $@
 
 chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed

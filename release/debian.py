@@ -32,7 +32,7 @@ PERSON = "ana"
 _HOME = f"home/{PERSON}"
 _BOOT_SECONDS, _COMMAND_SECONDS = 120, 900
 _TREE = (*(ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE")),)
-_ROOMS = ("kenobot", "channels", "cognitive", "config", "postprocessors")
+_ROOMS = ("kenobot",)
 _NETWORK = (
     "PIP_CERT",
     "SSL_CERT_FILE",

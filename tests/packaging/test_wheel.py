@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("channels", "postprocessors", "cognitive", "config")
-OURS = ("kenobot", *ROOMS, "tests", "bench", "docs", "docker")
+LINKS = ("channels", "postprocessors", "cognitive", "config")
+OURS = ("kenobot", *LINKS, "tests", "bench", "docs", "docker")
 DATA = (
     "agenda/*.toml",
-    "cognitive/text/when/*.toml",
     "storage/migrations/*.sql",
     "config/kenobot.toml",
     "config/identity/*",
@@ -46,15 +45,14 @@ DATA = (
     "cognitive/recall/scoring/*.txt",
     "cognitive/recall/search/*.json",
     "cognitive/recall/vectors/*.json",
-    "cognitive/remember/*.toml",
-    "cognitive/remember/extract/*.bin",
-    "cognitive/remember/extract/*.json",
-    "cognitive/remember/extract/*.toml",
     "cognitive/remember/extract/*.txt",
     "cognitive/sleep/*/*.toml",
-    "cognitive/text/*.toml",
     "core/*.toml",
     "core/*.txt",
+    "language/*.toml",
+    "language/*/*.bin",
+    "language/*/*.json",
+    "language/*/*.toml",
     "providers/*.toml",
     "providers/offline/*.toml",
     "providers/embedders/axes.npz",
@@ -105,13 +103,10 @@ def _isolation() -> list[str]:
 
 
 def expected(tree: Path) -> set[str]:
-    """What the wheel should hold of the package, by path in it; the linked rooms are looked into where they stand."""
-    found = set()
-    for folder, name in [(tree / "kenobot", "kenobot"), *((tree / room, f"kenobot/{room}") for room in ROOMS)]:
-        found |= {f"{name}/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.py")}
+    """List the files that the wheel should hold, by path in it: every module and the data."""
     package = tree / "kenobot"
-    found |= {f"kenobot/{path.relative_to(package).as_posix()}" for glob in DATA for path in package.glob(glob)}
-    return found
+    found = [*package.rglob("*.py"), *(path for glob in DATA for path in package.glob(glob))]
+    return {path.relative_to(tree).as_posix() for path in found}
 
 
 def test_the_wheel_holds_the_tree(built: Built) -> None:
@@ -137,9 +132,14 @@ def test_the_wheel_brings_the_command_and_the_plugins(built: Built) -> None:
     assert "kenobot = kenobot.cli:main" in text
 
 
-def test_the_sdist_holds_the_rooms_once(built: Built) -> None:
-    """What an installer unpacks has every module where the package expects it."""
+def test_the_sdist_holds_each_module_once(built: Built) -> None:
+    """The links at the top of the tree, which are for the eye, add no second copy."""
     with tarfile.open(built.sdist) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
     assert set(names) >= expected(built.tree)
-    assert not [name for name in names if name.startswith("bench/")]
+    assert not [name for name in names if name.startswith(("bench/", *(f"{link}/" for link in LINKS)))]
+
+
+def test_the_links_at_the_top_lead_into_the_package() -> None:
+    """The owner's card names these folders; the modules are in the package."""
+    assert {name: (ROOT / name).readlink().as_posix() for name in LINKS} == {name: f"kenobot/{name}" for name in LINKS}

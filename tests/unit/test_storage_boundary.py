@@ -16,8 +16,8 @@ _SQL = re.compile(r"\b(?:SELECT|INSERT (?:OR \w+ )?INTO|DELETE FROM|UPDATE \w+ S
 
 def _statements() -> Iterator[tuple[str, str]]:
     """Each string of SQL in memory's modules, with its module."""
-    for path in sorted(_MEMORY.resolve().rglob("*.py")):
-        module = path.relative_to(_MEMORY.resolve()).as_posix()
+    for path in sorted(_MEMORY.rglob("*.py")):
+        module = path.relative_to(_MEMORY).as_posix()
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SQL.search(node.value):
                 yield module, node.value

@@ -1,7 +1,6 @@
 """No call of a model goes past the ledger: outside of it, nothing opens a provider's stream or asks its router."""
 
 import ast
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +13,11 @@ APART = ("testing/", "providers/", "tools/")  # the contract for authors; what h
 
 
 def modules() -> Iterator[tuple[str, str]]:
-    """The text of every module of the package, linked folders included, by its path."""
-    for folder, _, files in os.walk(ROOT, followlinks=True):
-        for file in files:
-            path = Path(folder, file)
-            name = path.relative_to(ROOT).as_posix()
-            if path.suffix == ".py" and not name.startswith(APART):
-                yield name, path.read_text("utf-8")
+    """Read the text of every module of the package, by its path."""
+    for path in ROOT.rglob("*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(APART):
+            yield name, path.read_text("utf-8")
 
 
 def attributes(text: str, *names: str) -> list[str]:
@@ -32,7 +29,7 @@ def attributes(text: str, *names: str) -> list[str]:
 
 
 def test_the_walk_sees_the_whole_package() -> None:
-    """Linked folders too."""
+    """Memory, turns and commands too."""
     found = {name for name, _ in modules()}
     assert {"cognitive/sleep/cycle.py", "agent/turn/runner.py", "cli/models.py", *OPENS, *ASKS} <= found
 

@@ -1,0 +1,109 @@
+"""The self-check after a compaction: what the turns said that neither the summary nor any memory holds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.compact import rule_summary
+from kenobot.cognitive.compact import sentences as said
+from kenobot.cognitive.compact.corrections import outdated_keys
+from kenobot.cognitive.compact.digest import Digest, SummaryLine
+from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
+from kenobot.cognitive.policy.remember import CompactPolicy
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.core import pacing
+from kenobot.core.redaction import Redactor
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.facts import heuristic
+from kenobot.language.fingerprint import key_of
+from kenobot.ports.identity import Trust, chat_scope
+from kenobot.storage.connection import Connection
+
+MemoryLookup = Callable[[ConversationTurn, str], Sequence[Record]]
+"""The live memories, of where a turn's words go, that a sentence of it may be kept in."""
+
+_LONGEST = 120  # characters of a sentence in the list
+_BLOT = Redactor()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An item that is kept nowhere, and its turn."""
+
+    kind: GapKind
+    text: str
+    trust: Trust
+    turn: int | None
+
+
+def memory_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> MemoryLookup:
+    """Finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
+
+    def look(turn: ConversationTurn, sentence: str) -> Sequence[Record]:
+        reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
+        found = records.by_ids(connection, list(near(connection, sentence, reach, policy.max_memories_compared)), reach)
+        return [record for record in found.values() if record.status == "active" and record.form != "summary"]
+
+    return look
+
+
+def find_gaps(
+    turns: Sequence[ConversationTurn], digest: Digest, remembered: MemoryLookup, zone: ZoneInfo, policy: CompactPolicy
+) -> list[Gap]:
+    """Return what `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
+    found: dict[tuple[GapKind, str], Gap] = {}
+    lines = [line.text for line in digest.lines]
+    outdated = outdated_keys((), turns, zone)
+    for turn in turns:
+        day = turn.at.astimezone(zone).date()
+        summed = TextCoverage(lines, day, policy.covered_from)
+        for text, trust in rule_summary.split_by_trust(turn):
+            for sentence in said.sentences(text):
+                pacing.step()
+                lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
+                if not lost or key_of(sentence) in outdated:
+                    continue
+                memories = remembered(turn, sentence)
+                texts = [" ".join([r.text, r.subject, *r.attribute_map.values(), r.tags]) for r in memories]
+                held = TextCoverage(texts, day, policy.covered_from)
+                for kind, item in lost:
+                    if (kind, item) not in held:
+                        found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox_id))
+    return list(found.values())
+
+
+def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolicy) -> tuple[Digest, int]:
+    """Add gaps to a summary's missing items, the newest within `room` tokens; returns also how many do not fit."""
+    lines = [line.text.casefold() for line in digest.lines]
+    items = [item for item in digest.missing if not any(item.text.casefold() in line for line in lines)]
+    known = {item.text.casefold() for item in items}
+    fresh = [SummaryLine(gap.text, gap.trust) for gap in found if gap.text.casefold() not in known]
+    items = [*items, *fresh][-policy.max_missing_items :]
+    while items and sum(estimate_tokens(item.text) + 1 for item in items) > room:
+        del items[0]
+    kept = {item.text.casefold() for item in items}
+    return replace(digest, missing=tuple(items)), sum(gap.text.casefold() not in kept for gap in found)
+
+
+def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) -> list[tuple[GapKind, str]]:
+    """Return what must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
+    if said.is_decision(sentence):
+        return [("decision", sentence)]
+    if said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer)):
+        return [("open", sentence)]
+    if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
+        return [("fact", sentence)]
+    parts: dict[GapKind, Sequence[str]] = {
+        "date": said.dates(sentence),
+        "number": said.numbers(sentence),
+        "name": said.names(sentence),
+    }
+    return [(kind, part) for kind, found in parts.items() for part in found]
+
+
+def _short(text: str) -> str:
+    line = " ".join(_BLOT(text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"

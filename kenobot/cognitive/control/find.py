@@ -1,0 +1,164 @@
+"""Find the memories that a person means, by words, number or key. For what must not guess: forgetting, correcting."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.control import ControlPolicy
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit, search_records
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.core import lazy
+from kenobot.language.fingerprint import key_of, normalise
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import fold, stems, words
+from kenobot.ports.errors import KenobotError
+from kenobot.storage.connection import Connection
+
+_NEAR = 50
+_FRESH = 300  # newest records that an index may not know yet
+_NUMBER = lazy.regex(r"#?([0-9]{1,15})")
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedMemory:
+    """A record that may be meant, and how much of what was said it says: 0 to 1. exact: it is the very words."""
+
+    record: Record
+    overlap: float
+    exact: bool = False
+
+
+def find_memories(
+    connection: Connection,
+    text: str,
+    reach: Scopes,
+    *,
+    search: NearSearch | None = None,
+    policy: ControlPolicy = DEFAULT.control,
+) -> list[MatchedMemory]:
+    """Find the live records within `reach` that `text` may mean, the likeliest first.
+
+    Words count by their stems, function words do not. Without an index the newest `policy.sought` are compared.
+    """
+    wanted = _words(text)
+    said = normalise(text)
+    numbers = list(search(connection, text, reach, _NEAR)) if search else []
+    numbers += _compared(
+        connection, wanted, reach, _FRESH if search else policy.max_records_compared, policy.match_from_share
+    )
+    numbers += records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
+    found = []
+    for record in records.by_ids(connection, list(dict.fromkeys(numbers)), reach).values():
+        if record.status != "active" or record.form == "summary":  # what it tells, the memories it is made of say
+            continue
+        exact = bool(said) and said == normalise(record.text)
+        share = 1.0 if exact else _share(wanted, record.text)
+        if share >= policy.match_from_share:
+            found.append(MatchedMemory(record, share, exact))
+    found.sort(key=lambda meant: (not meant.exact, -meant.overlap, len(meant.record.text), -meant.record.id))
+    return found[: policy.max_offered]
+
+
+def index_search(index: SideIndex) -> NearSearch:
+    """Search an index as it stands: for use within a transaction, of which it must not learn yet."""
+
+    def near(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
+        none: list[LexicalHit] = []
+        found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
+        return [each.id for each in found[:limit]]
+
+    return near
+
+
+def certain_match(found: Sequence[MatchedMemory]) -> Record | None:
+    """Choose the record that is certainly meant: its very words, or the only one and it says all that was said."""
+    exact = [meant for meant in found if meant.exact]
+    if len(exact) == 1:
+        return exact[0].record
+    return found[0].record if len(found) == 1 and found[0].overlap >= 1 and not exact else None
+
+
+def word_overlap(request: str, text: str) -> float:
+    """Measure how much of what a request says a text says: 0 to 1."""
+    return _share(_words(request), text)
+
+
+def _words(text: str) -> list[tuple[str, ...]]:
+    """Split a request into content words, by their stems; all words when there are none."""
+    every = list(dict.fromkeys(words(text)))
+    return [stems(word) for word in every if word not in STOPWORDS] or [stems(word) for word in every]
+
+
+def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
+    first = {stem[0] for word in wanted for stem in word}  # no stem begins with another letter than its word
+    said = {stem for word in words(text) if word[0] in first for stem in stems(word)}
+    return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
+
+
+def _compared(
+    connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Scopes, newest: int, least: float
+) -> list[int]:
+    """Rank the newest live records by how much of `wanted` they say; letter by letter first, which is cheap."""
+    beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
+    ranked = []
+    for number, text in records.newest_live(connection, reach, newest):
+        folded = fold(text)
+        hits = sum(any(beginning in folded for beginning in word) for word in beginnings)
+        if wanted and hits / len(wanted) >= least:
+            ranked.append((-hits, -number))
+    return [-number for _, number in sorted(ranked)[:_NEAR]]
+
+
+class AmbiguousReference(KenobotError):
+    """Reports that a reference names no record, or more than one; the text says which may be meant."""
+
+
+def parse_number(text: str) -> int | None:
+    """Parse an id, written as 12 or #12; None when it is something else."""
+    match = _NUMBER.fullmatch(text.strip())
+    return int(match[1]) if match else None
+
+
+def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live: bool = False) -> Record:
+    """Find the record within `reach` that `text` names: by number, whole key, or an unambiguous beginning of that.
+
+    live: only what is remembered now can be meant. Nothing is guessed: raises AmbiguousReference.
+    """
+    wanted = text.strip()
+    if not wanted:
+        raise AmbiguousReference("Say which memory: its number, as `kenobot memory list` shows it.")
+    number = parse_number(wanted)
+    if number is not None:
+        record = records.get(connection, number, reach)
+        if record is not None and (record.status == "active" or not live):
+            return record
+        if wanted.startswith("#") or len(wanted) < DEFAULT.control.shortest_prefix:
+            raise AmbiguousReference(_no_match(wanted, record))
+    if len(wanted) < DEFAULT.control.shortest_prefix:
+        raise AmbiguousReference(
+            f"{wanted!r} is too short to name a memory: give its number or {DEFAULT.control.shortest_prefix} letters."
+        )
+    numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
+    by_id = records.by_ids(connection, numbers, reach)
+    candidates = [by_id[number] for number in numbers]
+    exact = [record for record in candidates if record.key == wanted]
+    named = exact or candidates
+    fitting = [record for record in named if record.status == "active"] or ([] if live else named)
+    if not fitting:
+        raise AmbiguousReference(_no_match(wanted, candidates[0] if len(candidates) == 1 else None))
+    if len(fitting) > 1:
+        several = ", ".join(f"#{record.id}" for record in fitting[:_SHOWN])
+        raise AmbiguousReference(f"{wanted!r} is ambiguous: it may be {several}. Give the number.")
+    return fitting[0]
+
+
+def _no_match(wanted: str, record: Record | None) -> str:
+    if record is not None:
+        return f"No match found for {wanted!r} among what is remembered now: #{record.id} is {record.status}."
+    return f"No match found for {wanted!r}: `kenobot memory list` shows what there is."

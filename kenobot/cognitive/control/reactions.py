@@ -1,0 +1,180 @@
+"""Apply a person's reaction to the memories that a reply used: yes, no, or never forget that, in words or an emoji.
+
+What counts as a reaction is a short clause that says nothing else. A bare "no" answers a question, a question asks, and
+a long text is about something else; when in doubt, it is no reaction. What is meant are records whose words the last
+reply used, or that the turn before taught; where several could be meant and the reaction does not say which, only a
+yes applies to them, as a no would hit what is right.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kenobot.cognitive.beliefs.lifecycle import apply_event
+from kenobot.cognitive.beliefs.value import DEFAULT
+from kenobot.cognitive.control.undo import UndoError, undo
+from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
+from kenobot.cognitive.recall.prompt.usage import records_behind_reply
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store import feedback
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.store.feedback import LastExchange
+from kenobot.cognitive.store.records import Record
+from kenobot.core import lazy
+from kenobot.language.lexicon import STOPWORDS, alternatives, load_phrases
+from kenobot.language.words import stems, terms, words
+from kenobot.ports.identity import Principal
+from kenobot.storage.connection import Connection
+
+ReactionKind = Literal["confirmed", "disputed", "pinned"]
+
+_KINDS: tuple[ReactionKind, ...] = ("disputed", "pinned", "confirmed")  # a no before a yes
+
+_CLAUSE = lazy.regex(r"[,.;:!¡\n…—–]+|\s-+\s")
+_FILLER = lazy.regex(rf"(?:(?:{alternatives('filler')})(?:\s+|$))*")
+_NAY = lazy.regex(r"(?:(?:no|nope|nah)(?:\s+|$))+")
+_PHRASES = {
+    kind: lazy.regex(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()
+}
+# Of the emoji that a reply is reacted to with, those that can only mean one thing. Without their variants of colour.
+_LIKED = frozenset("👍 👌 💯 ✅ ❤ 🔥 👏 🏆 🙏 🤝 🫡".split())
+_DISLIKED = frozenset("👎 ❌ 💩 🤮 🤬 😡 🖕 🤡".split())
+_VARIANTS = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
+_BUT = lazy.regex(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|solo que|sin embargo)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """A reaction that was understood.
+
+    `rest_words`: the rest of what was said with it, folded, to tell what is meant.
+    """
+
+    kind: ReactionKind
+    rest_words: str = ""
+
+
+def match_reaction(text: str) -> Reaction | None:
+    """Match a reaction in Spanish or English; None for any other text. Pure."""
+    folded = folded_reply(text)
+    if folded is None or "?" in folded:
+        return None
+    clauses = [clause.strip() for clause in _CLAUSE.split(folded)]
+    clauses = [bare for clause in clauses if (bare := _FILLER.sub("", clause, count=1).strip())]
+    refuses = bool(clauses) and _NAY.fullmatch(clauses[0]) is not None
+    said = clauses[1:] if refuses else clauses
+    reaction = _reaction(said[0], refuses) if said else None
+    return _weighed(reaction, said[0], said[1:], told=":" in folded) if reaction is not None else None
+
+
+def apply_reaction(connection: Connection, session: str, text: str, principal: Principal, at: datetime) -> list[int]:
+    """Apply what `text` says of the memories that the session's last reply used, inside the turn's transaction.
+
+    Returns the records it was applied to. To be called before the turn itself is written. A guest speaks for what is
+    theirs alone.
+    """
+    heard = match_reaction(text) if principal.trust in ("owner", "guest") else None
+    last = feedback.last_exchange(connection, session) if heard is not None else None
+    if heard is None or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
+        return []
+    act = ChangeContext(at, principal.role, f"they said so: {text.strip()[:80]}", session)
+    return _apply(connection, heard, last, principal, act)
+
+
+def apply_emoji(
+    connection: Connection, session: str, emoji: str, inbox: int, principal: Principal, at: datetime, account: str = ""
+) -> list[int]:
+    """Apply an emoji that was put to the reply to an inbox row, inside a transaction; "" for one that was taken away.
+
+    What an earlier one of theirs to the same reply did is undone. account: of the person, in a group. Returns the
+    records that changed. One whose meaning is open, such as a laugh, says nothing.
+    """
+    last = feedback.exchange_of(connection, session, inbox)
+    if principal.trust not in ("owner", "guest") or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
+        return []
+    reach, reason = _reach(principal), f"{account or 'they'} reacted to the reply {inbox}: "
+    changed = []
+    for event in feedback.applied_by(connection, session, reason):
+        occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)
+        with contextlib.suppress(UndoError):  # it is undone already, or something changed since
+            changed += [record.id for record in undo(connection, event, reach, occasion).after]
+    plain = emoji.translate(_VARIANTS)
+    kind: ReactionKind | None = "confirmed" if plain in _LIKED else "disputed" if plain in _DISLIKED else None
+    if kind is not None:
+        act = ChangeContext(at, principal.role, reason + emoji, session)
+        changed += _apply(connection, Reaction(kind), last, principal, act)
+    return changed
+
+
+def _reach(principal: Principal) -> tuple[str, ...]:
+    return principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
+
+
+def _apply(
+    connection: Connection, heard: Reaction, last: LastExchange, principal: Principal, act: ChangeContext
+) -> list[int]:
+    """Apply a reaction to what the reply of an exchange used, and what that taught; returns the records."""
+    session, reach = act.session, _reach(principal)
+    shown = records_behind_reply(connection, session, last.inbox)
+    taught = dict(feedback.recently_learned(connection, session))
+    known = store.by_ids(connection, list(dict.fromkeys([*shown, *taught])), reach)
+    live = [record for record in known.values() if record.status == "active"]
+    meant = _meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last)
+    for record in meant:
+        apply_event(connection, record, heard.kind, act)
+    return [record.id for record in meant]
+
+
+def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
+    """Match one clause; after a no, and with one inside it, it can only be another no."""
+    for reaction in _KINDS:
+        if _PHRASES[reaction].fullmatch(clause) and not (refuses and reaction == "confirmed"):
+            return reaction
+    bare = _NAY.sub("", clause, count=1) if _NAY.match(clause) else ""
+    return "disputed" if bare and _PHRASES["disputed"].fullmatch(bare) else None
+
+
+def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:
+    """Drop a yes with a but, and "never forget this: …", which speaks of what follows."""
+    if reaction == "confirmed" and any(_BUT.match(clause) for clause in rest):
+        return None
+    if reaction == "pinned" and told:
+        return None
+    _, _, reason = said.partition(" porque ") if " porque " in said else said.partition(" because ")
+    return Reaction(reaction, " ".join([reason, *rest]).strip())
+
+
+def _meant(heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange) -> list[Record]:
+    """Choose the records that are meant: whose words were used, and of several those that the reaction names.
+
+    records: with whether the last turn taught them; of the others the reply itself must have said something.
+    """
+    both = f"{last.reply}\n{last.question}"
+    used = {
+        record.id: (_echo(record.text, both), record)
+        for record, taught in records
+        if _echo(record.text, both) >= DEFAULT.used_from_share and (taught or _echo(record.text, last.reply) > 0)
+    }
+    if heard.rest_words and len(used) > 1:
+        said = set(terms(heard.rest_words))
+        named = {number: found for number, found in used.items() if said & set(terms(found[1].text))}
+        used = named or used
+    if heard.kind == "confirmed":
+        return [record for _, record in used.values()] if len(used) <= DEFAULT.max_confirmed_by_yes else []
+    closest = max((echo for echo, _ in used.values()), default=0.0)
+    meant = [record for echo, record in used.values() if echo == closest]
+    return meant if len(meant) == 1 else []
+
+
+def _echo(text: str, reply: str) -> float:
+    """Measure the share of a record's words that the reply has, by their stems in either language."""
+    own = [stems(word) for word in dict.fromkeys(_words(text))]
+    heard = {stem for word in _words(reply) for stem in stems(word)}
+    return sum(any(stem in heard for stem in word) for word in own) / len(own) if own else 0.0
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in words(text) if word not in STOPWORDS]

@@ -1,0 +1,222 @@
+"""Explain why something was not remembered: never stored, not eligible, eligible and not shown, or shown and unused.
+
+Looks for what a person names among all that is stored, of any scope and status, then follows it through the search for
+the last message that was answered.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+from kenobot.cognitive.control.find import word_overlap
+from kenobot.cognitive.control.history import ReplyExplanation
+from kenobot.cognitive.recall.candidates import recall_rows
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.cognitive.recall.results.trace import RecallTrace, SourceKind
+from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.store import records
+from kenobot.cognitive.store.change import tombstone_time
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.language.fingerprint import key_of
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import fold, words
+from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
+
+Outcome = Literal["never_stored", "not_eligible", "not_shown", "unused"]
+
+_LEAST = 0.6  # share of the named words that what is meant has
+_READ = 2000  # records, and messages, that may have one of the words
+_MOST_MESSAGES = 100_000  # of the newest
+_BEGINNING = 4  # letters by which texts are looked through
+_BEFORE = 3  # items that are named as shown or ranked before
+_ASKING = frozenset(
+    """
+    remember remembered recall know knew forget forgot said told mention why recuerdas recordar recordaste recuerda
+    acuerdas acordaste sabes sabias olvidaste dije conte dicho contado
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """A record or a message that matches the text of a query. scope: whose memory it belongs to."""
+
+    kind: SourceKind
+    number: int
+    text: str
+    scope: str
+    at: str
+    overlap: float
+    record: Record | None = None
+    turn: MessageRow | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether the record is active, or the message not hidden."""
+        return self.record.status == "active" if self.record is not None else not (self.turn and self.turn.hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class AbsenceExplanation:
+    """Why something was not remembered.
+
+    reason: as filters name it, such as "out of reach", or a status. rank: among its kind for the question, from 1; 0
+    for none. looked_at: how many of its kind were ranked. before: what was ranked before it.
+    """
+
+    outcome: Outcome
+    item: FoundItem | None = None
+    reason: str = ""
+    question: str = ""
+    rank: int = 0
+    looked_at: int = 0
+    before: tuple[str, ...] = ()
+
+
+def explain_absence(
+    connection: Connection,
+    index: SideIndex | None,
+    text: str,
+    query: MemoryQuery,
+    reply: ReplyExplanation | None,
+    reach: Scopes,
+) -> AbsenceExplanation:
+    """Explain why `text` was not remembered in the last reply.
+
+    query: as its message is searched for; its text is used where there is no reply. reach: where it is looked for.
+    """
+    item = _find(connection, text, reach, query.reach, reply.turn if reply is not None else None)
+    question = reply.question if reply is not None and reply.question else text
+    if item is None:
+        scopes = scope_names(query.reach) or (OWNER_SCOPE,)
+        erased = any(tombstone_time(connection, scope, key_of(text)) for scope in scopes)
+        return AbsenceExplanation("never_stored", reason="erased" if erased else "", question=question)
+    if reason := _against(connection, index, item, query):
+        return AbsenceExplanation("not_eligible", item, reason, question)
+    if reply is not None and _was_shown(connection, item, reply):
+        return AbsenceExplanation("unused", item, question=question)
+    if reply is not None and item.at > reply.at:
+        return AbsenceExplanation("not_eligible", item, "later", question)
+    return _follow(connection, index, item, replace(query, text=question))
+
+
+# ── what is stored ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _find(connection: Connection, text: str, reach: Scopes, own: Scopes, asked_in: int | None) -> FoundItem | None:
+    """Find the record or message that matches `text` best: first in reach of the chat, live, a record."""
+    said = " ".join(word for word in words(text) if fold(word) not in _ASKING) or text
+    pieces = [fold(word)[:_BEGINNING] for word in words(said) if word not in STOPWORDS] or [fold(said)[:_BEGINNING]]
+    found = [*_records(connection, said, pieces, reach), *_turns(connection, said, pieces, reach, asked_in)]
+    scopes = scope_names(own)
+
+    def value(item: FoundItem) -> tuple[bool, bool, float, bool, str]:
+        return (scopes is None or item.scope in scopes, item.is_live, item.overlap, item.kind == "record", item.at)
+
+    return max((item for item in found if item.overlap >= _LEAST), key=value, default=None)
+
+
+def _records(connection: Connection, said: str, pieces: Sequence[str], reach: Scopes) -> list[FoundItem]:
+    """Read the records that may say it; those with letters beyond ASCII always may."""
+    where = " OR ".join(["instr(lower(text), ?)"] * len(pieces)) + " OR text GLOB '*[^ -~]*'"
+    where = f"({where}) AND {records.SAYS}"
+    ids = records.select_ids(connection, where, pieces, reach, order="id DESC", limit=_READ)
+    return [
+        FoundItem("record", each.id, each.text, each.scope, each.created, word_overlap(said, each.text), each)
+        for each in records.by_ids(connection, ids, reach).values()
+    ]
+
+
+def _turns(
+    connection: Connection, said: str, pieces: Sequence[str], reach: Scopes, asked_in: int | None
+) -> list[FoundItem]:
+    """Read the messages that may say it, but for commands and the question itself."""
+    ids = conversation.message_ids_containing(connection, pieces, _MOST_MESSAGES, _READ)
+    return [
+        FoundItem(
+            "turn", each.id, each.line.text, each.effective_scope, each.at, word_overlap(said, each.text), turn=each
+        )
+        for each in conversation.messages_by_id(connection, ids, scope_names(reach))
+        if not each.text.startswith("/") and each.inbox_id != asked_in
+    ]
+
+
+def _against(connection: Connection, index: SideIndex | None, item: FoundItem, query: MemoryQuery) -> str:
+    """The reason why the chat may not be shown something; "" when it may."""
+    if (scopes := scope_names(query.reach)) is not None and item.scope not in scopes:
+        return "out of reach"
+    if item.record is not None and item.record.status != "active":
+        return item.record.status
+    trace = RecallTrace()
+    sieve = RecallFilter(replace(query, trace=trace))
+    if item.record is not None:
+        kept = bool(sieve.filter_records(connection, [item.number]))
+    else:
+        kept = bool(sieve.filter_turns(connection, index, [item.number])) if index is not None else True
+    return "" if kept else str(trace.dropped.get((item.kind, item.number), "not live"))
+
+
+# ── what was shown ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _was_shown(connection: Connection, item: FoundItem, reply: ReplyExplanation) -> bool:
+    if item.kind == "record":
+        return any(used.record_id == item.number for used in reply.used_memories)
+    prefix = conversation.load_prefix(connection, reply.session)
+    is_here = item.turn is not None and item.turn.session == reply.session
+    if is_here and prefix is not None and item.number >= prefix.first_message:
+        return True  # it stands in the conversation that the prompt shows
+    told = recall_rows.recall_events(connection, reply.session, reply.turn)
+    return any(item.number in cast("list[object]", event.get("turns") or []) for event in told)
+
+
+def _follow(connection: Connection, index: SideIndex | None, item: FoundItem, query: MemoryQuery) -> AbsenceExplanation:
+    """Search for the question again, and tell where the item came out."""
+    if index is None:
+        return AbsenceExplanation("not_shown", item, "no search", query.text)
+    trace = RecallTrace()
+    report = recall(connection, cast("SideIndex", _AsItStands(index)), replace(query, force=True, trace=trace))
+    key = (item.kind, item.number)
+    place = trace.ranked.get(key)
+    ahead = [
+        other for other, each in sorted(trace.ranked.items(), key=lambda pair: pair[1].rank)
+        if other[0] == item.kind and place is not None and each.rank < place.rank
+    ]  # fmt: skip
+    shown: list[tuple[SourceKind, int]] = [("record", each.record.id) for each in report.memories] + [
+        ("turn", each.turn.id) for each in report.excerpts
+    ]
+    names: list[tuple[SourceKind, int]] = ahead[:_BEFORE] or [each for each in shown if each != key][:_BEFORE]
+    reason = str(trace.dropped.get(key, "")) or ("outranked" if place is not None else "not found")
+    reason = "found now" if key in shown else reason
+    looked_at = sum(kind == item.kind for kind, _ in trace.ranked)
+    texts = tuple(_text(connection, kind, number, query.reach) for kind, number in names)
+    return AbsenceExplanation(
+        "not_shown", item, reason, query.text, place.rank if place else 0, looked_at, tuple(filter(None, texts))
+    )
+
+
+def _text(connection: Connection, kind: SourceKind, number: int, reach: Scopes) -> str:
+    if kind == "record":
+        record = records.get(connection, number, reach)
+        return f"#{number} {record.text}" if record is not None else ""
+    rows = conversation.messages_by_id(connection, [number], scope_names(reach))
+    return rows[0].line.text if rows else ""
+
+
+class _AsItStands:
+    """An index that learns nothing: of a transaction under way it must not."""
+
+    def __init__(self, index: SideIndex) -> None:
+        self._index = index
+
+    def catch_up(self, truth: Connection) -> None:
+        """Do nothing."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._index, name)

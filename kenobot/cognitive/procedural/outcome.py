@@ -1,0 +1,103 @@
+"""Learn from the person's next message whether a pattern worked.
+
+Only a short, plain message counts, only for a pattern whose response the reply has used, and once for each reply.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Literal
+
+from kenobot.cognitive.beliefs.value import clamp
+from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
+from kenobot.cognitive.procedural import pattern_rows
+from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, patterns_of
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.scopes import Scopes
+from kenobot.core import lazy
+from kenobot.language.calendar import parse_time
+from kenobot.language.lexicon import load_phrases
+from kenobot.language.words import fold
+from kenobot.ports.identity import Principal
+from kenobot.storage.connection import Connection
+
+Outcome = Literal["worked", "failed"]
+
+_LONGEST = 240  # characters; a longer message is about something else
+_SENTENCE = lazy.regex(r"[.;!¡\n…—–]+")
+_BUT = lazy.regex(r"(?:but|pero|though|aunque|except|salvo|sin embargo|however)\b")
+_PHRASES = {
+    kind: lazy.regex(rf"\b(?:{pattern})\b")
+    for kind, pattern in load_phrases("kenobot.cognitive.procedural", "outcome.toml").items()
+}
+_YES = lazy.regex(r"\A(?:si|yes|yep|ok|vale)\s*[,.!]\s*")
+_WISH = lazy.regex(
+    r"\b(?:if|si|when|cuando|hope|espero|ojala|should|deberia|will|would|might|puede que|quiza|maybe|let's see|a ver)\b"
+)
+
+
+def folded_reply(text: str) -> str | None:
+    """Fold a short reply for matching; None for a long text, a quotation or an empty one."""
+    folded = fold(text).replace("’", "'").strip()
+    return folded if folded and len(folded) <= _LONGEST and folded[0] not in '"«“>' else None
+
+
+def is_too_old(moment: str, at: datetime, hours: float) -> bool:
+    """Tell whether a reply of that moment is too long ago for what is said `at` to be about it."""
+    when = parse_time(moment)
+    return when is None or at - when > timedelta(hours=hours)
+
+
+def detect_outcome(text: str) -> Outcome | None:
+    """Detect how the last advice did, by a text in Spanish or English; None when it does not say. Pure."""
+    found: set[Outcome] = set()
+    for sentence in _SENTENCE.split(_YES.sub("", folded_reply(text) or "", count=1)):
+        if "?" in sentence or _WISH.search(sentence):
+            continue
+        if _PHRASES["failed"].search(sentence):
+            found.add("failed")
+        elif _PHRASES["worked"].search(sentence):
+            found.add("failed" if _BUT.search(sentence) and "still" in sentence else "worked")
+    return found.pop() if len(found) == 1 else None
+
+
+def apply_outcome(
+    connection: Connection,
+    session: str,
+    text: str,
+    principal: Principal,
+    at: datetime,
+    judged: Collection[int] = (),
+    policy: ProceduralPolicy = DEFAULT,
+) -> list[int]:
+    """Move the confidence of the patterns in the session's last replies by the outcome in `text`, and return them.
+
+    Runs in the turn's transaction, before the turn is written. judged: records that the message reacted to already.
+    """
+    outcome = detect_outcome(text) if principal.trust in ("owner", "guest") else None
+    if outcome is None:
+        return []
+    step = policy.gain_when_worked if outcome == "worked" else -policy.loss_when_failed
+    for trial in pattern_rows.recent_replies(connection, session, policy.max_trials):
+        if is_too_old(trial.at, at, policy.trial_hours):
+            break
+        used = [
+            pattern
+            for pattern in _shown(connection, trial.records, principal.read_scopes)
+            if keyword_coverage(pattern.response, trial.reply) >= policy.used_from_share
+        ]
+        if not used:
+            continue
+        moved = [p for p in used if p.id not in judged and not pattern_rows.has_outcome(connection, p.id, trial.inbox)]
+        act = ChangeContext(at, principal.role, f"they said: {text.strip()[:80]}", session)
+        for pattern in moved:
+            # Recorded also where confidence cannot move. No prompt prefix shows patterns, so prompts stay valid.
+            values = {"confidence": round(clamp(pattern.confidence + step), 6)}
+            change(connection, pattern.record, outcome, values, act, shown=False, data={"inbox": trial.inbox})
+        return [pattern.id for pattern in moved]
+    return []
+
+
+def _shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
+    found = store.by_ids(connection, list(records), reach)
+    return patterns_of(found[number] for number in records if number in found and found[number].status == "active")

@@ -1,0 +1,247 @@
+"""Define what is asked of memory for a prompt, and what memory answers; see `reader.MemoryReader`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.scoring.score import Score
+from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.language.calendar import local_day
+from kenobot.language.recall_need import RecallNeed
+from kenobot.storage.conversation import MessageRow, PromptPrefix
+
+Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
+LoadMode = Literal["auto", "full", "selective"]
+ConfidenceLevel = Literal["none", "low", "medium", "high"]
+MatchWay = Literal["words", "subject", "meaning", "link", "nearest"]
+
+PREFIX_SECTIONS: frozenset[Section] = frozenset({"long_term", "recent", "chat", "context"})
+"""What a full load shows, in the frozen beginning of a prompt."""
+
+_UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryQuery:
+    """Query of memory for a message, within scopes.
+
+    text: the message.
+
+    Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size. recent_tokens:
+    size of its notes where each message is searched for.
+    Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
+    to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
+    prompt_text: what the prompt shows already. from_message: the first message that it shows. all_shown: it shows all
+    memories, so that only turns are news. force: search also where the message calls for nothing. marks: how much each
+    record helps to answer, 0 to 1, by a reranker; then no other is shown. also: further queries for what answers it.
+    trace: collects what became of candidates.
+    """
+
+    text: str
+    reach: Scopes
+    now: datetime
+    zone: ZoneInfo = _UTC
+    session: str = ""
+    mode: LoadMode = "auto"
+    prefix_tokens: int = 0
+    recent_tokens: int = 0
+    recent_days: int = 3
+    preceding_text: str = ""
+    budget: int = 0
+    limit: int = 0
+    as_of: datetime | None = None
+    vector_relevance: Mapping[int, float] = field(default_factory=dict)  # bounded: what a search by vectors found; turn
+    prompt_text: str = ""
+    from_message: int | None = None
+    all_shown: bool = False
+    force: bool = False
+    excerpt_limit: int = 0
+    marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
+    also: tuple[str, ...] = ()
+    trace: RecallTrace | None = None
+    policy: Policy = DEFAULT
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes within reach by name."""
+        return scope_names(self.reach) or ()
+
+    @property
+    def most_memories(self) -> int:
+        """The most memories that a search shows."""
+        return self.limit or self.policy.recall.limit
+
+    @property
+    def day(self) -> str:
+        """The owner's calendar day, YYYY-MM-DD."""
+        return local_day(self.now, self.zone)
+
+    @property
+    def today(self) -> date:
+        """The same as a date."""
+        return self.now.astimezone(self.zone).date()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHints:
+    """What models add to a search: `MemoryQuery.also`, and `MemoryQuery.marks`."""
+
+    also: tuple[str, ...] = ()
+    marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
+
+    def added_to(self, query: MemoryQuery) -> MemoryQuery:
+        """Return the query with these hints."""
+        return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
+
+
+NO_HINTS = SearchHints()
+"""Hints of models that were not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A record that a search chose.
+
+    ways: how it was found. matched: stems of the message that it holds; terms: all of its terms in the index.
+    current_confidence: its confidence as of now. relevance_parts: what its relevance is made of, where vectors were
+    searched. line: its rendering; tokens: those of the line and its heading. on_show: the prompt shows it already.
+    """
+
+    record: Record
+    score: Score
+    relevance: float
+    ways: tuple[MatchWay, ...]
+    matched: tuple[str, ...] = ()
+    path: tuple[PathStep, ...] = ()
+    current_confidence: float = 1.0
+    line: str = ""
+    tokens: int = 0
+    on_show: bool = False
+    terms: frozenset[str] = frozenset()
+    relevance_parts: Mapping[str, float] = field(default_factory=dict)  # bounded: the seven parts of a fit; turn
+
+    def explain(self) -> MatchExplanation:
+        """Return why it was chosen."""
+        return MatchExplanation(
+            self.record.id,
+            round(self.score.value, DIGITS),
+            round(self.relevance, DIGITS),
+            {name: round(part, DIGITS) for name, part in self.score.parts.items()},
+            self.ways,
+            tuple(sorted(self.matched)),
+            self.path,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A turn of the conversation that a search chose. near: see `RankedTurn`. on_show: the prompt shows it already."""
+
+    turn: MessageRow
+    relevance: float
+    matched: tuple[str, ...]
+    line: str = ""
+    tokens: int = 0
+    near: float | None = None
+    on_show: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """Result of a search for a message.
+
+    score: relevance of the best of it, 0 to 1; `level` says it in a word, "medium" at most for turns.
+    answer_probability: how likely a memory answers the question, 0 to 1, and then `level` goes by it; None without a
+    question or vectors. near: `level` by how near what was found comes alone, whether or not it was judged to answer.
+    need: how much of memory the message calls for. dropped: how many were left out, by reason.
+    shown: what was chosen, the likeliest to answer first. candidates: the best memories that the prompt does not show
+    yet, also those without room.
+    """
+
+    level: ConfidenceLevel = "none"
+    near: ConfidenceLevel = "none"
+    score: float = 0.0
+    answer_probability: float | None = None
+    need: RecallNeed = "full"
+    shown: tuple[RecalledMemory | Excerpt, ...] = ()
+    query_terms: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    dropped: dict[str, int] = field(default_factory=dict)  # bounded: the 12 reasons there are; turn
+    budget: int = 0
+    candidates: tuple[RecalledMemory, ...] = ()
+
+    @property
+    def memories(self) -> tuple[RecalledMemory, ...]:
+        """The memories among what was chosen, best first."""
+        return tuple(item for item in self.shown if isinstance(item, RecalledMemory))
+
+    @property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        """The turns among it, best first."""
+        return tuple(item for item in self.shown if isinstance(item, Excerpt))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all that was chosen, at most the budget."""
+        return sum(item.tokens for item in self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """A record that a section shows. reason: why it was chosen for the message."""
+
+    record: int
+    section: Section
+    reason: MatchExplanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPack:
+    """Memory to show in a prompt.
+
+    sections: Markdown without headings of a prompt. texts: the memory texts among it. omitted: records of a full load
+    without room. stale: updates cannot be shown by adding to the prefix. prefix: the prefix of the query with its
+    updates counted as shown. search: what a search found.
+    """
+
+    # bounded: seven sections of each pack, 64 packs are kept; test_cached_values_are_kept_within_a_number_and_a_size
+    sections: Mapping[Section, str] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+    entries: tuple[MemoryEntry, ...] = ()
+    omitted: int = 0
+    stale: bool = False
+    prefix: PromptPrefix | None = None
+    search: SearchReport | None = None
+
+    def __add__(self, other: "MemoryPack") -> "MemoryPack":
+        """Both packs, sections of one name joined."""
+        sections = dict(self.sections)
+        for name, text in other.sections.items():
+            sections[name] = "\n\n".join(part for part in (sections.get(name, ""), text) if part)
+        return MemoryPack(
+            sections,
+            (*self.texts, *other.texts),
+            (*self.entries, *other.entries),
+            self.omitted + other.omitted,
+            self.stale or other.stale,
+            other.prefix or self.prefix,
+            other.search or self.search,
+        )
+
+    def __getitem__(self, section: Section) -> str:
+        return self.sections.get(section, "")
+
+    def records(self, *sections: Section) -> list[int]:
+        """The records that these sections show, in their order."""
+        return [entry.record for entry in self.entries if entry.section in sections]
+
+
+NO_MEMORY = MemoryPack()
+"""A pack that shows nothing."""

@@ -1,0 +1,110 @@
+"""Score the relevance of records for a question, by meaning, words and the features of the question.
+
+The features are named in `scoring.weights`. The best candidate scores 1, the others by their distance from it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit
+from kenobot.cognitive.recall.question import answers
+from kenobot.cognitive.recall.scoring.weights import record_weights
+from kenobot.cognitive.store.records import Record
+from kenobot.core import lazy
+from kenobot.language.dates import DateRange, calendar_names, parse_date_range
+from kenobot.language.words import fold, head_and_tail, words
+
+_EITHER = 0.5
+_LONGEST_NAMING = 2000  # characters in which names are looked for
+_LONGEST = 300  # characters of a question in which names are taken for whom it is about
+_CAPITALS = lazy.regex(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFeatures:
+    """Features of a question besides its words. people: names, folded. subjects: as records write them."""
+
+    people: frozenset[str]
+    subjects: frozenset[str]
+    answer_kinds: frozenset[answers.AnswerKind]
+    days: DateRange | None
+    calendar_names: frozenset[str]
+    negative: bool
+
+
+def question_features(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> QuestionFeatures:
+    """Extract the features of a question. names: of people it means without naming them."""
+    short = head_and_tail(text)
+    plain = fold(short)
+    people = {word for name in [*names, *proper_names(text)] for word in words(name) if len(word) > 1}
+    return QuestionFeatures(
+        frozenset(people),
+        subjects,
+        answers.asked_kinds(text),
+        parse_date_range(plain, today),
+        calendar_names(plain),
+        answers.is_negative(short),
+    )
+
+
+def proper_names(text: str) -> list[str]:
+    """List the words of a text that begin with a capital within a sentence."""
+    return _CAPITALS.findall(text[:_LONGEST_NAMING])
+
+
+def proper_names_text(text: str) -> str:
+    """Join the proper names of a question; "" without any, or for a long message."""
+    return " ".join(dict.fromkeys(proper_names(text))) if len(text) <= _LONGEST else ""
+
+
+def score_relevance(
+    question: QuestionFeatures,
+    records: Mapping[int, Record],
+    hits: Mapping[int, LexicalHit],
+    similarities: Mapping[int, float],
+    policy: RecallPolicy,
+) -> dict[int, tuple[float, dict[str, float]]]:
+    """Score the relevance of each record, 0 to 1, with its features by the names of the weights.
+
+    similarities: see `SimilarityCalibration.share`.
+    """
+    said = {number: frozenset(words(each.text)) for number, each in records.items()} if question.people else {}
+    known = {name for name in question.people if any(name in of for of in said.values())}
+    weights = record_weights()
+    found: dict[int, tuple[float, dict[str, float]]] = {}
+    for number, each in records.items():
+        hit = hits.get(number)
+        named = each.subject in question.subjects or bool(known and known & said[number])
+        parts = {
+            "meaning": similarities.get(number) or 0.0,
+            "words": hit.relevance if hit is not None else 0.0,
+            "who": float(named) if known or question.subjects else _EITHER,
+            "kind": answers.kind_score(question.answer_kinds, each.text),
+            "then": _told_then(question.days, each.day),
+            "calendar": _on_those_days(question.calendar_names, each.text),
+            "down": float(question.negative and answers.is_negative(each.text)),
+        }
+        found[number] = (sum(weights[name] * value for name, value in parts.items()), parts)
+    best = max((worth for worth, _ in found.values()), default=0.0)
+    return {number: (math.exp(policy.falloff * (worth - best)), parts) for number, (worth, parts) in found.items()}
+
+
+def _told_then(days: DateRange | None, day: str) -> float:
+    """Score how close the day of a record lies to the days of a question."""
+    if days is None:
+        return 0.0
+    try:
+        return days.closeness(date.fromisoformat(day))
+    except ValueError:
+        return 0.0
+
+
+def _on_those_days(wanted: frozenset[str], text: str) -> float:
+    """1 where a text names a day or month of the question, -1 where it names only others."""
+    if not wanted:
+        return 0.0
+    named = {each for each in calendar_names(fold(text)) if each.split()[0] in {other.split()[0] for other in wanted}}
+    return 0.0 if not named else 1.0 if wanted & named else -1.0

@@ -1,0 +1,195 @@
+"""Quote raw turns of the scopes within reach, clipped around what matches."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
+from kenobot.cognitive.recall.results.render import CLIPPED, shorten
+from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
+from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.core import lazy
+from kenobot.core.redaction import Redactor
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.fingerprint import normalise
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.quoting import IMPORTED, quote_untrusted
+from kenobot.language.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
+from kenobot.ports.identity import QUOTED_TRUST, Trust, import_kind
+from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
+
+_BLOT = Redactor()  # what memory refused to keep may stand in the conversation
+_READ = 6  # turns that are read for each that may be quoted: some are hidden, or in the prompt
+_SHORTEST = 40  # tokens of an excerpt, where many share the room
+_CHARACTERS = 4  # of a token, at most
+_MARGIN = 600  # characters behind a clip in which a secret that begins before it shows what it is
+_WORD_END = lazy.regex(r"\s|\Z")
+_SENTENCE_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
+_LETTERS = lazy.regex(r"[^\W_]+")
+_LONGEST = 8000  # characters of a turn in which its matches are looked for
+_CUT = "[…] "
+_QUESTION_MARKS = ("?", "？", "؟")
+_HEAD = 2  # letters in which a word and its stem may differ at the end, and that they share at the least
+_BESIDE, _BESIDE_PEOPLE = range(-1, 2), range(-2, 3)  # places of what is quoted, from a turn that is about the message
+_OWN_WORDS = 2  # that a reply must have beside those of its question
+
+
+def select_excerpts(
+    connection: Connection, index: SideIndex, ranked: Sequence[RankedTurn], sieve: RecallFilter, room: int
+) -> list[Excerpt]:
+    """Select the most relevant turns that may be shown and fit into `room` tokens, best first.
+
+    A long turn is cut to its share of the room that is left, so that as many are shown as may be. Turns that the prompt
+    shows already are among them, and take no room.
+    """
+    query, policy = sieve.query, sieve.query.policy.recall
+    limit = query.excerpt_limit or policy.max_excerpts
+    near = _bearing(ranked, policy.min_relevance)[: _READ * limit]
+    if not near or room <= 1:
+        return []
+    kept = sieve.filter_turns(connection, index, [each.turn.message for each in near])
+    asked = _questions(connection, kept.values())
+    chosen: list[Excerpt] = []
+    places = limit
+    quoted = set[str]()
+    for each in near:
+        turn = kept.get(each.turn.message)
+        if turn is None:
+            continue
+        on_show = sieve.shows_turn(turn)
+        if not on_show and places == 0:
+            sieve.dropped["outranked"] += 1
+            continue
+        question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
+        useless = _only_asks(question, query.text) and not (each.turn.by_bot and each.matched)
+        if normalise(turn.text) in quoted or useless or (each.turn.by_bot and _is_echo(turn, question, query.text)):
+            sieve.drop("turn", turn.id, "irrelevant")
+            continue
+        quoted.add(normalise(turn.text))
+        if on_show:
+            sieve.drop("turn", turn.id, "on show as a turn")
+            chosen.append(Excerpt(turn, each.relevance, each.matched, turn.text, 0, each.near, on_show=True))
+            continue
+        share = min(room, policy.excerpt_tokens, max(_SHORTEST, room // places))
+        line = shorten(_line(turn, query, each.matched, share), share - 1)
+        tokens = estimate_tokens(line + "\n")
+        if tokens > room or (room < _SHORTEST and line.endswith(CLIPPED)):
+            sieve.dropped["no room"] += 1
+            continue
+        room, places = room - tokens, places - 1
+        chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens, each.near))
+    return chosen
+
+
+def _bearing(ranked: Sequence[RankedTurn], least: float) -> list[RankedTurn]:
+    """Select the turns of this relevance, and those beside one: an answer may share no word with its question."""
+    named = {each.turn.segment for each in ranked if each.turn.speaker}
+    places = {(each.turn.segment, each.turn.position) for each in ranked if each.relevance >= least}
+    around = {
+        (segment, position + step)
+        for segment, position in places
+        for step in (_BESIDE_PEOPLE if segment in named else _BESIDE)
+    }
+    return [each for each in ranked if (each.turn.segment, each.turn.position) in around]
+
+
+def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping[int, str]:
+    """Read what the replies among `turns` answer, by inbox row."""
+    wanted = {turn.inbox_id for turn in turns if turn.role == "assistant" and turn.inbox_id is not None}
+    if not wanted:
+        return {}
+    rows = conversation.messages_of_turns(connection, wanted)
+    return {row.inbox_id: row.text for row in rows if row.role == "user" and row.inbox_id is not None}
+
+
+def _is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
+    """Return whether a reply has hardly a word beside those of its question and of the question asked now."""
+    known = {*terms(head_and_tail(question)), *terms(asked_now)}
+    said = {word for word in words(head_and_tail(reply.text)) if word not in STOPWORDS}
+    return sum(known.isdisjoint(stems(word)) for word in said) < _OWN_WORDS
+
+
+def _only_asks(text: str, asked_now: str) -> bool:
+    """Return whether a text asks what is asked now, and says no more: a question answers none."""
+    if normalise(text) == normalise(asked_now):
+        return bool(text)
+    if not text.rstrip().endswith(_QUESTION_MARKS):
+        return False
+    known = {*terms(asked_now)}
+    said = (word for word in words(text[:_LONGEST]) if word not in STOPWORDS)
+    return all(not known.isdisjoint(stems(word)) for word in said)
+
+
+def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens: int) -> str:
+    """Render as much of a turn as `tokens` may need as an item of a list, quoted where it is untrusted."""
+    at = datetime.fromisoformat(turn.at).astimezone(query.zone)
+    trust: Trust = turn.trust if turn.trust in QUOTED_TRUST else turn.person_trust
+    if trust == "guest" and any(scope.startswith("user:") for scope in query.scopes):
+        trust = "owner"  # a guest in private is told their own words
+    said = turn.line.text
+    if turn.is_imported:
+        return f"- {at:%Y-%m-%d %H:%M} {_render_imported(turn, said, clip_around(said, matched, tokens), tokens)}"
+    who = "you answered" if turn.role == "assistant" else "was said"
+    where = " in another chat" if query.session not in ("", turn.session) else ""
+    label = turn.text.removesuffix(said)
+    text = _redacted_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
+    return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
+
+
+def _render_imported(turn: MessageRow, said: str, clipped: str, tokens: int) -> str:
+    """Render a message of an imported conversation, quoted as hearsay unless the owner wrote it."""
+    name = turn.line.name
+    who = "another assistant answered" if turn.role == "assistant" else f"{name} said" if name else "was said"
+    trust = turn.trust if turn.trust in (*QUOTED_TRUST, "owner") else IMPORTED
+    text = quote_untrusted(_redacted_head(clipped, tokens), trust)
+    return f"{who} in talk imported from {import_kind(turn.session)}: {text}"
+
+
+def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
+    """Cut the beginning of a long text, so that the next `tokens` have most of `matched`, stems.
+
+    The sentence before them is left: it says what they are about, and may be what tells that one is a secret.
+    """
+    if estimate_tokens(text) <= tokens or not matched:
+        return text
+    sentences = [each for each in _SENTENCE_END.split(text[:_LONGEST]) if each.strip()]
+    wanted = set(matched)
+    likely = _words_like(wanted)
+    held = [wanted & {stem for word in likely(each) for stem in search_stems(word)} for each in sentences]
+    sizes = [estimate_tokens(each) for each in sentences]
+    best, most = 0, len(_within(held, sizes, 0, tokens))
+    for first in range(1, len(sentences)):
+        if held[first] and (found := len(_within(held, sizes, first - 1, tokens))) > most:
+            best, most = first - 1, found
+    if best == 0:
+        return text
+    return f"{_CUT}{' '.join(sentences[best:])}"
+
+
+def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:
+    """Find the words of a text that may have one of these stems: to split and stem all of a long text takes longer."""
+    if not all(stem.isascii() and stem.isalnum() for stem in wanted):
+        return words
+    meant = {other for stem in wanted for other in stems_taken_for(stem)}
+    heads = tuple({stem[: max(_HEAD, len(stem) - _HEAD)] for stem in meant})
+    return lambda text: [word for word in _LETTERS.findall(fold(text)) if word.startswith(heads)]
+
+
+def _within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:
+    """Return the stems that the sentences from `first` on have within `tokens`."""
+    found = set[str]()
+    for at in range(first, len(held)):
+        tokens -= sizes[at]
+        if tokens < 0 and at > first:
+            break
+        found |= held[at]
+    return found
+
+
+def _redacted_head(text: str, tokens: int) -> str:
+    """Redact more than `tokens` of a text's beginning, up to the end of a word: half a secret would pass."""
+    most = _CHARACTERS * tokens + _MARGIN
+    end = _WORD_END.search(text, most)
+    return _BLOT(text[: end.start()] if end is not None else text)

@@ -1,0 +1,139 @@
+"""Decide which memories are about a question at all, so that what is merely nearest is not shown as if it were.
+
+A logistic regression over the features of a question and of one memory; its weights are `fit.json`, made by
+`python -m bench.learn_confidence`. Without vectors there is nothing to decide: words that match are about it.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib import resources
+from operator import attrgetter
+
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.results.memory import RecalledMemory
+from kenobot.cognitive.recall.results.trace import QuestionKind
+from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
+from kenobot.cognitive.recall.search.confidence import OTHER_MODELS
+from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.words import terms
+
+
+@dataclass(frozen=True, slots=True)
+class FitFeatures:
+    """Describe a question and one memory. Each but `general` speaks for a fit."""
+
+    meaning: float  # similarity as a share of a usual answer's
+    named: float  # 1 where the memory speaks of whom the question names
+    personal: float  # 1 where the question says "I" or "my"
+    general: float  # -1 for a question about a person's own affairs, 1 for one of general knowledge
+    kind: float  # 1 where the memory holds the kind of answer that is asked for
+    days: float  # how close the memory comes to the days that the question names
+
+
+_TOLD_TOGETHER = frozenset({"member", "time"})
+FEATURE_NAMES = tuple(each.name for each in fields(FitFeatures))
+_values = attrgetter(*FEATURE_NAMES)  # as `astuple`, which copies each: a question fits dozens of memories
+
+
+def fit_features(question: QuestionKind, parts: Mapping[str, float]) -> FitFeatures:
+    """Extract the features of a memory. parts: see `RecalledMemory.relevance_parts`."""
+    return FitFeatures(
+        meaning=parts["meaning"],
+        named=float(parts["who"] == 1),
+        personal=float(question.personal),
+        general=question.general,
+        kind=float(parts["kind"] == 1),
+        days=parts["then"] + max(0.0, parts["calendar"]),
+    )
+
+
+def fit_probability(features: FitFeatures, model: str) -> float:
+    """Estimate the probability that a memory is about the question."""
+    by = learned_weights().get(model) or learned_weights()[OTHER_MODELS]
+    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, _values(features), strict=True))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+
+
+def keep_fitting(
+    question: QuestionKind, ranked: Sequence[RecalledMemory], similarities: Mapping[int, float], sieve: RecallFilter
+) -> list[RecalledMemory]:
+    """Return the memories that are about the question; none where the best of them hardly is.
+
+    similarities: of the records with a vector; the others are kept for their words. Neighbours go with those they were
+    reached from; what was only told in the same hour must fit itself.
+    """
+    policy = sieve.query.policy.recall
+    found = {each.record.id: _fit(question, each, similarities, policy) for each in ranked if not each.path}
+    least = policy.fits_from if max(found.values(), default=0.0) >= policy.best_fits_from else math.inf
+    kept: list[RecalledMemory] = []
+    for each in ranked:
+        fit = found.get(each.path[0].src if each.path else each.record.id, 0.0)
+        if told_together(each):
+            fit = min(fit, _similarity_fit(question, similarities.get(each.record.id, 0.0)))
+        if fit >= least:
+            kept.append(each)
+        else:
+            sieve.drop("record", each.record.id, "irrelevant")
+    return kept
+
+
+def told_together(memory: RecalledMemory) -> bool:
+    """Return whether a memory was reached because it was told in the same box, or the same half hour."""
+    return any(step.type in _TOLD_TOGETHER for step in memory.path)
+
+
+def keep_on_topic(text: str, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
+    """Drop what was only told together with another memory, and shares no word with that or with the message."""
+    known = {each.record.id: each for each in ranked}
+    asked = frozenset(terms(text))
+    kept: list[RecalledMemory] = []
+    for each in ranked:
+        if told_together(each):
+            about = asked | _topic(known[each.path[0].src])
+            if about.isdisjoint(_topic(each)):
+                sieve.drop("record", each.record.id, "irrelevant")
+                continue
+        kept.append(each)
+    return kept
+
+
+def _topic(memory: RecalledMemory) -> frozenset[str]:
+    record = memory.record
+    subject = "" if record.subject == OWNER_SUBJECT else record.subject
+    return frozenset(terms(f"{subject} {record.text}"))
+
+
+def turns_fit(question: QuestionKind, turns: Sequence[RankedTurn], policy: RecallPolicy) -> bool:
+    """Return whether the nearest of some turns is about the question; one without a vector is for its words."""
+    if any(each.near is None and each.relevance >= policy.min_relevance for each in turns):
+        return True
+    near = max((each.near for each in turns if each.near is not None), default=0.0)
+    return _similarity_fit(question, near) >= policy.best_fits_from
+
+
+def _similarity_fit(question: QuestionKind, similarity: float) -> float:
+    """Estimate the probability of a fit by similarity alone."""
+    features = FitFeatures(similarity, 0.0, float(question.personal), question.general, 0.0, 0.0)
+    return fit_probability(features, question.model)
+
+
+def _fit(question: QuestionKind, memory: RecalledMemory, measured: Mapping[int, float], policy: RecallPolicy) -> float:
+    """Return how likely a memory is about the question; 1 where its subject is named, or its words are."""
+    parts = memory.relevance_parts
+    if "subject" in memory.ways or not parts or memory.record.id not in measured:
+        return float(memory.relevance >= policy.min_relevance)
+    if parts["words"] >= policy.fits_by_words_from:
+        return 1.0
+    return fit_probability(fit_features(question, parts), question.model)
+
+
+@lru_cache(1)
+def learned_weights() -> Mapping[str, Mapping[str, float]]:
+    """Read the weights of each feature and of "always", in log-odds, by the id of the model."""
+    text = resources.files(__package__).joinpath("fit.json").read_text("utf-8")
+    found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
+    return found

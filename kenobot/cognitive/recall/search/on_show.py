@@ -1,0 +1,65 @@
+"""Read what a prompt shows already, line by line: memory, files of the owner's, summaries, and the talk on show."""
+
+from functools import cached_property
+
+from kenobot.cognitive.recall.question import answers
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
+from kenobot.cognitive.recall.search import answerable
+from kenobot.core import lazy
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import stems, words
+
+_MARKS = ("- ", "— ")
+_ENDS = ("\n", " _(")  # of an item; what is known of it may follow
+_QUESTION_MARKS = ("?", "？", "؟")
+_SAME_WORDS = 0.8  # of a text's words that a line has which says the same, and of the line's that the text has
+_FEW_WORDS = 3  # below so many a line that says the same has no other word
+_MARKUP = lazy.regex(r"^\W*(?:\d{1,2}:\d\d — )?|\s*_\([^()\n]*\)_$")
+
+
+class ShownTexts:
+    """The texts of a prompt. Nothing of them is read before it is asked for."""
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+
+    def __contains__(self, text: str) -> bool:
+        """Return whether a text is an item of its own: behind the mark of a list."""
+        # Most are not shown at all, which one search tells.
+        return text in self._shown and any(f"{mark}{text}{end}" in self._shown for mark in _MARKS for end in _ENDS)
+
+    def say(self, text: str) -> bool:
+        """Return whether a line says what a text says, but for a few words. A question says nothing."""
+        said = content_words(text)
+        if not said:
+            return False
+        least = 1.0 if len(said) < _FEW_WORDS else _SAME_WORDS
+        return any(
+            len(said & known) >= least * max(len(said), len(known))
+            for line, known in self._statements
+            if not said.isdisjoint(known)
+        )
+
+    def answer(self, question: str) -> bool:
+        """Return whether lines that share a word with a question answer it, judged by words alone."""
+        asked = {stem for word in answerable.asked_words(question) for stem in stems(word)}
+        kind = answers.asked_type(question)
+        shares = (
+            (len(asked.intersection(stem for word in known for stem in stems(word))), line)
+            for line, known in self._statements
+        )
+        best = sorted((each for each in shares if each[0]), key=lambda each: -each[0])
+        lines = [line for _, line in best if not answers.lacks_answer(kind, question, line)]
+        items = [JudgedItem(line) for line in lines[: answerable.MOST_JUDGED]]
+        return bool(items) and bool(answerable.is_answered(JudgedQuestion(question, items), answerable.WORDS_ALONE))
+
+    @cached_property
+    def _statements(self) -> list[tuple[str, frozenset[str]]]:
+        """The lines that are no questions, without markup, and the words of each that mean something."""
+        lines = dict.fromkeys(_MARKUP.sub("", line.strip()) for line in self._shown.splitlines())
+        return [(line, content_words(line)) for line in lines if line and not line.endswith(_QUESTION_MARKS)]
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text that mean something, folded."""
+    return frozenset(word for word in words(text) if word not in STOPWORDS)

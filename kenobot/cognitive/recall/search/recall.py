@@ -1,0 +1,440 @@
+"""Search memory for what helps to answer one message.
+
+By words, subjects, meaning and links; filtered, each reason counted; scored by one function; without repeats; packed
+by value for the tokens. Reads O(k) rows: k is bounded by the policy, never by the size of memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import zip_longest
+from typing import Literal
+
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
+from kenobot.cognitive.recall.candidates.by_words import (
+    LexicalHit,
+    ParsedQuery,
+    SearchLimits,
+    find_mentioned,
+    parse_query,
+    query_term_counts,
+    search_documents,
+    search_records,
+    with_names,
+)
+from kenobot.cognitive.recall.index import posting_rows
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question import relationship_names
+from kenobot.cognitive.recall.question.answers import is_latin, topic_text
+from kenobot.cognitive.recall.question.slots import asks
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel, Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion, JudgedTrace, QuestionKind
+from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
+from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
+from kenobot.cognitive.recall.search import answerable, mixing, ranking
+from kenobot.cognitive.recall.search.attribution import is_of_others
+from kenobot.cognitive.recall.search.confidence import (
+    CONFIDENCE_LEVELS,
+    answer_level,
+    answer_probability,
+    confidence_level,
+    talk_level,
+)
+from kenobot.cognitive.recall.search.excerpts import select_excerpts
+from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
+from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, lack_answer, only_asks
+from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
+from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
+from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import Scopes, scope_names
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.question import relations
+from kenobot.language.recall_need import recall_need
+from kenobot.language.words import search_terms
+from kenobot.storage.connection import Connection
+
+_SHELVES: tuple[Literal["record", "turn"], ...] = ("record", "turn")
+
+
+def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
+    """Search for a message. Brings the index up to date first, so that what was just said is found."""
+    policy = query.policy.recall
+    need = "full" if query.force else recall_need(query.text)
+    room = query.budget or policy.budget
+    empty = SearchReport(need=need, budget=room)
+    if need == "no_recall":
+        return empty
+    if need == "minimal":
+        room = int(room * policy.minimal_share)
+        query = replace(query, limit=max(1, int(query.most_memories * policy.minimal_share)))
+    parsed, hits, similarities = _search(connection, index, query)
+    relevance = {number: relevance_from_similarity(each, query.policy.meaning) for number, each in similarities.items()}
+    query = replace(query, vector_relevance=relevance | dict(query.vector_relevance))
+    sieve = RecallFilter(query)
+    ranked = keep_on_topic(query.text, ranking.rank_records(connection, hits, sieve, similarities), sieve)
+    if query.trace is not None:
+        query.trace.add_records(ranked)
+    question = _question_kind(index, query, hits)
+    likely = None
+    if question is not None and index.vectors is not None:
+        if similarities:
+            likely = answer_probability(index.vectors, query.text, ranked, query.trace)
+        if beside := [each.record.id for each in ranked if told_together(each)]:
+            similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
+        ranked = keep_fitting(question, ranked, similarities, sieve)
+    fresh, on_show = _split_by_prompt(ranked, sieve)
+    if query.marks:
+        fresh = ranked = _by_marks(fresh, query.marks, sieve)
+    memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
+    best = max((memory.relevance for memory in ranked), default=0.0)
+    if query.marks and asks(query.text):
+        likely = best if ranked or not on_show else None
+    turns: list[RankedTurn] = []
+    if best < policy.strong_from or (asks(query.text) and not query.marks):
+        turns = _rank_turns(index, query, parsed, question, sieve)
+    excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
+    found = _mixed(ranked, memories, excerpts, query, sieve, room)
+    found = _by_age(found, query) if question is not None else found
+    memories = [each for each in found if isinstance(each, RecalledMemory)]
+    excerpts = [each for each in found if isinstance(each, Excerpt)]
+    best_excerpt = max((excerpt.relevance for excerpt in excerpts), default=0.0)
+    by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
+    best = best if memories else 0.0
+    near = level = _level_by_nearness(best, likely if memories or likely is None else 0.0, by_turns, policy)
+    if asks(query.text):
+        if found and not query.marks:
+            lacking = _hold_no_answer(index, query, parsed, found, measured=question is not None)
+            answered = _judged(index, query, found, lacking=lacking, likely=likely)
+            level, likely = _doubted(level, likely, lacking, answered)
+        if level == "none" and sieve.on_show.answer(query.text):
+            level = "low"
+    return replace(
+        empty,
+        level=level,
+        near=near,
+        score=max(best, best_excerpt),
+        answer_probability=likely,
+        shown=tuple(each for each in found if not each.on_show),
+        query_terms=tuple(word.stems[0] for word in parsed.terms),
+        subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
+        dropped=sieve.drop_counts(),
+        candidates=tuple(fresh[: 2 * query.most_memories]),
+    )
+
+
+def _level_by_nearness(best: float, likely: float | None, by_turns: float, policy: RecallPolicy) -> ConfidenceLevel:
+    """Return how sure memory is by how near what was found comes. likely: that a memory answers, where it is known."""
+    by_memories = confidence_level(best, policy) if likely is None else answer_level(likely, policy)
+    return max(by_memories, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
+
+
+def _hold_no_answer(
+    index: SideIndex,
+    query: MemoryQuery,
+    parsed: ParsedQuery,
+    shown: Sequence[RecalledMemory | Excerpt],
+    *,
+    measured: bool,
+) -> bool:
+    """Return whether nothing shown may hold the answer: not of its type, or told of others by talk alone.
+
+    measured: how near each is in meaning is known.
+    """
+    apart = _topic_nearness(index, query.text, shown) if measured else {}
+    if lack_answer(query.text, shown, query.policy.recall if measured else None, apart):
+        return True
+    excerpts = [each for each in shown if isinstance(each, Excerpt)]
+    return len(excerpts) == len(shown) and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
+
+
+def _doubted(
+    level: ConfidenceLevel, likely: float | None, lacking: bool, answered: bool | None
+) -> tuple[ConfidenceLevel, float | None]:
+    """Return the level and the probability of an answer, given what was judged of it; see `_judged`."""
+    if lacking or answered is False:
+        return "none", 0.0
+    return "low" if answered and level == "none" else level, likely
+
+
+def _judged(
+    index: SideIndex,
+    query: MemoryQuery,
+    shown: Sequence[RecalledMemory | Excerpt],
+    *,
+    lacking: bool,
+    likely: float | None,
+) -> bool | None:
+    """Judge by what was learned whether the first of what is shown answers the question; None where that is not known.
+
+    Not of talk of several people, who may be asked about by name, nor of what is not in Latin letters.
+    """
+    chosen = [each for each in shown if not only_asks(each)][: answerable.MOST_JUDGED]
+    excerpts = [each for each in chosen if isinstance(each, Excerpt)]
+    if not chosen or not is_latin(query.text) or not all(is_latin(item_text(each)) for each in chosen):
+        return None
+    if excerpts and all(each.turn.line.name for each in excerpts):
+        return None
+    vectors = index.vectors
+    if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
+        items = [JudgedItem(item_text(each)) for each in chosen]
+        model, judged, row = answerable.WORDS_ALONE, JudgedQuestion(query.text, items, lacking, likely), None
+    else:
+        model, row = vectors.models[0], vectors.query_row(query.text)
+        if query.trace is None and model not in answerable.learned_weights():
+            return None
+        items = _judged_items(index, query.text, chosen)
+        judged = JudgedQuestion(query.text, items, lacking, likely, vectors.generality(query.text))
+    if query.trace is not None:
+        query.trace.judged = JudgedTrace(judged, tuple(item_key(each) for each in chosen), model, row)
+    return answerable.is_answered(judged, model, row)
+
+
+def _judged_items(index: SideIndex, question: str, items: Sequence[RecalledMemory | Excerpt]) -> list[JudgedItem]:
+    """Measure how near items are to a question and to each of its words."""
+    whole = _nearness(index, question, items)
+    near = {word: _nearness(index, word, items) for word in answerable.asked_words(question)}
+    return [
+        JudgedItem(
+            item_text(each),
+            whole.get(item_key(each), 0.0),
+            {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
+        )
+        for each in items
+    ]
+
+
+def _topic_nearness(
+    index: SideIndex, question: str, shown: Sequence[RecalledMemory | Excerpt]
+) -> Mapping[ItemKey, float]:
+    """Measure how near what is shown is to what a question is about; nothing where that has no vector."""
+    topic = topic_text(question)
+    return _nearness(index, topic, shown) if topic else {}
+
+
+def _nearness(index: SideIndex, text: str, items: Sequence[RecalledMemory | Excerpt]) -> dict[ItemKey, float]:
+    """Measure how near items are to a text; nothing of those without a vector, or where the text has none."""
+    if index.vectors is None:
+        return {}
+    keys = [item_key(each) for each in items]
+    found: dict[ItemKey, float] = {}
+    for shelf in _SHELVES:
+        if numbers := [number for kind, number in keys if kind == shelf]:
+            near = index.vectors.similarities(shelf, text, None, 0, also=numbers)
+            found |= {(shelf, number): share for number, share in near.items()}
+    return found
+
+
+def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:
+    """Describe the question; None for other messages, where no vectors are searched, and with a reranker's marks."""
+    vectors = index.vectors
+    if query.marks or query.as_of is not None or vectors is None or not asks(query.text):
+        return None
+    if not vectors.has_query_vector(query.text):
+        return None
+    kind = QuestionKind(vectors.models[0], hits.mentioned.first_person, vectors.generality(query.text))
+    if query.trace is not None:
+        query.trace.question = kind
+    return kind
+
+
+def _rank_turns(
+    index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, question: QuestionKind | None, sieve: RecallFilter
+) -> list[RankedTurn]:
+    """Rank the turns; none of them when they do not fit the question."""
+    ranked = rank_turns(
+        index, query.text, query.today, scope_names(query.reach), parsed, query.policy, whole=query.trace is not None
+    )
+    if query.trace is not None:
+        query.trace.add_turns(ranked)
+    turns = ranked[: query.policy.recall.max_ranked_turns]
+    if question is not None and not turns_fit(question, turns, query.policy.recall):
+        sieve.dropped["irrelevant"] += len(turns)
+        return []
+    return turns
+
+
+def similar_records(connection: Connection, index: SideIndex, text: str, reach: Scopes, limit: int) -> list[int]:
+    """The live records within `reach` that share most words with `text`, and those nearest in meaning, best first."""
+    index.catch_up(connection)
+    none: list[LexicalHit] = []
+    found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
+    alike = index.vectors.similar_records(text, scope_names(reach), limit) if index.vectors is not None else []
+    both = zip_longest((each.id for each in found[: 2 * limit]), alike)
+    numbers = list(dict.fromkeys(number for pair in both for number in pair if number is not None))
+    known = store.by_ids(connection, numbers, reach)
+    return [number for number in numbers if number in known and known[number].status == "active"][:limit]
+
+
+def _search(
+    connection: Connection, index: SideIndex, query: MemoryQuery
+) -> tuple[ParsedQuery, SearchHits, dict[int, float]]:
+    """The parsed message, and what was found by its words, by names and by vectors."""
+    vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
+    index.catch_up(connection)
+    parsed = parse_query(query.text, query.preceding_text, query.policy.recall)
+    names: list[str] = []
+    if relationships := relations.asked_relationships(query.text):
+        names = index.read(
+            lambda side: relationship_names.find_names(connection, side, query.reach, relationships), names
+        )
+        parsed = with_names(parsed, names)
+    search = partial(_search_index, query=query, parsed=parsed, beside_vectors=vectors is not None)
+    hits = replace(index.read(search, SearchHits()), names=names)
+    similarities: dict[int, float] = {}
+    if query.as_of is None:
+        current = replace_superseded(connection, hits.records, hits.past, query.reach)
+        hits = replace(hits, records=current)
+        if vectors is not None:
+            similarities = find_by_meaning(connection, vectors, query.text, query.reach, hits.records, query.policy)
+    return parsed, hits, similarities
+
+
+def _search_index(index: Connection, *, query: MemoryQuery, parsed: ParsedQuery, beside_vectors: bool) -> SearchHits:
+    scopes, policy = scope_names(query.reach), query.policy.recall
+    share = policy.share_beside_vectors if beside_vectors else 1.0
+    partitions = posting_rows.partitions(index, scopes, ("record", "past"))
+    counts = query_term_counts(index, partitions, parsed)
+    live = [each for each in partitions if each.kind == "record" or query.as_of]
+    records = search_documents(index, live, parsed, counts, policy, SearchLimits.of(policy, share))
+    past: list[LexicalHit] = []
+    if query.as_of is None:
+        superseded = [each for each in partitions if each.kind == "past"]
+        past = search_documents(index, superseded, parsed, counts, policy, SearchLimits.of_past(policy, share))
+    known = scopes if scopes is not None else sorted({each.scope for each in posting_rows.all_partitions(index)})
+    return SearchHits(records, past[: policy.max_past], find_mentioned(index, scopes, parsed), known)
+
+
+# ── packing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _split_by_prompt(
+    ranked: Sequence[RecalledMemory], sieve: RecallFilter
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
+    """Return what the prompt does not show yet, and what it shows already, which takes no room."""
+    fresh = [memory for memory in ranked if not sieve.in_prompt(memory.record)]
+    known = [memory for memory in ranked if sieve.in_prompt(memory.record)]
+    sieve.dropped["on show already"] += len(known)
+    return fresh, [replace(_lined(each, sieve.query), tokens=0, on_show=True) for each in known]
+
+
+def _by_marks(
+    memories: Sequence[RecalledMemory], marks: Mapping[int, float], sieve: RecallFilter
+) -> list[RecalledMemory]:
+    """Those of `memories` that help to answer by the reranker's marks."""
+    kept = []
+    for memory in memories:
+        mark = marks.get(memory.record.id, 0.0)
+        if mark > 0:
+            valued = Score(memory.score.value + mark, {**memory.score.parts, "judged": mark}, memory.score.factor)
+            kept.append(replace(memory, score=valued, relevance=mark))
+    sieve.dropped["irrelevant"] += len(memories) - len(kept)
+    return sorted(kept, key=rank_key)
+
+
+def _packed(
+    index: SideIndex, fresh: Sequence[RecalledMemory], query: MemoryQuery, sieve: RecallFilter, room: int
+) -> list[RecalledMemory]:
+    """Return what is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
+    policy = query.policy.recall
+    limit = query.most_memories
+    new = [*fresh[: 2 * limit], *[memory for memory in fresh[2 * limit :] if memory.path][: policy.reserved_for_linked]]
+    held = _vocabularies(index, new)
+    order = diversify(
+        [(memory.score.value, said) for memory, said in zip(new, held, strict=True)], policy.diversity, limit
+    )
+    picked = [
+        _lined(memory, query) for memory in _with_reserved([new[at] for at in order], limit, policy.reserved_for_linked)
+    ]
+    if picked and room > 1 and picked[0].tokens > room:
+        subject = picked[0].record.subject
+        line = shorten(picked[0].line, room - _tokens("", subject))
+        picked[0] = replace(picked[0], line=line, tokens=_tokens(line, subject))
+    chosen = choose_most_valuable([(memory, memory.score.value, memory.tokens) for memory in picked], room)
+    sieve.dropped["no room"] += len(picked) - len(chosen)
+    sieve.dropped["outranked"] += len(fresh) - len(picked)
+    return sorted(chosen, key=rank_key)
+
+
+def _mixed(
+    ranked: Sequence[RecalledMemory],
+    memories: Sequence[RecalledMemory],
+    excerpts: Sequence[Excerpt],
+    query: MemoryQuery,
+    sieve: RecallFilter,
+    room: int,
+) -> list[RecalledMemory | Excerpt]:
+    """Put memories and excerpts into one order, and drop the last that have no room.
+
+    What the prompt shows already has its place in the order, so that less likely excerpts do not come for it. A memory
+    stands in the place of a turn that says the same.
+    """
+    if not excerpts:
+        return list(memories)
+    features = mixing.mix_features(ranked, excerpts)
+    if query.trace is not None:
+        query.trace.mix_features = features
+    share = mixing.memory_share(features)
+    found: dict[mixing.Item, RecalledMemory | Excerpt] = {("record", each.record.id): each for each in memories}
+    found |= {("turn", each.turn.id): each for each in excerpts}
+    order = mixing.in_one_order(
+        [each.record.id for each in memories], [each.turn.id for each in excerpts], share, query.policy.recall
+    )
+    lines = query.limit + query.excerpt_limit or query.policy.recall.limit
+    repeated = told_by_memories(excerpts, memories)
+    places: dict[mixing.Item, None] = {}
+    for (kind, number), _ in order:
+        told = repeated.get(number) if kind == "turn" else None
+        places["record" if told else kind, told or number] = None
+    chosen: list[RecalledMemory | Excerpt] = []
+    for item in list(places)[:lines]:
+        each = found.get(item)
+        if each is not None and each.tokens <= room:
+            room -= each.tokens
+            chosen.append(each)
+        elif each is not None:
+            sieve.dropped["no room"] += 1
+    sieve.dropped["outranked"] += sum(not found[item].on_show for item in list(places)[lines:] if item in found)
+    return chosen
+
+
+def _by_age(shown: Sequence[RecalledMemory | Excerpt], query: MemoryQuery) -> list[RecalledMemory | Excerpt]:
+    pairs = age_pairs(shown)
+    if query.trace is not None:
+        query.trace.before_age, query.trace.age_pairs = [item_key(each) for each in shown], pairs
+    return newer_first(shown, pairs)
+
+
+def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[frozenset[str]]:
+    """The words of each memory as the index knows them, which are at hand only for what was found by its words."""
+    lacking = [memory.record.id for memory in memories if not memory.terms]
+    known: dict[int, frozenset[str]] = index.read(partial(posting_rows.record_terms, records=lacking), {})
+    return [each.terms or known.get(each.record.id) or frozenset(search_terms(each.record.text)) for each in memories]
+
+
+def _lined(memory: RecalledMemory, query: MemoryQuery) -> RecalledMemory:
+    """`memory` with the line that shows it; its tokens cover the heading that it may need."""
+    line = render_memory(memory.record, memory.current_confidence, query.zone)
+    return replace(memory, line=line, tokens=_tokens(line, memory.record.subject))
+
+
+def _tokens(line: str, subject: str) -> int:
+    return estimate_tokens(f"{subject_heading(subject)}\n{line}\n")
+
+
+def _with_reserved(ordered: Sequence[RecalledMemory], limit: int, reserved: int) -> list[RecalledMemory]:
+    """The first `limit` of `ordered`, where a few neighbours are never crowded out by what was found directly."""
+    kept = list(ordered[:limit])
+    linked = [memory for memory in ordered if memory.path][: min(reserved, limit // 4 or (limit > 1))]
+    for memory in linked:
+        if memory not in kept:
+            crowd = [at for at, other in enumerate(kept) if not other.path]
+            if not crowd:
+                break
+            kept.pop(crowd[-1])
+            kept.append(memory)
+    return kept

@@ -1,0 +1,47 @@
+"""Context of an admission, and sanitising of texts."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.nearness import Nearness
+from kenobot.cognitive.store.change import ChangeContext
+from kenobot.core import lazy
+
+_LINE_BREAK = lazy.regex("\r\n|[\r\u2028\u2029\x85]")
+_UNSEEN = lazy.regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitContext:
+    """Time, actor and session of an admission. day: the owner's calendar day, YYYY-MM-DD.
+
+    evidence: inbox row of the turn. said_at: time of the words, where not `at`. speaker_name: name of a guest.
+    nearness: similarity search. part_of: event of the decision that this belongs to. spared: records that stay as they
+    are, whatever is said against them.
+    """
+
+    at: datetime
+    day: str
+    actor: str
+    session: str = ""
+    evidence: int | None = None
+    policy: Policy = DEFAULT
+    said_at: datetime | None = None
+    speaker_name: str = ""
+    nearness: Nearness | None = None
+    part_of: int | None = None
+    spared: AbstractSet[int] = frozenset()
+
+    def change_context(self, reason: str, part_of: int | None = None) -> ChangeContext:
+        """This occasion, as the author of a change, which is part of what the occasion itself is part of."""
+        return ChangeContext(
+            self.at, self.actor, reason, self.session, part_of if self.part_of is None else self.part_of
+        )
+
+
+def sanitize(text: str, longest: int) -> str:
+    """`text` fit to be stored, bounded: of what cannot be seen only line breaks and tabs, and no lone surrogates."""
+    text = _LINE_BREAK.sub("\n", text).encode("utf-8", "replace").decode("utf-8")
+    return _UNSEEN.sub("", text).strip()[:longest].rstrip()

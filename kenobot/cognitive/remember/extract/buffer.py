@@ -1,0 +1,180 @@
+"""Turns waiting for extraction, behind one cursor a session, and how urgent their words make it: when, never whether.
+
+The cursor moves only in the transaction that writes the result, so that each turn is either extracted or waiting. Of a
+long text its beginning and end are scanned; see `kenobot.core.pattern_set` for the owner's patterns.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Literal
+
+from kenobot.cognitive.policy.remember import ExtractPolicy
+from kenobot.cognitive.store.change import ERASED_TEXT
+from kenobot.core.pattern_set import PatternSet
+from kenobot.language.lexicon import phrases
+from kenobot.language.words import fold
+from kenobot.ports.identity import Trust, chat_scope
+from kenobot.ports.names import SpokenLine, known_as, label_id, sanitize_name, split_line
+from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
+from kenobot.storage.conversation import MessageRow
+from kenobot.storage.state import read_state, write_state
+
+SignalLevel = Literal["high", "medium", "low", "none"]
+ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
+
+_APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
+_NO_PATTERNS = PatternSet(())
+_HIGH, _MEDIUM, _LOW = phrases("signal_high"), phrases("signal_medium"), phrases("signal_low")
+_WAITING = "extracted:"  # a key of `state` begins so, the session follows
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTurn:
+    """A message of a person and the bot's answer.
+
+    last_message: its newest message row, for the cursor. inbox_id: None for an imported turn. scope: of its memories.
+    speaker: name in a group. speaker_id: as `label_id` writes it, "" where it is not known. hidden: forgotten or
+    erased, so not to be extracted. answer_trust: "tool" for an answer that may tell what a tool brought.
+    """
+
+    last_message: int
+    inbox_id: int | None
+    text: str
+    answer: str
+    at: datetime
+    trust: Trust
+    scope: str
+    speaker: str = ""
+    speaker_id: str = ""
+    hidden: bool = False
+    answer_trust: Trust = "model"
+
+    @property
+    def account(self) -> str:
+        """Return what tells its speaker from the others of the chat, as well as is known."""
+        return self.speaker_id or self.speaker
+
+    @property
+    def label(self) -> str:
+        """Return the speaker's name and, where it is known, the id; "" in private."""
+        return known_as(self.speaker, self.speaker_id)
+
+
+def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
+    """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
+    whole = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))  # some letters become many
+    seen = whole[: policy.scanned_chars]
+    if patterns.search(seen, policy.pattern_steps):
+        return "high"
+    plain = fold(seen).translate(_APOSTROPHES)
+    if _HIGH.search(plain):
+        return "high"
+    if _MEDIUM.search(plain):
+        return "medium"
+    return "low" if _LOW.search(plain) else "none"
+
+
+def _window(text: str, size: int) -> str:
+    """A short text whole; of a long one the beginning and the end, where people say what they want."""
+    if len(text) <= size:
+        return text
+    return f"{text[: size * 3 // 4]}\n{text[-(size // 4) :]}"
+
+
+def decide_extraction(
+    turns: Sequence[ConversationTurn], now: datetime, policy: ExtractPolicy, patterns: PatternSet
+) -> ExtractionDecision:
+    """Decide whether to extract the turns that wait, oldest first. Hidden ones need no hurry."""
+    if not turns:
+        return "keep_buffering"
+    seen = (turn.text for turn in turns if not turn.hidden)
+    if policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen):
+        return "extract_now"
+    late = now - turns[0].at >= timedelta(minutes=policy.every_minutes)
+    return "extract_batch" if late or len(turns) >= policy.every_turns else "keep_buffering"
+
+
+def sessions_with_pending(connection: Connection) -> list[str]:
+    """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
+    return conversation.sessions_past(connection, _WAITING)
+
+
+def cursor(connection: Connection, session: str) -> int:
+    """The newest message row of a session that has been read; 0 when none has."""
+    return int(read_state(connection, _WAITING + session) or 0)
+
+
+def advance_cursor(connection: Connection, session: str, before: int, last: int) -> bool:
+    """Put the cursor of a session to `last`, inside a transaction; False when it no longer stands at `before`."""
+    if cursor(connection, session) != before:
+        return False
+    write_state(connection, _WAITING + session, str(last))
+    return True
+
+
+def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
+    """The next turns of a session that wait, oldest first, at most `limit`."""
+    rows = conversation.iterate_messages(connection, session, after=cursor(connection, session))
+    return group_turns(islice(rows, 2 * limit + 1))[:limit]
+
+
+def newest_pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
+    """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
+    after = cursor(connection, session)
+    rows = conversation.iterate_messages(connection, session, after=after, newest_first=True)
+    return group_turns(reversed(list(islice(rows, 2 * limit + 1))))[-limit:]
+
+
+def said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
+    """Return what the speaker of a turn of a session said right before it, "" where that is not to be found."""
+    rows = conversation.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
+    earlier = [each for each in group_turns(reversed(list(islice(rows, 6)))) if each.inbox_id != turn.inbox_id]
+    own = [each for each in earlier if each.account == turn.account and each.trust == turn.trust and not each.hidden]
+    return own[-1].text if own else ""
+
+
+def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
+    """Group the messages of a session into turns."""
+    turns: list[ConversationTurn] = []
+    for row in rows:
+        if row.role == "assistant":
+            if turns and turns[-1].inbox_id == row.inbox_id:
+                turns[-1] = replace(turns[-1], last_message=row.id, answer=row.text, answer_trust=row.trust)
+            else:
+                turns.append(_unprompted(row))
+            continue
+        said = _spoken(row) if row.scope.startswith("chat:") else SpokenLine("", "", row.text)
+        turns.append(
+            ConversationTurn(
+                last_message=row.id,
+                inbox_id=row.inbox_id,
+                text=said.text,
+                answer="",
+                at=datetime.fromisoformat(row.at),
+                trust=row.trust,
+                scope=row.effective_scope,
+                speaker=said.name,
+                speaker_id=said.id,
+                hidden=bool(row.hidden) or said.text.strip() in ("", ERASED_TEXT),
+            )
+        )
+    return turns
+
+
+def _spoken(row: MessageRow) -> SpokenLine:
+    """Split a line of a group's conversation; a line without an id by what its mail says, while that is kept."""
+    said = split_line(row.text)
+    name = sanitize_name(row.sender_name or "") or row.sender or ""
+    if not said.id and name:
+        said = SpokenLine(name, label_id(row.sender or ""), row.text.removeprefix(f"{name}: "))
+    return replace(said, text=said.text.replace("\n  ", "\n")) if said.name or said.id else said
+
+
+def _unprompted(row: MessageRow) -> ConversationTurn:
+    """A turn of something the bot said by itself."""
+    at = datetime.fromisoformat(row.at)
+    return ConversationTurn(row.id, row.inbox_id, "", row.text, at, "model", chat_scope(row.session), hidden=True)

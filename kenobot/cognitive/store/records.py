@@ -1,0 +1,453 @@
+"""Rows of records, and the queries that every rows module shares.
+
+Queries keep within scopes: see `kenobot.cognitive.store.scopes`. A rows module asks for records with `select`,
+`select_ids`, `count` or `pages`, and writes its condition from the predicates below:
+
+    select(connection, f"subject = ? AND {LIVE} AND {FACTS}", (subject,), (scope,), order="id DESC", limit=8)
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
+from kenobot.ports.memory import CONFIDED
+from kenobot.storage.connection import Connection
+from kenobot.storage.state import read_state
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+SqlValue = str | int | float | None
+
+LIVE: Final = "status = 'active'"
+HOLDERS: Final = ("box", "entity")  # they hold others together, and go on doing so
+FACTS: Final = "form IN ('note', 'episode')"
+SAYS: Final = "form != 'box'"  # a box only holds others together
+IN_LOGS: Final = "tier IN ('daily', 'archive')"
+NO_OWNER_PREFERENCE: Final = "(category != 'preference' OR scope != 'owner')"  # those stand in preferences.md
+LAST_HEARD: Final = "max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, ''))"
+_AFTER_ALL = "\U0010ffff"  # sorts behind whatever a key may go on with
+AMONG: Final = "IN (SELECT value FROM json_each(?))"  # with `json.dumps(list(values))`: one statement for any number
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFilter:
+    """Filter of changed records: those shown, new ones past `newest_known`, and profiles.
+
+    include_ended: also records that are no longer live.
+    """
+
+    newest_known: int
+    shown_records: Sequence[int]
+    include_ended: bool
+
+
+HEARSAY = "hearsay"
+"""The tag of what the bot made of notes of other programs: it is quoted as they are."""
+
+NOTED_BY_RULES = "rules"
+"""The tag of a memory that rules noted in the place of a model."""
+
+KEPT_ON_YES = "kept secret"
+"""The tag of what looks like a secret, and was kept because its person wanted that."""
+
+MARKS = frozenset({CONFIDED, HEARSAY, KEPT_ON_YES, NOTED_BY_RULES})
+"""The tags that say nothing of what a memory is about."""
+
+
+class Record(NamedTuple):
+    """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.
+
+    by: name of the speaker, where that is neither the owner nor the person whose scope it is.
+    attributes, tags, source_messages: JSON, an object and two lists; see `attribute_map` and `source_message_ids`.
+    """
+
+    id: int
+    form: str
+    category: str
+    scope: str
+    text: str
+    trust: str
+    tier: str
+    status: str
+    confidence: float
+    mentions: int
+    created: str
+    updated: str
+    day: str
+    changed_event: int
+    by: str = ""
+    subject: str = "owner"
+    attributes: str = "{}"
+    tags: str = "[]"
+    lang: str = ""
+    source: str = "tag"
+    importance: float = 0.5
+    stability: float = 1.0
+    use_count: int = 0
+    lifecycle: str = "candidate"
+    verification: str = "unverified"
+    policy_class: str = "durable"
+    valid_from: str = ""
+    valid_to: str | None = None
+    last_seen: str = ""
+    last_used: str | None = None
+    confirmed: str | None = None
+    expires: str | None = None
+    key: str = ""
+    source_messages: str = "[]"
+
+    @property
+    def attribute_map(self) -> dict[str, str]:
+        """Return what it says of its subject, by name."""
+        if self.attributes == "{}":
+            return {}
+        found = json.loads(self.attributes)
+        return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+    @property
+    def is_hearsay(self) -> bool:
+        """Return whether another program noted it, or the bot repeated such a note or made it of one: who said it there
+        is not known.
+        """
+        made_of = self.tags != "[]" and HEARSAY in json.loads(self.tags)
+        return self.trust == "model" and (made_of or self.source in ("import", "tag", "extraction"))
+
+    @property
+    def is_confided(self) -> bool:
+        """Return whether it was told in confidence."""
+        return self.tags != "[]" and CONFIDED in json.loads(self.tags)
+
+    @property
+    def source_message_ids(self) -> tuple[int, ...]:
+        """The inbox rows of the turns that said so, each once."""
+        return tuple(json.loads(self.source_messages))
+
+
+_BY = "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END"
+_COLUMNS = ", ".join(_BY if name == "by" else name for name in Record._fields)
+
+
+# ── queries that rows modules share ──────────────────────────────────────────────────────────────────────────────
+
+
+def select_ids(
+    connection: Connection,
+    where: str,
+    values: Sequence[SqlValue],
+    reach: Scopes,
+    *,
+    order: str = "id",
+    limit: int | None = None,
+    scan_scope: bool = True,
+) -> list[int]:
+    """Query the ids of records that meet a condition within `reach`.
+
+    where: SQL on the columns of record, with a `?` for each of `values`. order: SQL of ORDER BY.
+    scan_scope: False keeps SQLite from an index of scopes where one of ids, keys or forms is narrower.
+    """
+    scope, scopes = scope_filter(reach)
+    bound, more = ("", ()) if limit is None else (" LIMIT ?", (limit,))
+    plus = "" if scan_scope else "+"
+    rows = connection.execute(
+        f"SELECT id FROM record WHERE {where} AND {plus}{scope} ORDER BY {order}{bound}", (*values, *scopes, *more)
+    )
+    return [row[0] for row in rows]
+
+
+def select(
+    connection: Connection,
+    where: str,
+    values: Sequence[SqlValue],
+    reach: Scopes,
+    *,
+    order: str = "id",
+    limit: int | None = None,
+    scan_scope: bool = True,
+) -> list[Record]:
+    """Query records that meet a condition within `reach`, in `order`; the arguments are those of `select_ids`."""
+    ids = select_ids(connection, where, values, reach, order=order, limit=limit, scan_scope=scan_scope)
+    found = by_ids(connection, ids, reach)
+    return [found[each] for each in ids if each in found]
+
+
+def pages(
+    connection: Connection,
+    where: str,
+    values: Sequence[SqlValue],
+    reach: Scopes,
+    *,
+    scan_scope: bool = True,
+    size: int = 500,
+) -> Iterator[Record]:
+    """Iterate over records that meet a condition within `reach` by id, `size` of them in memory at a time."""
+    after = 0
+    while page := select(connection, f"id > ? AND {where}", (after, *values), reach, limit=size, scan_scope=scan_scope):
+        yield from page
+        after = page[-1].id
+
+
+def count(connection: Connection, where: str, values: Sequence[SqlValue], reach: Scopes) -> int:
+    """Count the records that meet a condition within `reach`."""
+    scope, scopes = scope_filter(reach)
+    row = connection.execute(f"SELECT count(*) FROM record WHERE {where} AND {scope}", (*values, *scopes)).fetchone()
+    return int(row[0])
+
+
+# ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as the database keeps it: fixed width, so that text order is time order."""
+    if moment.tzinfo is UTC:
+        return moment.isoformat(timespec="microseconds")  # the same, five times as fast
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+
+
+def last_record(connection: Connection) -> int:
+    """The id of the newest record of any scope, 0 when there is none."""
+    row = connection.execute("SELECT max(id) FROM record").fetchone()
+    return int(row[0] or 0)
+
+
+def last_change(connection: Connection, scopes: Iterable[str]) -> int:
+    """The newest event that changed what is shown of these scopes; 0 when there is nothing in them."""
+    newest = 0
+    for scope in scopes:
+        row = connection.execute("SELECT max(changed_event) FROM record WHERE scope = ?", (scope,)).fetchone()
+        newest = max(newest, int(row[0] or 0), last_edit_event(connection, scope))
+    return newest
+
+
+def last_edit_event(connection: Connection, scope: str) -> int:
+    """The event of the last time a person edited the scope's MEMORY.md, its headings and prose included; 0: never."""
+    return int(read_state(connection, f"edited:{scope}") or 0)
+
+
+def get(connection: Connection, record: int, reach: Scopes) -> Record | None:
+    """A record by its id; None when there is none within `reach`."""
+    where, scopes = scope_filter(reach)
+    row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ? AND {where}", (record, *scopes)).fetchone()
+    return Record._make(row) if row else None
+
+
+def get_statement(connection: Connection, record: int, reach: Scopes) -> Record | None:
+    """Return a live record that says something by itself; None where there is none, or it only holds others."""
+    found = get(connection, record, reach)
+    return found if found is not None and found.status == "active" and found.form not in HOLDERS else None
+
+
+def require(connection: Connection, record: int, scope: str) -> Record:
+    """A record of a scope that is known to be there. Raises KeyError when it is not."""
+    found = get(connection, record, (scope,))
+    if found is None:
+        raise KeyError(record)
+    return found
+
+
+def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | None:
+    """The live record of this scope and form with this key."""
+    # The plus keeps SQLite from planning anew for each value of a column that a partial index is limited by.
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = +? AND key = ? AND status = 'active'",
+        (scope, form, key),
+    ).fetchone()
+    return Record._make(row) if row else None
+
+
+def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
+    """Records by id; ids that are unknown or not within `reach` are left out."""
+    where, scopes = scope_filter(reach)
+    # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE id {AMONG} AND +{where}", (json.dumps(list(ids)), *scopes)
+    )
+    return {row[0]: Record._make(row) for row in rows}
+
+
+def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
+    """Live facts of days' logs, also archived ones, from `since_day` on, newest first, at most `limit`."""
+    where = f"day >= ? AND {LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
+    return select(connection, where, (since_day,), (scope,), order="day DESC, id DESC", limit=limit)
+
+
+def newest_from_messages(connection: Connection, scope: str, messages: Iterable[int], among: int) -> list[int]:
+    """Ids of those of the newest live records, at most `among` of them, that count any of these inbox rows."""
+    rows = connection.execute(
+        f"SELECT DISTINCT newest.id FROM (SELECT id, source_messages FROM record WHERE {LIVE} AND scope = ? "
+        "ORDER BY day DESC, id DESC LIMIT ?) AS newest, json_each(newest.source_messages) AS said "
+        f"WHERE said.value {AMONG}",
+        (scope, among, json.dumps(list(messages))),
+    )
+    return [row[0] for row in rows]
+
+
+def count_daily(connection: Connection, scope: str) -> int:
+    """Count the live facts of days' logs of a scope, as `newest_daily` selects them."""
+    return count(connection, f"{FACTS} AND {IN_LOGS} AND {LIVE} AND {NO_OWNER_PREFERENCE}", (), (scope,))
+
+
+def daily_records(connection: Connection, scope: str, day: str) -> list[Record]:
+    """Records in a scope's log of one day, in the order they came."""
+    where = f"day = ? AND {LIVE} AND tier = 'daily' AND {FACTS} AND category != 'preference' AND source != 'sleep'"
+    return select(connection, where, (day,), (scope,))
+
+
+def newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
+    """The newest live facts of a scope about a subject, at most `limit`, in the order they came."""
+    where = f"subject = ? AND {LIVE} AND {FACTS}"
+    return select(connection, where, (subject,), (scope,), order="id DESC", limit=limit)[::-1]
+
+
+def subjects(connection: Connection, scope: str) -> Iterator[str]:
+    """Every subject of live records of a scope, each once: a step in the index for each."""
+    last = ""
+    while True:
+        row = connection.execute(
+            "SELECT min(subject) FROM record WHERE scope = ? AND subject > ? AND status = 'active'", (scope, last)
+        ).fetchone()
+        if row[0] is None:
+            return
+        last = row[0]
+        yield last
+
+
+def preference_records(connection: Connection, scope: str) -> list[Record]:
+    """Learned preferences of the person of a scope."""
+    where = f"form = 'note' AND tier = 'daily' AND {LIVE} AND category = 'preference'"
+    return select(connection, where, (), (scope,))
+
+
+def slot_record(connection: Connection, scope: str, form: str, name: str) -> Record | None:
+    """The one live record that fills a slot, such as a chat's working memory."""
+    return by_key(connection, scope, form, f"slot:{name}")
+
+
+def changed_since(
+    connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
+) -> list[Record]:
+    """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
+    where, values = "changed_event > ?", list[SqlValue]((event,))
+    if only is not None:
+        where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
+        values += [only.newest_known, only.include_ended, json.dumps(list(only.shown_records))]
+    return select(connection, where, values, scopes, order="changed_event", limit=limit)
+
+
+def successor(connection: Connection, record: int, reach: Scopes, status: str = "active") -> Record | None:
+    """The newest record of a status, a live one, in the chain that superseded `record`, if it is within `reach`."""
+    where, scopes = scope_filter(reach)
+    row = connection.execute(
+        "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
+        "UNION SELECT src FROM link JOIN heir ON dst = heir.id WHERE type = 'supersedes') "
+        f"SELECT record.id FROM record JOIN heir USING (id) WHERE status = ? AND {where} "
+        "ORDER BY record.id DESC LIMIT 1",
+        (record, status, *scopes),
+    ).fetchone()
+    return get(connection, row[0], reach) if row else None
+
+
+def set_columns(connection: Connection, record: Record, names: Sequence[str], values: Sequence[SqlValue]) -> None:
+    """Set columns of a record. `kenobot.cognitive.store.change` alone calls this: it keeps what stood there before."""
+    settings = ", ".join(f"{name} = ?" for name in names)
+    connection.execute(f"UPDATE record SET {settings} WHERE id = ? AND scope = ?", (*values, record.id, record.scope))
+
+
+def column_values(connection: Connection, record: Record, names: Sequence[str]) -> tuple[SqlValue, ...]:
+    """Return what stands in columns of a record now. Raises KeyError when the record is gone."""
+    row = connection.execute(
+        f"SELECT {', '.join(names)} FROM record WHERE id = ? AND scope = ?", (record.id, record.scope)
+    ).fetchone()
+    if row is None:
+        raise KeyError(record.id)
+    return tuple(row)
+
+
+def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limit: int) -> list[int]:
+    """Ids of records whose key begins with `prefix`, live ones first. `%` and `_` are letters like any other."""
+    order, keys = "status != 'active', id DESC", (prefix, prefix + _AFTER_ALL)
+    return select_ids(connection, "key >= ? AND key < ?", keys, reach, order=order, limit=limit, scan_scope=False)
+
+
+def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
+    """Id and text of live records, what became known or changed last first. Reads no more than it gives, or little."""
+    newest = "ORDER BY changed_event DESC, id DESC LIMIT ?"
+    found: list[tuple[int, int, str]] = []
+    each: list[Scopes] = [(scope,) for scope in scope_names(reach) or ()]  # one by one: then an index has their order
+    for part in each or [reach]:
+        where, scopes = scope_filter(part)
+        found += connection.execute(
+            f"SELECT changed_event, id, text FROM record WHERE {LIVE} AND {SAYS} AND {where} {newest}",
+            (*scopes, limit),
+        )
+    yield from ((number, text) for _, number, text in sorted(found, reverse=True)[:limit])
+
+
+def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
+    """Ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
+    literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return select_ids(connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{literal}%",), reach, scan_scope=False)
+
+
+def list_records(
+    connection: Connection,
+    reach: Scopes,
+    statuses: Sequence[str],
+    forms: Sequence[str],
+    limit: int | None = None,
+    *,
+    without_key: str = "",
+) -> list[Record]:
+    """Records of these statuses and forms (none: of any), but for those of one key, the newest first."""
+    wanted = {column: list(words) for column, words in (("status", statuses), ("form", forms)) if words}
+    where = " AND ".join(["key IS NOT ?", *(f"{column} {AMONG}" for column in wanted)])
+    values = [without_key, *map(json.dumps, wanted.values())]
+    return select(connection, where, values, reach, order="id DESC", limit=limit)
+
+
+def page_of_records(
+    connection: Connection, reach: Scopes, statuses: Sequence[str], before: int, limit: int
+) -> list[Record]:
+    """Records of these statuses (none: of any) with ids below one, the newest first, without boxes."""
+    among, values = (f" AND status {AMONG}", (json.dumps([*statuses]),)) if statuses else ("", ())
+    return select(
+        connection, f"id < ? AND form != 'box'{among}", (before, *values), reach, order="id DESC", limit=limit
+    )
+
+
+def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: str = "") -> dict[str, int]:
+    """Return how many live records there are, by form, but for those of one key."""
+    where, scopes = scope_filter(reach)
+    rows = connection.execute(
+        f"SELECT form, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} AND key IS NOT ? GROUP BY 1 ORDER BY 1",
+        [*scopes, without_key],
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
+    """Records of this scope that said the words of `key` and are no longer live, the newest first."""
+    where = "key = ? AND status != 'active'"
+    return select(connection, where, (key,), (scope,), order="id DESC", limit=limit)
+
+
+def page_before(connection: Connection, record: int, reach: Scopes, limit: int) -> list[tuple[int, str]]:
+    """Id and scope of the records up to `record`, the newest first."""
+    where, scopes = scope_filter(reach)
+    return connection.execute(
+        f"SELECT id, scope FROM record WHERE id <= ? AND {where} ORDER BY id DESC LIMIT ?", (record, *scopes, limit)
+    ).fetchall()
+
+
+def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> int:
+    """Write a new record, by column; returns its id. `kenobot.cognitive.remember.draft` alone calls this."""
+    marks = ", ".join("?" * len(row))
+    cursor = connection.execute(f"INSERT INTO record ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def set_changed_event(connection: Connection, record: int, scope: str, event: int) -> None:
+    """A new record is shown from `event` on, the one that tells of its making."""
+    connection.execute("UPDATE record SET changed_event = ? WHERE id = ? AND scope = ?", (event, record, scope))
