@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from kenobot.agent.turn.task_worker import TaskWorker
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
 from kenobot.ports.channel import Capabilities
+from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.ports.tool import ToolContext, ToolEffects
@@ -276,6 +278,25 @@ async def test_a_task_that_takes_too_long_ends_with_a_word(tmp_path: Path) -> No
             "Task 1 (do that in the background) has no result. It took longer than 0.001 minutes, so I broke it off."
         )
         assert scene.texts[-1].startswith(ended)
+        assert await scene.rows("SELECT state FROM inbox WHERE kind = 'task'") == [("failed",)]
+
+
+async def test_the_end_of_a_task_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is reported, and written once the disk takes it."""
+    async with Scene(tmp_path, [calls("a")], tools=[Waiting(), background()]) as scene:
+        worker(scene).limits = replace(worker(scene).limits, minutes=0.001)
+        cancel, failures = tasks.cancel, [StoreError("the disk is full")]
+
+        def fail_first(*arguments: Any) -> bool:
+            if failures:
+                raise failures.pop()
+            return cancel(*arguments)
+
+        monkeypatch.setattr(tasks, "cancel", fail_first)
+        await scene.say("do that in the background")
+        assert "task 1 has to wait: the disk is full" in caplog.text
         assert await scene.rows("SELECT state FROM inbox WHERE kind = 'task'") == [("failed",)]
 
 
