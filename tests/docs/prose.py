@@ -57,7 +57,7 @@ def find_faults(root: Path = ROOT / "kenobot") -> Iterator[Fault]:
     """Yield the faults of all modules, in order."""
     for path in sorted(root.rglob("*.py")):
         package = path.relative_to(root).parts[0] if path.parent != root else "."
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in _walk(ast.parse(path.read_text("utf-8"))):
             for kind, text in _judge(node):
                 yield Fault(package, kind, f"{path.relative_to(root.parent)}:{getattr(node, 'lineno', 1)}", text)
 
@@ -69,6 +69,14 @@ def count_faults() -> dict[str, dict[str, int]]:
         kinds = counts.setdefault(fault.package, dict.fromkeys(KINDS, 0))
         kinds[fault.kind] += 1
     return counts
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a module and the statements in it, without their expressions."""
+    yield node
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, part, None) or ():
+            yield from _walk(child)
 
 
 def _judge(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -86,10 +94,13 @@ def _judge(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _judge_name(node: Function) -> Iterator[tuple[str, str]]:
-    word = node.name.strip("_").split("_")[0]
-    if _is_participle(word):
+    name = node.name.strip("_")
+    words = name.split("_")
+    if name in _WORDS["terms"]:
+        return
+    if _is_participle(words[0]) or set(words) <= _WORDS["adjectives"] | _WORDS["particles"] - _WORDS["verbs"]:
         yield "participles", node.name
-    elif _does_something(node) and word not in _WORDS["verbs"] | _WORDS["predicates"]:
+    elif _does_something(node) and words[0] not in _WORDS["verbs"] | _WORDS["predicates"]:
         yield "verbless", node.name
 
 
