@@ -47,7 +47,7 @@ def _control_groups(root: Path) -> Iterator[Path]:
 
 
 def _first_line(path: Path) -> str:
-    """The first line of a small file; "" where it cannot be read."""
+    """Return the first line of a small file; "" where it cannot be read."""
     try:
         return path.read_text("utf-8", "replace").partition("\n")[0].strip()
     except OSError:

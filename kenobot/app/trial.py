@@ -30,7 +30,7 @@ class ReturnPending(KenobotError):
 
 
 class TrialApp(Protocol):
-    """What a trial needs of the bot."""
+    """Parts of the bot that a trial needs."""
 
     home: Home
     clock: Clock

@@ -60,7 +60,7 @@ def fold(text: str) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text as people see it and, where it has such, with the letters that only models see."""
+    """Yield the text as people see it and, where it has such, with the letters that only models see."""
     yield text
     if _IN_TAGS_BLOCK.search(text):
         yield text.translate(_TAGS_BLOCK)

@@ -53,7 +53,7 @@ class RetryPolicy:
 def retry_delay(
     attempt: int, error: RemoteError, policy: RetryPolicy, jitter: Random | None = None, elapsed: float = 0.0
 ) -> float | None:
-    """Seconds to wait after the `attempt`-th call (from 1) failed with `error`; None: do not retry.
+    """Return seconds to wait after the `attempt`-th call (from 1) failed with `error`; None: do not retry.
 
     elapsed: seconds since the first call began. `jitter` stretches the pause by up to a quarter and never shortens it:
     coming back before the server said so would count as a new offence.

@@ -115,9 +115,9 @@ class Delivery:
                 return
 
     def _pause(self, error: Exception, tries: int) -> float:
-        """Seconds until the next try: longer and longer, and what the platform asked for at least, within reason.
+        """Return seconds until the next try: longer each time, and as many as the platform asks for, within reason.
 
-        One that asks for a second each time, for half an hour, would use up all tries otherwise.
+        A platform that asks for a second each time, for half an hour, would use up all tries otherwise.
         """
         own = _RETRY.pause(tries - 1) * self._rng.uniform(1.0, 1.25)
         if isinstance(error, RemoteError) and error.retry_after is not None:

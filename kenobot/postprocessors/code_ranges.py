@@ -15,7 +15,7 @@ _BLANK_LINE = lazy.regex(r"\n[ \t\r]*+\n")
 
 
 def fenced_ranges(text: str) -> list[Range]:
-    """The closed fenced blocks, each from the start of its first line to the end of its last, in order.
+    """Return the closed fenced blocks, each from the start of its first line to the end of its last, in order.
 
     A fence is a line of three or more backticks or tildes, indented by at most three blanks; it is closed by a line
     of as many or more of the same and nothing else. An unclosed fence is an ordinary line.
@@ -59,7 +59,7 @@ def _read(run: str, tail: str) -> tuple[str, int, bool, bool]:
 
 
 def code_ranges(text: str) -> list[Range]:
-    """All code, in order: the closed fenced blocks, and the matched runs of backticks within one paragraph."""
+    """Return all code, in order: the closed fenced blocks, and the matched runs of backticks within one paragraph."""
     found: list[Range] = []
     at = 0
     for start, end in fenced_ranges(text):
@@ -71,7 +71,7 @@ def code_ranges(text: str) -> list[Range]:
 
 
 def quoted_ranges(text: str) -> list[Range]:
-    """All lines of block quotes, in order."""
+    """Return all lines of block quotes, in order."""
     return [match.span() for match in _QUOTED.finditer(text)]
 
 

@@ -261,12 +261,12 @@ def _shown(connection: Connection, where: str, *values: str | int) -> list[Store
 
 
 def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
-    """The last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
+    """Return the last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
     return _shown(connection, f"session = ? AND {_UNVEILED} ORDER BY id DESC LIMIT ?", session, limit)[::-1]
 
 
 def since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
-    """Messages from id `first` on, oldest first, at most `limit`, without turns that told what is to be forgotten."""
+    """Return messages from id `first` on, oldest first, at most `limit`, without hidden turns."""
     return _shown(connection, f"session = ? AND id >= ? AND {_UNVEILED} ORDER BY id LIMIT ?", session, first, limit)
 
 
@@ -423,7 +423,7 @@ def list_sessions(connection: Connection) -> list[str]:
 
 
 def sessions_past(connection: Connection, cursor: str) -> list[str]:
-    """The conversations with messages above the id that the state `cursor` + session holds."""
+    """Return the conversations with messages above the id that the state `cursor` + session holds."""
     rows = connection.execute(
         f"{_CHATS} AND (SELECT max(id) FROM message WHERE session = chat.session) "
         "> coalesce((SELECT CAST(value AS INTEGER) FROM key_value WHERE key = ? || chat.session), 0)",
@@ -441,13 +441,13 @@ def last_answer_at(connection: Connection, session: str) -> str:
 
 
 def newest_message_id(connection: Connection, session: str | None = None) -> int:
-    """The id of the newest message of a conversation, or of all; 0 when there is none."""
+    """Return the id of the newest message of a conversation, or of all; 0 when there is none."""
     where, values = ("1", ()) if session is None else ("session = ?", (session,))
     return int(connection.execute(f"SELECT max(id) FROM message WHERE {where}", values).fetchone()[0] or 0)
 
 
 def message_ids_between(connection: Connection, low: int, high: int, limit: int) -> list[int]:
-    """The newest ids of messages above `low` up to `high`, newest first."""
+    """Return the newest ids of messages above `low` up to `high`, newest first."""
     where = "id > ? AND id <= ? ORDER BY id DESC LIMIT ?"  # numbers only, of every chat
     return [row[0] for row in connection.execute(f"SELECT id FROM message WHERE {where}", (low, high, limit))]
 
@@ -467,7 +467,7 @@ def received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, Rec
 
 
 def last_answered_session(connection: Connection) -> str | None:
-    """The conversation in which something was answered last; for whoever may see all of them."""
+    """Return the conversation in which something was answered last; for whoever may see all of them."""
     row = connection.execute("SELECT session FROM turn ORDER BY id DESC LIMIT 1").fetchone()
     return str(row[0]) if row else None
 
@@ -479,7 +479,7 @@ def count_replies(connection: Connection, since: str) -> int:
 
 
 def reply_grades(connection: Connection, since: str, limit: int) -> list[str]:
-    """The grades, as JSON, of the newest replies since a moment that have one."""
+    """Return the grades, as JSON, of the newest replies since a moment that have one."""
     rows = connection.execute(
         "SELECT grade FROM turn WHERE replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
         (since, limit),
@@ -517,7 +517,7 @@ def unhide_turns(connection: Connection, record: int) -> list[int]:
 
 
 def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
-    """All hidden turns: the inbox row of each and the record because of which."""
+    """Return all hidden turns: the inbox row of each and the record because of which."""
     return connection.execute("SELECT inbox_id, record_id FROM hidden_turn ORDER BY record_id, inbox_id").fetchall()
 
 
@@ -525,7 +525,7 @@ def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
 
 
 def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:
-    """The session's prompt prefix, if it has one."""
+    """Return the session's prompt prefix, if it has one."""
     row = connection.execute(f"SELECT {_PREFIX_COLUMNS} FROM prompt_prefix WHERE session = ?", (session,)).fetchone()
     return PromptPrefix(*row) if row else None
 

@@ -76,7 +76,7 @@ class DeadLetter:
 def find(
     connection: Connection, states: Sequence[LetterState], since: str | None = None, limit: int = -1
 ) -> list[DeadLetter]:
-    """The last `limit` letters in one of `states`, none older than `since`, oldest first."""
+    """Return the last `limit` letters in one of `states`, none older than `since`, oldest first."""
     marks = ", ".join("?" * len(states))
     order = "ORDER BY at DESC, side DESC, number DESC LIMIT ?"
     rows = connection.execute(

@@ -268,7 +268,7 @@ class Inbox:
         return await self._database.read(read)
 
     async def pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
-        """The next messages of a session that are not done, oldest first, with ids above `after`."""
+        """Return the next messages of a session that are not done, oldest first, with ids above `after`."""
         return await self._database.read(
             lambda connection: [
                 _pending(row)
@@ -281,7 +281,7 @@ class Inbox:
         )
 
     async def open_sessions(self) -> dict[str, int]:
-        """Sessions with messages that are not done, and how many: what a start has to recover."""
+        """Return sessions with messages that are not done, and how many: what a start has to recover."""
         return await self._database.read(
             lambda connection: dict(
                 connection.execute(
@@ -424,12 +424,12 @@ def _escape_surrogates(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A person's name on one line and of a sane length: in a group it stands before their words in the prompt."""
+    """Return a person's name on one line and of a sane length: prompts put it before their words in a group."""
     return " ".join(replace_surrogates(text[:_NAME_KEPT]).split())
 
 
 def _oldest_kept(state: FinalState, kept: int, connection: Connection) -> int:
-    """The id of the oldest of the newest `kept` rows in a state; 0 when there are not so many."""
+    """Return the id of the oldest of the newest `kept` rows in a state; 0 when there are not so many."""
     row = connection.execute(
         f"SELECT id FROM inbox WHERE {_ASIDE} AND state = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (state, kept - 1)
     ).fetchone()

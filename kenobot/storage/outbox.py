@@ -138,7 +138,7 @@ class Outbox:
         self._clock = clock
 
     async def open_chats(self, channel: str) -> list[str]:
-        """Chats of a channel with parts that still have to go out now."""
+        """Return chats of a channel with parts that still have to go out now."""
         now = self._clock.now().isoformat()
         return await self._database.read(
             lambda connection: [
@@ -153,7 +153,7 @@ class Outbox:
     async def pending_after(
         self, channel: str, chat: str, after: int = 0, limit: int = 20
     ) -> list[tuple[Outbound, int]]:
-        """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
+        """Return the next parts of a chat with ids above `after`, in order, each with how often it was tried."""
         now = self._clock.now().isoformat()
         return await self._database.read(
             lambda connection: [

@@ -86,7 +86,7 @@ def _judge(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield "docstrings", f"{getattr(node, 'name', 'module')}: {first}"
     elif isinstance(node, Function):
         first = _find_first_word(node)
-        exempt = _is_property(node) or node.name.startswith("__")
+        exempt = _is_property(node) or node.name.startswith(("__", "test_"))
         if first is not None and (first in _CLAUSES or (not exempt and first not in _WORDS["verbs"])):
             yield "docstrings", f"{node.name}: {first}"
         if not exempt:
@@ -108,7 +108,7 @@ def _find_first_word(node: ast.ClassDef | ast.Module | Function) -> str | None:
     docstring = ast.get_docstring(node)
     if not docstring:
         return None
-    word = re.match(r"[\w'-]+", docstring)
+    word = re.match(r"[\w'-]+", re.sub(r"^`/[^:]*: ", "", docstring))  # a chat command before its docstring
     return word[0].lower() if word else docstring.split()[0]
 
 

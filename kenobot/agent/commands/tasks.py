@@ -23,7 +23,7 @@ _STATES: dict[TaskState, Text] = {
 
 
 def show_tasks(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """`/tasks`: the newest tasks with their states; `/tasks cancel 3`: cancel one."""
+    """`/tasks`: list the newest tasks with their states; `/tasks cancel 3`: cancel one."""
     word, _, rest = fold(call.arguments.strip()).partition(" ")
     if word in _CANCEL:
         return _cancel_named(connection, call, rest.strip().removeprefix("#"))

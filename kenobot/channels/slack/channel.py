@@ -179,7 +179,7 @@ class SlackChannel:
         return read_reaction(event, self._me) if event.get("type") == "reaction_added" else None
 
     async def _put(self, inbound: Inbound, answer: Acknowledge | None = None) -> None:
-        """Have a message stored; then acknowledge it, and move the bot's place on."""
+        """Hand a message to the sink, then acknowledge it and move the bot's place on."""
 
         async def stored() -> None:
             if inbound.kind == "message":

@@ -423,7 +423,7 @@ def _is_shortage(error: Exception) -> bool:
 
 
 def _chat(raw: object) -> str:
-    """The chat of a raw update, of whatever form; "" when it names none."""
+    """Return the chat of a raw update, of whatever form; "" when it names none."""
     raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else {}
     raw = raw.get(REACTION_FIELD) or message_body(raw)[1] if isinstance(raw, dict) else None
     for name in ("chat", "id"):

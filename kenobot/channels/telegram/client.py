@@ -241,12 +241,12 @@ class TelegramClient:
             await self._bot.set_my_commands(commands, scope, language_code=language or None)
 
     async def set_webhook(self, url: str, secret: str) -> None:
-        """Have updates posted to `url`, with `secret` in a header; those that wait are kept."""
+        """Ask Telegram to post updates to `url`, with `secret` in a header; those that wait are kept."""
         async with self._call(own=True):
             await self._bot.set_webhook(url, allowed_updates=list(ALLOWED_UPDATES), secret_token=secret)
 
     async def delete_webhook(self) -> None:
-        """Have updates wait for polls again; those that wait are kept."""
+        """Ask Telegram to keep updates for polls again; those that wait are kept."""
         async with self._call(own=True):
             await self._bot.delete_webhook()
 

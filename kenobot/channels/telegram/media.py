@@ -12,7 +12,7 @@ _CHARACTERS: Final = 4000  # of an attachment in words
 
 
 class _File(BaseModel):
-    """What photos, voices, videos and documents have in common; fields that are not there keep their defaults."""
+    """Fields that photos, voices, videos and documents share; missing ones keep their defaults."""
 
     file_id: StrictStr = Field(min_length=1)
     file_size: StrictInt | None = None

@@ -60,7 +60,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What a person did: pressed a button, by its query, or wrote a message that the bot alone sees, by its number."""
+    """A press of a button, by its query, or a message that the bot alone sees, by its number."""
 
     query: str = ""
     message: int = 0

@@ -123,7 +123,7 @@ def _skip(blanks: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _between_lines(text: str, start: int, fits: int) -> int | None:
-    """The end of the last paragraph or line that fits; a paragraph only if it fills half of the part."""
+    """Return the end of the last paragraph or line that fits; a paragraph only if it fills half of the part."""
     paragraph = text.rfind("\n\n", start, fits + 1)
     line = text.rfind("\n", start, fits + 1)
     best = paragraph if paragraph - start >= (fits - start) // 2 else line

@@ -27,7 +27,7 @@ _MOST_PAUSES: Final = 1000  # chats
 
 
 class UnfinishedReplies:
-    """What chats are shown of replies, at most one request a chat at a time. A failure pauses its chat.
+    """Previews of replies in chats, at most one request a chat at a time. A failure pauses its chat.
 
     render: cuts Markdown into messages.
     """
@@ -118,7 +118,7 @@ class UnfinishedReplies:
         return await self._text_work.run(len(text), lambda: self._render(text))
 
     async def _run(self, chat: str, work: Coroutine[Any, Any, None]) -> None:
-        """Have a request run to its end, also when nobody waits for it any more."""
+        """Run a request to its end, also when nobody waits for it any more."""
         task = asyncio.create_task(work, name="unfinished reply")
         self._at_work[chat] = task
         task.add_done_callback(lambda ended: self._ended(chat, ended))

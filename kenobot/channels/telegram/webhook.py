@@ -1,4 +1,4 @@
-"""Have Telegram post updates to the bot's HTTP server: set the webhook, check it, and know Telegram's requests."""
+"""Set and check the webhook of a Telegram bot, and recognise Telegram's requests by their secret."""
 
 import hmac
 import logging
@@ -64,7 +64,7 @@ class Webhook:
         return hmac.compare_digest(headers.get(_HEADER, "").encode("utf-8", "replace"), self._secret.encode())
 
     async def set(self) -> None:
-        """Have updates posted from now on, those that wait at Telegram included. Raises RemoteError."""
+        """Set the webhook; Telegram posts waiting updates too. Raises RemoteError."""
         await self._client.set_webhook(self._url, self._secret)
         logger.info("Telegram posts updates to %s", self._url)
 

@@ -212,7 +212,7 @@ class WhatsAppChannel:
         return request.method == "POST" and hmac.compare_digest(told.encode("utf-8", "replace"), expected.encode())
 
     async def _take(self, found: Posted, sink: Sink) -> None:
-        """Have a message stored."""
+        """Hand a message to the sink, which stores it."""
         try:
             taken = parse(found, self._me, self._people.identify, self._clock)
         except MalformedMessage as error:

@@ -27,7 +27,7 @@ GAP_EVENT = "compaction_gap"
 
 
 def session_summary(connection: Connection, session: str) -> Record | None:
-    """The live summary of a conversation, if it has one."""
+    """Return the live summary of a conversation, if it has one."""
     return records.slot_record(connection, chat_scope(session), FORM, SLOT)
 
 
@@ -71,7 +71,7 @@ def message_time(connection: Connection, session: str, message: int) -> str | No
 
 
 def turns_between(connection: Connection, session: str, after: int, before: int, most: int) -> list[ConversationTurn]:
-    """The turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
+    """Return the turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
     rows = conversation.iterate_messages(connection, session, after=after, before=before)
     shown = (row for row in rows if row.text and not row.hidden)
     return buffer.group_turns(islice(shown, 2 * most))[:most]
@@ -130,7 +130,7 @@ def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> 
 
 
 def last_scope_of(connection: Connection, chat: str) -> str:
-    """The scope to which memory wrote what was said last in a chat; "" before anything was."""
+    """Return the scope to which memory wrote what was said last in a chat; "" before anything was."""
     return conversation.last_scope(connection, chat.removeprefix("chat:"))
 
 

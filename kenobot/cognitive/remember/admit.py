@@ -151,7 +151,10 @@ def correct(
 
 
 def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
-    """The reason why a candidate's own action keeps it out; None to admit it. What is important is admitted anyway."""
+    """Return the reason why a candidate's own action keeps it out; None to admit it.
+
+    What is important is admitted anyway.
+    """
     action = parse_action(made.candidate.action or "store_note")
     if action in _ADMITTING:
         return None
@@ -219,7 +222,7 @@ def _heard(connection: Connection, made: RecordDraft) -> str:
 
 
 def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, str]:
-    """The live record with these words about the same subject, and the key for a new one.
+    """Return the live record with these words about the same subject, and the key for a new one.
 
     An extracted fact may be stored as the other kind; the same words about a second subject get their own key.
     """
@@ -396,7 +399,7 @@ def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: boo
 
 
 def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> Decision:
-    """A slot holds one text: the new one replaces the old, which stays in the event."""
+    """Replace the text of a slot; the old one stays in the event."""
     made = replace(made, key=f"slot:{made.candidate.slot}")
     known = records.by_key(connection, made.scope, made.form, made.key)
     if known is None:

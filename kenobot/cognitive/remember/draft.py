@@ -207,7 +207,10 @@ def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
 
 
 def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, str]) -> Form:
-    """The form of a candidate: as tagged or typed; of an extracted one, as its words tell. Attributes make a note."""
+    """Return the form of a candidate: as tagged or typed; of an extracted one, as its words tell.
+
+    Attributes make a note.
+    """
     if candidate.form in ("note", "episode"):
         default: FactKind = candidate.form
     else:

@@ -41,7 +41,7 @@ class Proposal:
 
 
 def get(connection: Connection, number: int) -> Proposal | None:
-    """A proposal by its number."""
+    """Return a proposal by its number."""
     row = connection.execute(f"{_ROW} WHERE id = ?", (number,)).fetchone()
     return _proposal(row) if row else None
 
@@ -49,7 +49,7 @@ def get(connection: Connection, number: int) -> Proposal | None:
 def list_proposals(
     connection: Connection, states: Sequence[ProposalState] = ("pending",), limit: int = 100
 ) -> list[Proposal]:
-    """Proposals in these states, the oldest first, at most `limit`, the newest ones."""
+    """Return proposals in these states, the oldest first, at most `limit`, the newest ones."""
     rows = connection.execute(
         f"{_ROW} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?",
         (json.dumps(list(states)), limit),
@@ -71,7 +71,7 @@ def newer_pending(connection: Connection, number: int) -> tuple[int, int]:
 
 
 def approvals(connection: Connection, event: int, limit: int = 100) -> list[tuple[int, int, str]]:
-    """Approvals after an event, oldest first: the event of each, the proposal's number and kind."""
+    """Return approvals after an event, oldest first: the event of each, the proposal's number and kind."""
     rows = connection.execute(
         "SELECT id, data FROM event WHERE type = ? AND id > ? ORDER BY id LIMIT ?", (APPROVED, event, limit)
     ).fetchall()

@@ -119,7 +119,7 @@ def wanted(field: FieldInfo) -> str | None:
 
 
 def _bare(annotation: Any) -> Any:
-    """`int | None` → int."""
+    """Return `int | None` → int."""
     if get_origin(annotation) in (Union, UnionType):
         rest = [part for part in get_args(annotation) if part is not type(None)]
         return rest[0] if len(rest) == 1 else annotation

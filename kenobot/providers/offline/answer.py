@@ -25,7 +25,7 @@ _ASKS = lazy.regex(r"[?？؟]")
 
 
 def answer(request: ParsedRequest) -> str:
-    """The reply, with the tags that end onboarding."""
+    """Return the reply, with the tags that end onboarding."""
     return _onboarding(request) if request.onboarding else _reply(request)
 
 
@@ -189,7 +189,7 @@ def _clipped(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """`text` without anything that could pass for a tag."""
+    """Return `text` without anything that could pass for a tag."""
     return _TAG_OPENER.sub("‹", text)
 
 
@@ -239,7 +239,7 @@ def _renamed(reading: ParsedRequest, said: str) -> str:
 
 
 def _name_in(said: str, changes: tuple[Change, ...], *, asked: bool) -> str:
-    """The name that the person says is theirs; "" for none. "No, it's Ana" says one."""
+    """Return the name that the person says is theirs; "" for none. "No, it's Ana" says one."""
     said = phrases.NO_BUT.sub("", said)
     if (told := phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said)) and (
         name := plausible_name(told[1].rstrip(".,;"))

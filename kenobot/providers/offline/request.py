@@ -175,7 +175,7 @@ def _is_context(block: Block) -> bool:
 
 
 def _unique(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
-    """Each text once, where it was said last; the newest line comes last."""
+    """Return each text once, where it was said last; the newest line comes last."""
     latest: dict[str, MemoryLine] = {}
     for line in lines:
         key = " ".join(line.text.casefold().split())
@@ -185,7 +185,7 @@ def _unique(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
 
 
 def _memory(text: str) -> list[MemoryLine]:
-    """The remembered lines of one block: bullets and dated entries below the headings of memory.
+    """Return the remembered lines of one block: bullets and dated entries below the headings of memory.
 
     A line that is indented continues the one before it.
     """

@@ -65,7 +65,7 @@ class ConversationTurn:
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
-    """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
+    """Return the level of what a person said. `patterns`: the owner's own, any of which makes it high."""
     whole = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))  # some letters become many
     seen = whole[: policy.scanned_chars]
     if patterns.search(seen, policy.pattern_steps):
@@ -79,7 +79,7 @@ def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PA
 
 
 def _window(text: str, size: int) -> str:
-    """A short text whole; of a long one the beginning and the end, where people say what they want."""
+    """Return a short text whole; of a long one the beginning and the end, where people say what they want."""
     if len(text) <= size:
         return text
     return f"{text[: size * 3 // 4]}\n{text[-(size // 4) :]}"
@@ -99,12 +99,12 @@ def decide_extraction(
 
 
 def sessions_with_pending(connection: Connection) -> list[str]:
-    """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
+    """Return the sessions in which something waits; costs a few index look-ups a session, however long they are."""
     return conversation.sessions_past(connection, _WAITING)
 
 
 def cursor(connection: Connection, session: str) -> int:
-    """The newest message row of a session that has been read; 0 when none has."""
+    """Return the newest message row of a session that has been read; 0 when none has."""
     return int(read_state(connection, _WAITING + session) or 0)
 
 
@@ -117,7 +117,7 @@ def advance_cursor(connection: Connection, session: str, before: int, last: int)
 
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
-    """The next turns of a session that wait, oldest first, at most `limit`."""
+    """Return the next turns of a session that wait, oldest first, at most `limit`."""
     rows = conversation.iterate_messages(connection, session, after=cursor(connection, session))
     return group_turns(islice(rows, 2 * limit + 1))[:limit]
 
@@ -175,6 +175,6 @@ def _spoken(row: MessageRow) -> SpokenLine:
 
 
 def _unprompted(row: MessageRow) -> ConversationTurn:
-    """A turn of something the bot said by itself."""
+    """Return a turn of something the bot said by itself."""
     at = datetime.fromisoformat(row.at)
     return ConversationTurn(row.id, row.inbox_id, "", row.text, at, "model", chat_scope(row.session), hidden=True)
