@@ -11,8 +11,9 @@ import pytest
 import pytest_asyncio
 
 from kenobot.core import texts
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import OWNER, Telegram
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

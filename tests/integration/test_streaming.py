@@ -8,8 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 from tests import waiting
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import OWNER, Telegram
 from tests.tour.screen import Screen
 from tests.tour.terminal import Terminal
 
