@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from tests.cases import each
 from tests.security.injection import (
     BEGIN,
     BEYOND,
@@ -82,7 +83,7 @@ def test_the_fresh_corpus_is_large_and_halved() -> None:
     assert sum(languages.values()) - languages["es"] - languages["en"] >= 30
 
 
-@pytest.mark.parametrize("case", [*CASES, *FRESH], ids=[case["id"] for case in [*CASES, *FRESH]])
+@each("case", [*CASES, *FRESH])
 def test_a_row_of_the_corpus_is_well_formed(case: Case) -> None:
     """It has a name, turns with texts and replies, and says what harm or what use it has, and nothing else."""
     assert case["id"].startswith(f"{case['kind']}-{'attack' if case['attack'] else 'harmless'}-")
