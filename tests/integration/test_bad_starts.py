@@ -21,6 +21,8 @@ from tests.crash.nursery import Nursery
 from tests.crash.tools import mounted, no_mount
 from tests.integration.stand_in import KEY, TOKEN
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 ILL_FORMED = "123456789:canary-that-is-far-too-short"
 TELEGRAM = "[channels]\nenabled = ['telegram']\n[channels.telegram]\nowners = ['1']\n"

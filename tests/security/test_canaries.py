@@ -28,6 +28,8 @@ from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn, last_words
 from tests.integration.stand_in import KEY, TOKEN, Telegram
 
+pytestmark = pytest.mark.long
+
 PIN = "canary-of-a-plugin-setting"
 CONFIGURED = {"the token": TOKEN, "the key": KEY, "a plugin's secret": PIN}
 

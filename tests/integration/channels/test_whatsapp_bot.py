@@ -18,6 +18,8 @@ from tests.integration.channels.whatsapp_standin import ANA, BOB, PHONE_ID, SECR
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.integration.stand_in import KEY
 
+pytestmark = pytest.mark.long
+
 _SECONDS = 300.0  # for a machine that does much else
 _MODEL = """
 [provider]

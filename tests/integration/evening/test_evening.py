@@ -25,7 +25,7 @@ from tests.integration.stand_in import OWNER, Telegram
 
 pytest.importorskip("mcp")
 pytest.importorskip("pdfminer", reason="the extra `documents` is not installed")
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 _SETTINGS = """
 [messages]

@@ -13,6 +13,8 @@ from kenobot.core.settings.load import load_settings
 from tests.integration.setup.machine import BOT, Machine, Typist, machine
 from tests.integration.stand_in import KEY, OWNER, TOKEN
 
+pytestmark = pytest.mark.long
+
 _ENGLISH = {
     "right": "Is that right?",
     "who": "Who writes the answers?",

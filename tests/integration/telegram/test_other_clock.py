@@ -11,6 +11,8 @@ import pytest
 from tests.integration.process import Bot
 from tests.integration.stand_in import Telegram
 
+pytestmark = pytest.mark.long
+
 OTHER_TOKEN = "987654321:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
 
 

@@ -9,6 +9,8 @@ from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn
 from tests.integration.stand_in import OWNER, Telegram
 
+pytestmark = pytest.mark.long
+
 _CLOCK = [{"id": "t1", "name": "clock", "arguments": '{"zone": "Asia/Tokyo"}'}]
 _SCRIPT: list[dict[str, Any]] = [
     {"match": "you are task 1,", "reply": "", "calls": _CLOCK},

@@ -11,6 +11,8 @@ import pytest
 from tests.integration.process import Bot
 from tests.integration.stand_in import Telegram
 
+pytestmark = pytest.mark.long
+
 
 async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while chunk := await reader.read(65536):
