@@ -18,7 +18,7 @@ async def test_a_thousand_messages_lose_nothing_and_leave_nothing_open(tmp_path:
     assert (outcome.lost, outcome.doubled, outcome.disordered, outcome.odd) == (0, 0, 0, ())
     assert outcome.rows["turn"] == outcome.rows["inbox"] == outcome.rows["outbox"] == 1000
     assert outcome.rows["message"] == 2000
-    assert 0 < outcome.rows["record"] < 60
+    assert 0 < outcome.rows["record"] < 100
     last = outcome.samples[-1]
     assert last.answered == 1000
     assert last.rss < 150
