@@ -211,9 +211,10 @@ class Running:
 
 
 def configure(checkout: Checkout, home: Path, port: int, embedder: str) -> None:
-    """Write the home's kenobot.toml."""
+    """Write the home's kenobot.toml. No night begins while something is measured."""
     home.mkdir(mode=0o700, exist_ok=True)
     chosen = f"[memory]\nembedder = {embedder!r}\n" if checkout.knows("memory", "embedder") else ""
+    chosen += "[sleep]\nenabled = false\n" if checkout.knows("sleep", "enabled") else ""
     (home / "kenobot.toml").write_text(
         f"[provider]\nname = 'instant'\n[channels]\nenabled = ['{CHANNEL}']\n"
         f"[channels.{CHANNEL}]\nport = {port}\nowners = {[str(chat) for chat in range(CHATS)]!r}\n{chosen}"

@@ -1,7 +1,8 @@
 """The one database of a home: SQLite in WAL mode, one writer thread with group commit, a few readers, one behind them.
 
 Everything that must not be lost is on disk (`synchronous=FULL`) before `write` returns. Writes that arrive while a
-commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else.
+commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else; one
+that is alone needs none.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
 from kenobot.ports.errors import StoreError, StoreFull
-from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, to_store_error
+from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, savepoint, to_store_error
 from kenobot.storage.migrate import migrate, open_writer
 from kenobot.storage.result import Result, ResultQueue
 
@@ -242,18 +243,22 @@ class Database:
         try:
             self._begin(connection)
             for job in group:
-                connection.execute("SAVEPOINT job")
+                if len(group) > 1:
+                    connection.execute("SAVEPOINT job")
                 try:
                     job.result = job.work(connection)
                 except Exception as error:
                     if not connection.in_transaction:
                         undone = True
                         raise
-                    connection.execute("ROLLBACK TO job")
+                    connection.execute("ROLLBACK TO job" if len(group) > 1 else "ROLLBACK")
                     job.error = _plain(error)
-                    _rescue(connection, job)
-                connection.execute("RELEASE job")
-            connection.execute("COMMIT")
+                    if job.rescue is not None:
+                        self._rescue(connection, job.rescue)
+                if len(group) > 1:
+                    connection.execute("RELEASE job")
+            if connection.in_transaction or any(job.error is None for job in group):
+                connection.execute("COMMIT")
         except Exception as error:
             if connection.in_transaction:
                 with contextlib.suppress(sqlite3.Error):
@@ -263,6 +268,18 @@ class Database:
                 if undone and len(group) > 1:
                     job.error = None
                     self._commit(connection, [job])
+
+    def _rescue(self, connection: Connection, rescue: Callable[[Connection], object]) -> None:
+        """Write what stays of a job that failed."""
+        if not connection.in_transaction:
+            self._begin(connection)
+        try:
+            with savepoint(connection, "rescue"):
+                rescue(connection)
+        except Exception as error:
+            _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
+            if not connection.in_transaction:
+                raise
 
     def _begin(self, connection: Connection) -> None:
         """Begin a transaction once no other program writes. Raises sqlite3.Error when that lasts too long."""
@@ -447,19 +464,6 @@ def _look(connection: Connection, job: _Job) -> None:
     finally:
         if connection.in_transaction:
             connection.rollback()
-
-
-def _rescue(connection: Connection, job: _Job) -> None:
-    """Write what stays of a job that failed."""
-    if job.rescue is None:
-        return
-    try:
-        job.rescue(connection)
-    except Exception as error:
-        _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
-        if not connection.in_transaction:
-            raise
-        connection.execute("ROLLBACK TO job")
 
 
 def _end_if(over: threading.Event) -> None:

@@ -3,7 +3,7 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
@@ -17,6 +17,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.core.bus import Bus
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ports.clock import Clock
@@ -33,7 +34,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """Dependencies of the workers that read conversations. files: the Markdown files of memory."""
+    """Dependencies of the workers that read conversations.
+
+    files: the Markdown files of memory. quiet: what new turns ask for begins after it.
+    """
 
     database: Database
     bus: Bus
@@ -43,6 +47,7 @@ class WorkerContext:
     ledger: Ledger
     index: SideIndex | None = None
     embedding: EmbeddingWorker | None = None
+    quiet: QuietSpell = field(default_factory=QuietSpell)
 
     def budgeted(self, model: ModelRouter | None, purpose: str, daily_tokens: int) -> BudgetedModel | None:
         """Put a model behind the ledger, for a purpose that may use so many tokens a day; None stays None."""
@@ -99,7 +104,7 @@ class PerChatWorker(BackgroundTask, ABC):
             return
         self._p.bus.wake_on(MESSAGE_OUT, self._hear)
         for signal in self._wakes:
-            self._p.bus.wake_on(signal, self._wake)
+            self._p.bus.wake_on(signal, lambda _: self._p.quiet.begin_after(self._wake))
         schedule.every(self._every, self._name, self.tick)
         await self.tick()
 
@@ -133,7 +138,7 @@ class PerChatWorker(BackgroundTask, ABC):
     def _hear(self, envelope: Envelope) -> None:
         self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
 
-    def _wake(self, _: Envelope | None = None) -> None:
+    def _wake(self) -> None:
         self._again = True
         self._begin(self._run)
 
