@@ -6,6 +6,7 @@ the CPU of such a run means nothing.
 
 import io
 import os
+import re
 import runpy
 import sqlite3
 import sys
@@ -17,6 +18,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 _ROLES = {"MainThread": "loop", "kenobot-writer": "writer", "kenobot-background": "background"}
+_VALUE = re.compile(r"'(?:[^']|'')*'|\b[0-9.]+\b|NULL")
 _CALLBACK = Handle._run.__code__
 _FILES = frozenset(
     getattr(os, name)
@@ -52,12 +54,12 @@ _statements: list[tuple[str, list[str]]] = []
 def read() -> dict[str, int]:
     """The totals since the start: calls and SQL statements by kind of thread, and the rest of the whole process."""
     found: Counter[str] = Counter()
-    for thread in list(_threads):
+    for thread in (*_threads,):
         found[f"{thread.role}_calls"] += thread.calls
         found["calls"] += thread.calls
         found["callbacks"] += thread.callbacks
         found["files"] += thread.files
-    for role, statements in list(_statements):
+    for role, statements in (*_statements,):
         found["statements"] += len(statements)
         found[f"{role}_statements"] += len(statements)
         found["commits"] += statements.count("COMMIT") if role == "writer" else 0
@@ -66,12 +68,12 @@ def read() -> dict[str, int]:
 
 
 def details() -> dict[str, int]:
-    """The calls since the start by kind of thread, file and function, and SQL statements by their first characters."""
+    """The calls since the start by kind of thread, file and function, and SQL by its first characters."""
     profile = sys.getprofile()
     sys.setprofile(None)  # or this very counting would be counted
-    found = Counter(f"{role} {text[:100]}" for role, texts in list(_statements) for text in list(texts))
-    for thread in list(_threads):
-        for code, calls in list(thread.called.items()):
+    found = Counter(f"{role} {_VALUE.sub('?', text)[:100]}" for role, texts in (*_statements,) for text in (*texts,))
+    for thread in (*_threads,):
+        for code, calls in thread.called.copy().items():
             place = "/".join(code.co_filename.split("/")[-3:])
             found[f"{thread.role} {place}:{code.co_qualname}"] += calls
     sys.setprofile(profile)
@@ -100,7 +102,7 @@ def _traced(connect: Callable[..., sqlite3.Connection]) -> Callable[..., sqlite3
 
 if __name__ == "__main__":
     sys.modules["bench_counted"] = sys.modules["__main__"]
-    sqlite3.connect = _traced(sqlite3.connect)
+    sqlite3.connect = _traced(sqlite3.connect)  # type: ignore[assignment]
     threading.setprofile(_begin)
     sys.setprofile(_begin)
     runpy.run_module("kenobot", run_name="__main__", alter_sys=True)

@@ -51,9 +51,10 @@ def sentence(number: int) -> str:
 class Asked(TypedDict):
     """A request: so many turns in so many chats, each reply with a `<memory>` or none. No turns: only look.
 
-    most_seconds: begin no turn after that. as_people: sentences that differ, not numbers. rest_seconds: between an answer and the next message of its chat. watch:
-    look at the event loop from now on, which takes some CPU itself. probe_seconds: instead of turns, for so long send a
-    command every twentieth of a second. details: tell the functions called and the SQL, where they are counted.
+    most_seconds: begin no turn after that. as_people: sentences that differ, not numbers. rest_seconds: between an
+    answer and the next message of its chat. watch: look at the event loop from now on, which takes some CPU itself.
+    probe_seconds: instead of turns, for so long send a command every twentieth of a second. details: tell the functions
+    called and the SQL, where they are counted.
     """
 
     turns: int
