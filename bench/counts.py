@@ -21,8 +21,8 @@ BOUNDS = Path(__file__).with_suffix(".toml")
 GATED = ("single", "single_memory")
 RISE, SLACK = 1.05, 1.0  # a count may be so many times its bound, or so much above it
 _PLAN = Plan(sequential=100, parallel=200, remembered=100, single=10, quiet_seconds=6.0, most_seconds=60.0)
-_HEAD = """# What a turn may make the bot do: `python -m bench.counts` fails where a count is more than 5 % above this, and
-# writes it by --write.
+_HEAD = """# What a turn may make the bot do: `python -m bench.counts` fails where a count is more than 5 % above this.
+# --write puts in what was counted.
 """
 
 Counts = Mapping[str, Mapping[str, float]]

@@ -11,7 +11,7 @@ import runpy
 import sqlite3
 import sys
 import threading
-from asyncio import Handle
+from asyncio import Handle, Task
 from collections import Counter
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -19,6 +19,7 @@ from typing import Any
 
 _ROLES = {"MainThread": "loop", "kenobot-writer": "writer", "kenobot-background": "background"}
 _VALUE = re.compile(r"'(?:[^']|'')*'|\b[0-9.]+\b|NULL")
+_JOBS = frozenset({"_look", "Database._commit"})  # of the database, which call the work of a job
 _CALLBACK = Handle._run.__code__
 _FILES = frozenset(
     getattr(os, name)
@@ -28,23 +29,43 @@ _FILES = frozenset(
 
 
 class _Thread:
-    """What one thread has done. called: calls by the Python function that was called, or that called one of C."""
+    """What one thread has done.
+
+    called: calls by the Python function that was called, or that called one of C. jobs: calls by the job of the
+    database, or the task of the event loop, that they were made for.
+    """
 
     def __init__(self, role: str) -> None:
         self.role = role
         self.calls = self.callbacks = self.files = 0
         self.called: Counter[CodeType] = Counter()  # bounded: the functions there are; turn
+        self.jobs: Counter[str] = Counter()  # bounded: the kinds of jobs and tasks; turn
+        self._job = ""
 
     def note(self, frame: FrameType, event: str, argument: object) -> None:
         """Take a profiler's event."""
         if event == "call":
-            self.callbacks += frame.f_code is _CALLBACK
+            if frame.f_code is _CALLBACK:
+                self.callbacks += 1
+                self._job = _task_of(frame)
+            elif frame.f_back is not None and frame.f_back.f_code.co_qualname in _JOBS:
+                self._job = frame.f_code.co_qualname
         elif event == "c_call":
             self.files += argument in _FILES
         else:
             return
         self.calls += 1
         self.called[frame.f_code] += 1
+        self.jobs[self._job] += 1
+
+
+def _task_of(frame: FrameType) -> str:
+    """Name what a callback of the event loop belongs to: its task, without the chat's name, or itself."""
+    callback = frame.f_locals["self"]._callback
+    owner = getattr(callback, "__self__", None)
+    if isinstance(owner, Task):
+        return f"task {getattr(owner.get_coro(), '__qualname__', '')}"
+    return str(getattr(callback, "__qualname__", callback))
 
 
 _threads: list[_Thread] = []
@@ -73,6 +94,8 @@ def details() -> dict[str, int]:
     sys.setprofile(None)  # or this very counting would be counted
     found = Counter(f"{role} {_VALUE.sub('?', text)[:100]}" for role, texts in (*_statements,) for text in (*texts,))
     for thread in (*_threads,):
+        for name, calls in thread.jobs.copy().items():
+            found[f"{thread.role} for {name}"] += calls
         for code, calls in thread.called.copy().items():
             place = "/".join(code.co_filename.split("/")[-3:])
             found[f"{thread.role} {place}:{code.co_qualname}"] += calls

@@ -4,7 +4,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.embedding_worker import EmbeddingWorker
@@ -61,6 +61,33 @@ class WorkerContext:
         if index is None:
             return known_memories.near_by_subject
         return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
+
+
+class WaitingChats(Generic[T]):
+    """What was found of the chats that were looked at last and in which nothing was due."""
+
+    def __init__(self, most: int = 1000) -> None:
+        self._most = most
+        # bounded: 1,000 chats; test_what_is_known_of_chats_that_wait_is_bounded
+        self._known: dict[str, T] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, session: str) -> T | None:
+        """Return what was found of a chat."""
+        return self._known.get(session)
+
+    def put(self, session: str, found: T) -> None:
+        """Remember what was found of a chat, in place of the one that was looked at longest ago."""
+        self._known.pop(session, None)
+        self._known[session] = found
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+
+    def clear(self) -> None:
+        """Forget all, to look at each chat as a whole."""
+        self._known.clear()
 
 
 @dataclass(slots=True)
