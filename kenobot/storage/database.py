@@ -22,7 +22,14 @@ from typing import Any, Generic, TypeVar
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
 from kenobot.ports.errors import StoreError, StoreFull
-from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, savepoint, to_store_error
+from kenobot.storage.connection import (
+    LOG_BYTES_AT_REST,
+    Connection,
+    SteppedConnection,
+    connect,
+    savepoint,
+    to_store_error,
+)
 from kenobot.storage.migrate import migrate, open_writer
 from kenobot.storage.result import Result, ResultQueue
 
@@ -81,9 +88,8 @@ class Database:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.pacer = Pacer()
-        self._broken_off = threading.Event()
         self._hurried = threading.Event()
-        self._connection = open_writer(path, before_query=partial(_end_if, self._broken_off))  # the writer's own
+        self._connection = open_writer(path)  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(_BUSY_TIMEOUT)
         # Not a SimpleQueue: of that, a wait whose time is over before it begins never ends (seen with Python 3.11).
@@ -321,7 +327,8 @@ class Database:
 
     def _survey(self, job: _Job, over: threading.Event, pacer: Pacer | None) -> None:
         def before_query() -> None:
-            _end_if(over)
+            if over.is_set():
+                _end()
             pacing.step()
 
         if pacer is not None:
@@ -384,7 +391,8 @@ class Database:
         await _join_thread(self._writer, ends)
         if self._writer.is_alive():
             _log.warning("The database was busy for too long at the end: what it was at is undone.")
-            self._broken_off.set()
+            if isinstance(self._connection, SteppedConnection):
+                self._connection.before_query = _end
             with contextlib.suppress(sqlite3.Error):  # it may have closed meanwhile
                 self._connection.interrupt()
             await _join_thread(self._writer, time.monotonic() + _BREAK_OFF_SECONDS)
@@ -466,9 +474,8 @@ def _look(connection: Connection, job: _Job) -> None:
             connection.rollback()
 
 
-def _end_if(over: threading.Event) -> None:
-    if over.is_set():
-        raise StoreError("Nobody waits for this any more.")
+def _end() -> None:
+    raise StoreError("Nobody waits for this any more.")
 
 
 def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:
