@@ -18,19 +18,20 @@ from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
+from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.heuristic import Message
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
+from kenobot.language.calendar import local_day
+from kenobot.language.facts import heuristic
+from kenobot.language.facts.heuristic import Message
+from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.provenance import without_quotes
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (

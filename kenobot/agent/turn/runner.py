@@ -50,7 +50,6 @@ from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
-from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.containment import contain
@@ -63,6 +62,7 @@ from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, 
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.language.provenance import Provenance, SpeechContext
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError

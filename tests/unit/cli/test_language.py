@@ -62,7 +62,19 @@ def _template(node: ast.AST) -> str | None:
 @cache
 def _trees() -> dict[str, ast.Module]:
     root = Path(kenobot.__file__).parent
-    rooms = ("api", "cli", "cognitive", "channels", "core", "app", "storage", "providers", "ports", "skills")
+    rooms = (
+        "api",
+        "cli",
+        "cognitive",
+        "language",
+        "channels",
+        "core",
+        "app",
+        "storage",
+        "providers",
+        "ports",
+        "skills",
+    )
     paths = (path for room in rooms for path in sorted((root / room).resolve().rglob("*.py")))
     top = root.parent
     return {str(path.relative_to(top)).removeprefix("kenobot/"): ast.parse(path.read_text("utf-8")) for path in paths}

@@ -11,7 +11,7 @@ from kenobot.agent.background import compaction, extraction
 from kenobot.cognitive.compact import rule_summary
 from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.recall.index.vector_sync import VectorSync
-from kenobot.cognitive.remember.extract import heuristic
+from kenobot.language.facts import heuristic
 from tests.scene import Scene
 from tests.unit.agent.background.extraction_talk import Minds, lyon
 from tests.unit.agent.embedded_house import house
