@@ -89,9 +89,11 @@ def render_turn(turn: MessageRow, query: MemoryQuery, matched: Collection[str], 
 
 
 def _most_tokens(turn: MessageRow, query: MemoryQuery) -> int:
-    """Return the most tokens of an excerpt: fewer where the other half of its exchange is to be quoted beside it."""
+    """Return the most tokens of an excerpt. In a prompt, replies to the best messages are quoted beside these."""
     policy = query.policy.recall
-    return policy.excerpt_tokens if turn.line.name or not query.quotes_exchanges else policy.half_tokens
+    if turn.line.name or not query.quotes_exchanges:
+        return policy.excerpt_tokens
+    return policy.reply_tokens if turn.role == "assistant" else policy.message_tokens
 
 
 def _bearing(ranked: Sequence[RankedTurn], least: float) -> list[RankedTurn]:

@@ -1,9 +1,9 @@
-"""Quote the other half of exchanges with the assistant: the reply to what a person said, and what a reply answers.
+"""Quote the other half of exchanges with the assistant: the reply to what a person said, or what a reply answers.
 
-What a message goes on with is mostly in a reply, which is found by what it was asked: the two share few words.
+What a message goes on with mostly stands in a reply, and is found by the request for it: the two share few words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from kenobot.cognitive.recall.index import conversation_rows
@@ -16,7 +16,7 @@ from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
 
-_SHORTEST = 32  # tokens of a quotation
+_SHORTEST = 40  # tokens of a quotation
 
 
 def quote_other_halves(
@@ -27,32 +27,39 @@ def quote_other_halves(
     sieve: RecallFilter,
     room: int,
 ) -> list[Excerpt]:
-    """Quote the other half of each exchange of which `found` has one, within `room` tokens, the best first."""
-    heads = {each.turn.id: each for each in found if isinstance(each, Excerpt)}
-    known = {each.turn.message: each for each in ranked}
-    wanted = {_other_half(known[number].turn): number for number in heads if not heads[number].turn.line.name}
-    if not wanted or room < _SHORTEST:
+    """Quote the other halves of the exchanges of which `found` has one, the best first.
+
+    room: tokens of all that is shown.
+    """
+    room -= sum(each.tokens for each in found)
+    excerpts = [each for each in found if isinstance(each, Excerpt)]
+    heads = [each.turn.id for each in excerpts if not each.on_show and not each.turn.line.name]
+    if not sieve.query.quotes_exchanges or room < _SHORTEST or not heads:
         return []
-    turns = index.read(partial(conversation_rows.turns_at, places=wanted), list[IndexedTurn]())
-    halves = {wanted[turn.segment, turn.position]: turn for turn in turns if turn.message not in heads}
-    halves = {number: turn for number, turn in halves.items() if turn.by_bot != known[number].turn.by_bot}
-    kept = sieve.filter_turns(connection, index, [turn.message for turn in halves.values()])
+    seen, shown = {each.turn.message: each for each in ranked}, {each.turn.id for each in excerpts}
+    halves = _find_other_halves(index, [seen[number].turn for number in heads])
+    wanted = {head: number for head, number in halves.items() if number not in shown}
+    kept = sieve.filter_turns(connection, index, list(wanted.values()))
     chosen: list[Excerpt] = []
-    left = [number for number in heads if number in halves and halves[number].message in kept]
-    for at, number in enumerate(left):
-        turn = kept[halves[number].message]
-        share = room // (len(left) - at)
-        if share < _SHORTEST or turn.line.name or sieve.shows_turn(turn):
+    for head, number in wanted.items():
+        turn = kept.get(number)
+        if room < _SHORTEST:
+            break
+        if turn is None or turn.line.name or sieve.shows_turn(turn):
             continue
-        seen = known.get(turn.id)
-        line = render_turn(turn, sieve.query, seen.matched if seen is not None else (), share)
+        each = seen.get(number)
+        matched = each.matched if each is not None else ()
+        line = render_turn(turn, sieve.query, matched, min(room, sieve.query.policy.recall.reply_tokens))
         tokens = estimate_tokens(line + "\n")
         room -= tokens
-        relevance, near = (seen.relevance, seen.near) if seen is not None else (0.0, None)
-        chosen.append(Excerpt(turn, relevance, seen.matched if seen else (), line, tokens, near, beside=number))
+        relevance, near = (each.relevance, each.near) if each is not None else (0.0, None)
+        chosen.append(Excerpt(turn, relevance, matched, line, tokens, near, beside=head))
     return chosen
 
 
-def _other_half(turn: IndexedTurn) -> tuple[int, int]:
-    """Return the segment and the position where the other half of a turn's exchange is, if anywhere."""
-    return turn.segment, turn.position + (-1 if turn.by_bot else 1)
+def _find_other_halves(index: SideIndex, turns: Sequence[IndexedTurn]) -> Mapping[int, int]:
+    """Find the message that is the other half of each turn's exchange, by the turn's message."""
+    places = {(turn.segment, turn.position + (-1 if turn.by_bot else 1)): turn for turn in turns}
+    beside = index.read(partial(conversation_rows.turns_at, places=places), list[IndexedTurn]())
+    found = {places[each.segment, each.position]: each for each in beside}
+    return {turn.message: found[turn].message for turn in turns if turn in found and found[turn].by_bot != turn.by_bot}

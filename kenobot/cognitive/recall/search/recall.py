@@ -114,10 +114,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
             level, likely = _doubted(level, likely, lacking, answered)
         if level == "none" and sieve.on_show.answer(query.text):
             level = "low"
-    halves: list[Excerpt] = []
-    if query.quotes_exchanges:
-        left = room - sum(each.tokens for each in found)
-        halves = quote_other_halves(connection, index, found, turns, sieve, left)
+    halves = quote_other_halves(connection, index, found, turns, sieve, room)
     return replace(
         empty,
         level=level,
