@@ -54,7 +54,7 @@ class MediaFolder:
                     await asyncio.to_thread(self._finish, file.fileno(), part, digest)
                     return digest
             finally:
-                part.unlink(missing_ok=True)  # noqa: ASYNC240 - of a name in a folder of our own
+                part.unlink(missing_ok=True)
         except OSError as error:
             raise _store_error(error) from error
 
