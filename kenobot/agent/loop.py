@@ -404,7 +404,7 @@ class AgentLoop:
 
     async def _fetch(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """Read a chat's next messages; the first one after a pause knows how often it was deferred."""
-        messages = await self._inbox.pending_after(session, after, limit)
+        messages = await self._inbox.load_pending_after(session, after, limit)
         deferrals = self._deferrals.pop(session, 0)
         return [replace(message, deferrals=0 if number else deferrals) for number, message in enumerate(messages)]
 

@@ -160,7 +160,7 @@ async def get_metrics(caller: HealthReader) -> PlainTextResponse:
 
 
 def _spent_ever(connection: Connection) -> Spending:
-    return model_calls.spent_between(connection, "0000", "9999")
+    return model_calls.sum_spent_between(connection, "0000", "9999")
 
 
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────

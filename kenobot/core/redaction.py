@@ -36,7 +36,7 @@ def find_secret(text: str) -> str | None:
     return found or ("a password" if _TOLD.search(text) else None)
 
 
-def settled_length(text: str, start: int = 0) -> int:
+def measure_settled(text: str, start: int = 0) -> int:
     """Measure how much of a text that goes on stands before what may become a secret, or part of one.
 
     start: how much of it was settled before.

@@ -117,7 +117,7 @@ class AdmissionControl(RefreshedByCommands):
         known, locked, moves = await self._database.write(
             lambda connection: (
                 [person.account for person in approved_people.list_people(connection)],
-                pairing.locked_until(connection, at),
+                pairing.find_lock_end(connection, at),
                 chat_moves.load_moves(connection),
             )
         )

@@ -69,7 +69,7 @@ class Delivery:
                 self.queue.put((part.channel, part.chat), (part, 0))
 
     async def _fetch(self, key: ChatKey, after: int, limit: int) -> Sequence[PendingPart]:
-        return await self._outbox.pending_after(*key, after=after, limit=limit)
+        return await self._outbox.load_pending_after(*key, after=after, limit=limit)
 
     async def _send(self, _: ChatKey, pending: PendingPart) -> bool:
         """Retry a part until the platform took it or rejected it; its record is on disk before the next part.
@@ -84,7 +84,7 @@ class Delivery:
         while (channel := self._channels.get(part.channel)) is not None:
             try:
                 async with slots, asyncio.timeout(_SEND_SECONDS):
-                    platform_id = str(await _unbroken(channel.send(part)))
+                    platform_id = str(await _finish_sending(channel.send(part)))
             except (RemoteError, TimeoutError) as error:
                 tries, failures = tries + 1, failures + 1
                 if isinstance(error, Rejected) or (tries >= _TRIES and failures > _SOON):
@@ -153,7 +153,7 @@ class Delivery:
         await self._bus.emit(MESSAGE_FAILED, "delivery", trace, error=type(error).__name__, **told)
 
 
-async def _unbroken(sending: Awaitable[T]) -> T:
+async def _finish_sending(sending: Awaitable[T]) -> T:
     """Return what `sending` returns. Raises Unavailable when it was cancelled though the bot is not stopping.
 
     A library under a channel may cancel its own requests, for example when its connections are closed: then the part is

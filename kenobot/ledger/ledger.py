@@ -153,9 +153,11 @@ class Ledger:
             return replace(call, usage=counted, model=reply.model, settled=True)
         if not counted.tokens:
             counted = Usage(request_tokens(request) - request.max_tokens, estimate_tokens(reply.text))
-        return self.settled_for(call, counted, reply.model)
+        return self.settle_usage(call, counted, reply.model)
 
-    def settled_for(self, call: ModelCall, usage: Usage, model: str = "", *, seconds: float | None = None) -> ModelCall:
+    def settle_usage(
+        self, call: ModelCall, usage: Usage, model: str = "", *, seconds: float | None = None
+    ) -> ModelCall:
         """Return a call with what it used. model: as the provider calls it; its price goes by either name.
 
         seconds: of speech; None: as reserved.

@@ -43,7 +43,7 @@ class Limit:
 
     def spent(self, connection: Connection, day: str) -> int:
         """Return what is used of it in the period that `day` lies in."""
-        return self.measure(model_calls.spent_between(connection, *self.days(day), self.purpose))
+        return self.measure(model_calls.sum_spent_between(connection, *self.days(day), self.purpose))
 
     def concerns(self, purpose: str) -> bool:
         """Return whether it holds for calls of this purpose."""

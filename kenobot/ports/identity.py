@@ -41,7 +41,7 @@ def session_id(channel: str, chat: str, thread: str = "") -> str:
     return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
 
 
-def imported_session(kind: str, conversation: str) -> str:
+def name_imported_session(kind: str, conversation: str) -> str:
     """Name the session of a conversation that was held elsewhere and imported. kind: such as "whatsapp"."""
     digest = hashlib.sha256(f"{kind}\0{conversation}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{IMPORT_PREFIX}{kind}-{digest}"

@@ -44,7 +44,7 @@ def speaker_label(name: str, role: Role, user: str) -> str:
     return f"{sanitize_name(name) or sanitize_name(user)} ({role}, id {label_id(user)}): ".lstrip()
 
 
-def known_as(name: str, user_id: str) -> str:
+def name_person(name: str, user_id: str) -> str:
     """Name a person of a group to those who were not there: names can be taken, ids cannot. user_id: of `label_id`."""
     plain = sanitize_name(name)
     return f"{plain} (id {user_id})".lstrip() if user_id else plain

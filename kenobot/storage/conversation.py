@@ -255,19 +255,21 @@ def import_history(
     return newest
 
 
-def _shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
+def _load_shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
     rows = connection.execute(f"SELECT id, role, text, context, at, trust, pictures FROM message WHERE {where}", values)
     return list(map(_stored_message, rows))
 
 
-def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
+def load_latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
     """Return the last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
-    return _shown(connection, f"session = ? AND {_UNVEILED} ORDER BY id DESC LIMIT ?", session, limit)[::-1]
+    return _load_shown(connection, f"session = ? AND {_UNVEILED} ORDER BY id DESC LIMIT ?", session, limit)[::-1]
 
 
-def since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
+def load_since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
     """Return messages from id `first` on, oldest first, at most `limit`, without hidden turns."""
-    return _shown(connection, f"session = ? AND id >= ? AND {_UNVEILED} ORDER BY id LIMIT ?", session, first, limit)
+    return _load_shown(
+        connection, f"session = ? AND id >= ? AND {_UNVEILED} ORDER BY id LIMIT ?", session, first, limit
+    )
 
 
 # ── what memory reads ────────────────────────────────────────────────────────────────────────────────────────────
@@ -383,7 +385,7 @@ def people_messages(connection: Connection, since: str, until: str, limit: int) 
     )
 
 
-def said_between(connection: Connection, scopes: Collection[str], begin: str, end: str, limit: int) -> list[MessageRow]:
+def list_said(connection: Connection, scopes: Collection[str], begin: str, end: str, limit: int) -> list[MessageRow]:
     """Read people's own messages of `scopes` from one moment up to another, oldest first: the newest `limit`."""
     rows = _messages(
         connection,
@@ -458,7 +460,7 @@ def count_messages(connection: Connection, scopes: Collection[str] | None) -> in
     return int(connection.execute(f"SELECT count(*) FROM message WHERE {where}", values).fetchone()[0])
 
 
-def received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, ReceivedMail]:
+def load_received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, ReceivedMail]:
     """Read when the messages of inbox rows came in and from whom; rows that are gone are left out."""
     rows = connection.execute(
         f"SELECT id, received_at, sender_name FROM inbox WHERE id {_AMONG}", (json.dumps(list(turns)),)
@@ -516,7 +518,7 @@ def unhide_turns(connection: Connection, record: int) -> list[int]:
     return sorted(row[0] for row in rows)
 
 
-def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
+def list_hidden_turns(connection: Connection) -> list[tuple[int, int]]:
     """Return all hidden turns: the inbox row of each and the record because of which."""
     return connection.execute("SELECT inbox_id, record_id FROM hidden_turn ORDER BY record_id, inbox_id").fetchall()
 
@@ -541,12 +543,12 @@ def is_only_author(connection: Connection, session: str, account: str) -> bool:
     others = connection.execute(
         "SELECT 1 FROM message LEFT JOIN author ON author.inbox_id = message.inbox_id WHERE message.session = ? "
         "AND message.id > ? AND message.role = 'user' AND coalesce(author.account, '') != ? LIMIT 1",
-        (session, begun_after(connection, session), account),
+        (session, find_beginning(connection, session), account),
     )
     return others.fetchone() is None
 
 
-def begun_after(connection: Connection, session: str) -> int:
+def find_beginning(connection: Connection, session: str) -> int:
     """Return the message of a session after which its conversation began; 0 for one that never began anew."""
     return int(read_state(connection, _BEGUN + session) or 0)
 

@@ -176,7 +176,7 @@ class Database:
                 return result[0]
             await asyncio.sleep(_REST * steps.seconds)
 
-    async def changed_elsewhere(self) -> bool:
+    async def has_changed_elsewhere(self) -> bool:
         """Return whether another process has written since the last call.
 
         The first call cannot know, and says so by True.
@@ -258,7 +258,7 @@ class Database:
                         undone = True
                         raise
                     connection.execute("ROLLBACK TO job" if len(group) > 1 else "ROLLBACK")
-                    job.error = _plain(error)
+                    job.error = _translate_error(error)
                     if job.rescue is not None:
                         self._rescue(connection, job.rescue)
                 if len(group) > 1:
@@ -270,7 +270,7 @@ class Database:
                 with contextlib.suppress(sqlite3.Error):
                     connection.rollback()
             for job in group:
-                job.error = _plain(error)
+                job.error = _translate_error(error)
                 if undone and len(group) > 1:
                     job.error = None
                     self._commit(connection, [job])
@@ -283,7 +283,7 @@ class Database:
             with savepoint(connection, "rescue"):
                 rescue(connection)
         except Exception as error:
-            _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
+            _log.warning("what stays of a write that failed could not be written: %s", _translate_error(error))
             if not connection.in_transaction:
                 raise
 
@@ -337,7 +337,7 @@ class Database:
             with contextlib.closing(connect(self._path, readonly=True, before_query=before_query)) as connection:
                 _look(connection, job)
         except Exception as error:
-            job.error = _plain(error)
+            job.error = _translate_error(error)
         self._tell([job])
 
     def _read_on(self) -> None:
@@ -355,7 +355,7 @@ class Database:
                 connection = connection or connect(self._path, readonly=True, before_query=before_query)
                 _look(connection, job)
             except Exception as error:
-                job.error = _plain(error)
+                job.error = _translate_error(error)
             self._tell([job])
             del job  # a thread that waits holds nothing of what it did last
         if connection is not None:
@@ -459,7 +459,7 @@ async def _join_thread(thread: threading.Thread, ends: float | None) -> None:
     await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
 
 
-def _plain(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """Return what whoever waits is told: the store's own errors for SQLite's, and others as they are."""
     return to_store_error(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
 

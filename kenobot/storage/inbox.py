@@ -24,7 +24,7 @@ from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.conversation import find_said
 from kenobot.storage.database import Database
-from kenobot.storage.outbox import answered_by
+from kenobot.storage.outbox import find_answered
 from kenobot.storage.turn_steps import drop_steps
 
 _Value = str | int | None
@@ -254,7 +254,7 @@ class Inbox:
             return joined
 
         joined = await self._database.write(work)
-        return joined_message((head, *joined)) if joined else head
+        return join_message((head, *joined)) if joined else head
 
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
@@ -267,7 +267,7 @@ class Inbox:
 
         return await self._database.read(read)
 
-    async def pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
+    async def load_pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """Return the next messages of a session that are not done, oldest first, with ids above `after`."""
         return await self._database.read(
             lambda connection: [
@@ -314,10 +314,10 @@ def load_pending(connection: Connection, where: str, *values: str | int) -> list
 def read_text(connection: Connection, message: int) -> str:
     """Read the words of a message, with those of its other fragments; "" for one that is gone."""
     fragments = load_pending(connection, "id = ? OR joined_to = ? ORDER BY id", message, message)
-    return joined_message(tuple(fragments)).inbound.text if fragments else ""
+    return join_message(tuple(fragments)).inbound.text if fragments else ""
 
 
-def joined_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
+def join_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
     """Return messages of a person as one: the first, with the words and attachments of all."""
     inbounds = [each.inbound for each in fragments]
     words = "\n".join(each.text for each in inbounds if each.text.strip())
@@ -361,7 +361,7 @@ def _with_quotation(connection: Connection, inbound: Inbound) -> Inbound:
     """
     if not inbound.private or not inbound.reply_to or inbound.quoted or inbound.kind == "reaction":
         return inbound
-    answered = answered_by(connection, inbound.channel, inbound.chat, inbound.reply_to)
+    answered = find_answered(connection, inbound.channel, inbound.chat, inbound.reply_to)
     said = find_said(connection, inbound.session, inbound.reply_to, answered)
     if said is None:
         return inbound

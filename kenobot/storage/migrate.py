@@ -39,7 +39,7 @@ def migrate(path: Path, backups: Path) -> None:
         path.chmod(0o600)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > newest:
-            raise _newer(path, version, newest)
+            raise _refuse_newer(path, version, newest)
         due = [step for step in steps if step[0] > version]
         for number, script in due:
             if existed:
@@ -80,7 +80,7 @@ def check(path: Path) -> None:
     log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     try:
         header = _header(path)
-        logged = _logged_version(log)
+        logged = _read_logged_version(log)
         elsewhere = not header or path.is_symlink()
         orphaned = elsewhere and log.exists() and log.stat().st_size > 0
         blocked = index.is_dir()
@@ -104,7 +104,7 @@ def check(path: Path) -> None:
     version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
     version = version if logged is None else logged
     if version > newest:
-        raise _newer(path, version, newest)
+        raise _refuse_newer(path, version, newest)
 
 
 def _header(path: Path) -> bytes | None:
@@ -117,7 +117,7 @@ def _header(path: Path) -> bytes | None:
         return file.read(100)
 
 
-def _logged_version(log: Path) -> int | None:
+def _read_logged_version(log: Path) -> int | None:
     """The version in the newest committed first page that a write-ahead log holds; see sqlite.org/fileformat.html.
 
     After a kill it may stand nowhere else, and SQLite itself would fold the log into the file just by looking.
@@ -139,7 +139,7 @@ def _logged_version(log: Path) -> int | None:
     return committed
 
 
-def _newer(path: Path, version: int, newest: int) -> ConfigError:
+def _refuse_newer(path: Path, version: int, newest: int) -> ConfigError:
     return ConfigError(
         f"The database in {path} was written by a newer KenoBot (version {version}, this one knows {newest}): "
         "update KenoBot, or restore a copy from the backups folder."

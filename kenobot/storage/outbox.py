@@ -98,7 +98,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     return waiting if letter.not_before is None or letter.not_before <= at else []
 
 
-def answered_by(connection: Connection, channel: str, chat: str, platform_id: str) -> int | None:
+def find_answered(connection: Connection, channel: str, chat: str, platform_id: str) -> int | None:
     """Return the inbox row that a sent message answers; None for one that is old, or that answers nobody."""
     row = connection.execute(
         "SELECT inbox_id FROM outbox WHERE id > (SELECT max(id) FROM outbox) - ? "
@@ -150,7 +150,7 @@ class Outbox:
             ]
         )
 
-    async def pending_after(
+    async def load_pending_after(
         self, channel: str, chat: str, after: int = 0, limit: int = 20
     ) -> list[tuple[Outbound, int]]:
         """Return the next parts of a chat with ids above `after`, in order, each with how often it was tried."""

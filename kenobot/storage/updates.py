@@ -122,7 +122,7 @@ class Environments:
         except AlreadyLocked:
             return True
 
-    def unused(self, used: Iterable[Path]) -> list[Path]:
+    def list_unused(self, used: Iterable[Path]) -> list[Path]:
         """List the environments in the home that are none of `used`."""
         kept = {path.resolve() for path in used}
         found = self.folder.iterdir() if self.folder.is_dir() else iter(())

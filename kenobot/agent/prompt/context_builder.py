@@ -413,7 +413,7 @@ class ContextBuilder:
         prefix, scopes = conversation.load_prefix(connection, base.session), " ".join(base.scopes)
         if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
             return None
-        stored = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
+        stored = conversation.load_since(connection, base.session, prefix.first_message, limits.history_max + 1)
         history = self._messages.of(stored)
         if not history or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
@@ -491,8 +491,8 @@ class ContextBuilder:
     def _new_log(self, connection: Connection, base: MemoryQuery, limits: PromptLimits) -> _NewLog:
         window, session = limits.window, base.session
         summary = load_summary(connection, session, window.summary_budget, base.scopes)
-        stored = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
-        begun = conversation.begun_after(connection, session)
+        stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
+        begun = conversation.find_beginning(connection, session)
         latest = self._messages.of([message for message in stored if message.id > begun])
         history = window.shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun

@@ -42,7 +42,7 @@ class WebhookClient(Protocol):
 
     async def delete_webhook(self) -> None: ...
 
-    async def webhook_info(self) -> WebhookInfo: ...
+    async def load_webhook_info(self) -> WebhookInfo: ...
 
 
 class Webhook:
@@ -75,7 +75,7 @@ class Webhook:
         """
         while True:
             await self._clock.sleep(_CHECK_SECONDS)
-            info = await ask(self._client.webhook_info)
+            info = await ask(self._client.load_webhook_info)
             if info.url != self._url:
                 await ask(self.set)
                 await report("Another program took Telegram's webhook away from this bot: KenoBot has set it again")
@@ -90,7 +90,7 @@ class Webhook:
 
         What waits at Telegram stays there for the polls. Raises RemoteError.
         """
-        info = await self._client.webhook_info()
+        info = await self._client.load_webhook_info()
         if info.url and not info.url.endswith(PATH):
             return False
         await self._client.delete_webhook()

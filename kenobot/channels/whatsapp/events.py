@@ -157,7 +157,7 @@ Identify = Callable[[str, str], str]
 """Give the id of a person by phone number and Meta's own id, either of which may be missing as ""."""
 
 
-def posted(body: object, phone_number_id: str) -> Iterator[Posted]:
+def iterate_posted(body: object, phone_number_id: str) -> Iterator[Posted]:
     """Yield what a request brings for one phone number, in its order. What is of another form is left out."""
     for change in _maps(each for entry in _maps(_get(body, "entry")) for each in _maps(entry.get("changes"))):
         value = change.get("value")

@@ -286,7 +286,7 @@ def _remove_unused(environments: Environments, used: list[Path]) -> None:
     last = environments.read()
     kept = [*used, *([environments.current()] if environments.current() else [])]
     kept += [last.old.environment] if last is not None and last.phase == "taken" else []
-    for folder in environments.unused(path for path in kept if path is not None):
+    for folder in environments.list_unused(path for path in kept if path is not None):
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -56,7 +56,7 @@ def load_digest(connection: Connection, record: Record) -> Digest:
 def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
     """The newest message of a conversation that its summary reaches, or that was said before it began anew; 0: none."""
     if not digest.last_message_at:
-        return conversation.begun_after(connection, session)
+        return conversation.find_beginning(connection, session)
     if message_time(connection, session, digest.last_message) == digest.last_message_at:
         return digest.last_message
     # The message is gone, or has another number here: then its time tells.

@@ -161,7 +161,7 @@ def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = conversation.received_mail(connection, evidence)
+        heard = conversation.load_received_mail(connection, evidence)
         if heard and len(heard) == len(evidence):
             return min(max(mail.at for mail in heard.values()), records.stamp(occasion.at))
     return records.stamp(occasion.at)

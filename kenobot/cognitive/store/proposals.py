@@ -192,7 +192,9 @@ def count_changes(connection: Connection, run: int, kind: str) -> int:
     return int(row[0])
 
 
-def corrected_since(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
+def list_corrected_since(
+    connection: Connection, scope: str, since: datetime, limit: int = 2000
+) -> list[tuple[int, str]]:
     """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
     return connection.execute(
         "SELECT DISTINCT record.id, record.attributes FROM event JOIN record ON record.id = event.record_id "

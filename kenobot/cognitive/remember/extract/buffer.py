@@ -17,7 +17,7 @@ from kenobot.core.pattern_set import PatternSet
 from kenobot.language.lexicon import phrases
 from kenobot.language.words import fold
 from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import SpokenLine, known_as, label_id, sanitize_name, split_line
+from kenobot.ports.names import SpokenLine, label_id, name_person, sanitize_name, split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -61,7 +61,7 @@ class ConversationTurn:
     @property
     def label(self) -> str:
         """Return the speaker's name and, where it is known, the id; "" in private."""
-        return known_as(self.speaker, self.speaker_id)
+        return name_person(self.speaker, self.speaker_id)
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:

@@ -129,7 +129,7 @@ class _Proposals:
     def corrections(self) -> Iterator[ProposeChange]:
         """Yield a kind of fact that was corrected repeatedly: a rule to check it first."""
         found: dict[str, list[int]] = defaultdict(list)
-        for number, attributes in proposals.corrected_since(self.view.connection, OWNER_SCOPE, self.since):
+        for number, attributes in proposals.list_corrected_since(self.view.connection, OWNER_SCOPE, self.since):
             for name in json.loads(attributes).keys() - _NOT_FACTS:
                 found[name].append(number)
         for name, numbers in sorted(found.items()):
