@@ -15,10 +15,10 @@ def metrics_text(
     version: str, health: Mapping[str, Any], spent: Spending, report: StatusReport, times: Distribution
 ) -> str:
     """Return the figures of a bot's health and of all that models used. times: of the answers of the last hour."""
-    return "\n".join([*_lines(version, health, spent), *_watched(report), *_times(times), ""])
+    return "\n".join([*_lines(version, health, spent), *_render_watch(report), *_times(times), ""])
 
 
-def _watched(report: StatusReport) -> Iterator[str]:
+def _render_watch(report: StatusReport) -> Iterator[str]:
     """What the watch sees."""
     states = {_label("state", name): int(name == report.state) for name in STATES}
     yield from _metric("kenobot_health", "How the bot is: 1 for its state.", "gauge", states)

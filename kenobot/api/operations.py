@@ -152,14 +152,14 @@ async def get_metrics(caller: HealthReader) -> PlainTextResponse:
     health, report = await get_health(caller), await services.status()
     since = services.clock.now() - _LATELY
     total, turns = await services.database.read(
-        lambda connection: (_spent_ever(connection), turn_stats.read_turns(connection, since))
+        lambda connection: (_sum_spent(connection), turn_stats.read_turns(connection, since))
     )
     times = distribution([turn.millis for turn in turns if turn.millis is not None])
     text = metrics_text(health.version, health.model_dump(), total, report, times)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _spent_ever(connection: Connection) -> Spending:
+def _sum_spent(connection: Connection) -> Spending:
     return model_calls.sum_spent_between(connection, "0000", "9999")
 
 

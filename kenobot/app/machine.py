@@ -20,7 +20,7 @@ class Machine:
 def this_machine(root: Path = _ROOT) -> Machine:
     """Return the cores and the memory that this process may use. root: where the kernel's files are."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    memory = _installed_memory()
+    memory = _read_installed_memory()
     for group in _control_groups(root):
         quota, _, period = _first_line(group / "cpu.max").partition(" ")
         if quota.isdecimal() and period.isdecimal():
@@ -31,7 +31,7 @@ def this_machine(root: Path = _ROOT) -> Machine:
     return Machine(max(1, cores), memory)
 
 
-def _installed_memory() -> int:
+def _read_installed_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):

@@ -38,7 +38,7 @@ def logs(context: CommandContext) -> int:
 
 
 def filter_lines(lines: Iterable[str], level: str, trace: str | None) -> Iterator[str]:
-    """Yield the lines of that level or a worse one, and of that trace, with what stands below each: its traceback."""
+    """Yield the lines of a trace and of at least a level, each with its traceback."""
     fits = False
     for line in lines:
         if (found := _level_and_trace(line)) is not None:

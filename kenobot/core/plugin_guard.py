@@ -45,7 +45,7 @@ class PluginGuard:
                 f"`kenobot plugins retry {key.partition('.')[2]}`."
             )
         try:
-            with self._marked(key), _unfrozen(), _stoppable(), time_limit(self._seconds):
+            with self._mark(key), _end_when_frozen(), _stoppable(), time_limit(self._seconds):
                 yield
         except TookTooLong:
             raise PluginError(f"{described} was not loaded within {self._seconds:g} seconds.") from None
@@ -78,7 +78,7 @@ class PluginGuard:
         return []
 
     @contextmanager
-    def _marked(self, key: str) -> Iterator[None]:
+    def _mark(self, key: str) -> Iterator[None]:
         """Have a marker stand while the block runs, where the home can hold one."""
         marker = None if self._folder is None else self._folder / f"{key}.{os.getpid()}"
         if marker is not None:
@@ -116,7 +116,7 @@ def _lives(process: int) -> bool:
 
 
 @contextmanager
-def _unfrozen() -> Iterator[None]:
+def _end_when_frozen() -> Iterator[None]:
     """End the process when nothing can interrupt the block: then the marker tells the next start whose code it was."""
     if threading.current_thread() is not threading.main_thread() or sys.__stderr__ is None:
         yield

@@ -98,7 +98,7 @@ def _judge_name(node: Function) -> Iterator[tuple[str, str]]:
     words = name.split("_")
     if name in _WORDS["terms"]:
         return
-    if _is_participle(words[0]) or set(words) <= _WORDS["adjectives"] | _WORDS["particles"] - _WORDS["verbs"]:
+    if _is_participle(words[0]) or set(words) <= (_WORDS["adjectives"] | _WORDS["particles"]) - _WORDS["verbs"]:
         yield "participles", node.name
     elif _does_something(node) and words[0] not in _WORDS["verbs"] | _WORDS["predicates"]:
         yield "verbless", node.name
@@ -120,7 +120,11 @@ def _is_participle(word: str) -> bool:
 
 def _does_something(node: Function) -> bool:
     returns_nothing = isinstance(node.returns, ast.Constant) and node.returns.value is None
-    return returns_nothing or isinstance(node, ast.AsyncFunctionDef)
+    return (returns_nothing or isinstance(node, ast.AsyncFunctionDef)) and not _is_context_manager(node)
+
+
+def _is_context_manager(node: Function) -> bool:
+    return any("contextmanager" in ast.unparse(each) for each in node.decorator_list)
 
 
 def _is_property(node: Function) -> bool:

@@ -180,10 +180,7 @@ def check_action(action: str, confidence: float, importance: float, policy: Admi
 
 
 def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
-    """Return why what is said is over: it was erased for good, or it was said before it ceased to be so.
-
-    None: it is news.
-    """
+    """Return the reason why a draft is out of date: erased for good, or told before its end. None: it is news."""
     erased = tombstone_time(connection, made.scope, made.key)
     if erased is not None:
         asked = made.is_owner_word or (
@@ -241,7 +238,7 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
 
 
 def _is_same_subject(known: Record, made: RecordDraft) -> bool:
-    """Return whether both are about one: a name that stands in the words needs nobody to tell it."""
+    """Return whether record and draft share a subject, also one that the draft's words name."""
     if known.subject == made.subject or OWNER_SUBJECT not in (known.subject, made.subject):
         return known.subject == made.subject
     named = known.subject if made.subject == OWNER_SUBJECT else made.subject
@@ -362,9 +359,9 @@ def _read_again(
 
 
 def _merge_details(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnValue]:
-    """Return what a turn tells of a fact beyond the fact itself, and can tell twice.
+    """Merge tags, attributes and importance of a repeated draft into the columns of a record.
 
-    counts: whoever tells it is believed.
+    counts: the draft's source is trusted.
     """
     tags = list(dict.fromkeys([*json.loads(known.tags), *made.tags]))[:MOST_TAGS]
     attributes = {**made.attributes, **known.attribute_map} if counts else known.attribute_map

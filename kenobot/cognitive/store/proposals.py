@@ -195,7 +195,7 @@ def count_changes(connection: Connection, run: int, kind: str) -> int:
 def list_corrected_since(
     connection: Connection, scope: str, since: datetime, limit: int = 2000
 ) -> list[tuple[int, str]]:
-    """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
+    """List number and attributes, as JSON, of records of a scope that a person corrected since a moment."""
     return connection.execute(
         "SELECT DISTINCT record.id, record.attributes FROM event JOIN record ON record.id = event.record_id "
         "WHERE event.type IN ('superseded', 'invalidated') AND event.actor NOT IN ('sleep', 'memory') "

@@ -107,9 +107,9 @@ class WebFetch:
             page = await _read_document(answer, turn)
         else:
             page = await _read_page(answer, "raw" if kind == "plain" else show)
-        told = f"Address: {_short(answer.address)}"
+        told = f"Address: {_shorten(answer.address)}"
         if answer.redirects:
-            told += f" (redirected from {_short(answer.redirects[0])})"
+            told += f" (redirected from {_shorten(answer.redirects[0])})"
         return replace(page, heads=(told, *page.heads))
 
 
@@ -204,5 +204,5 @@ def _write_part(page: Page, offset: int, room: int) -> str:
     return "\n\n".join(parts)
 
 
-def _short(address: str) -> str:
+def _shorten(address: str) -> str:
     return address if len(address) <= 300 else f"{address[:299]}…"

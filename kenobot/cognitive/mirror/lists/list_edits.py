@@ -217,7 +217,7 @@ class ListFileEdit(ListFile):
         return record
 
     def _confirm_as_own(self, record: int) -> None:
-        """Take what others said for the owner's own word: its mark was taken off."""
+        """Admit a quoted record as the owner's word, after its quotation mark was removed from the file."""
         known = store.get(self.connection, record, self.reach)
         if known is not None and known.status == "active":
             form: Form = "episode" if known.form == "episode" else "note"
@@ -225,7 +225,7 @@ class ListFileEdit(ListFile):
             admit(self.connection, vouched, self._context)
 
     def _settle_elsewhere(self, record: int, path: str) -> None:
-        """Let a record that went from here belong where it still stands, by its owner's hand."""
+        """Settle a record, whose line was removed here, in another file that shows it."""
         known, place = store.get(self.connection, record, self.reach), paths.role_of(path)
         if known is not None and known.status == "active" and place is not None and self.shows(known):
             self._settle(record, place)
