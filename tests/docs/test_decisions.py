@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import pytest
+from tests.cases import each
 
 DECISIONS = Path(__file__).resolve().parents[2] / "docs" / "adr"
 PAGES = sorted(DECISIONS.glob("0*.md"))
 MOST_WORDS = 600
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+@each("page", PAGES)
 def test_a_decision_is_short(page: Path) -> None:
     """A decision has 600 words at most and begins with its number; measurements belong into docs/figures."""
     text = page.read_text("utf-8")
