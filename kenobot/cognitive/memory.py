@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from kenobot.cognitive.control.unextracted import UnextractedTurn
     from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
-    from kenobot.cognitive.nights import Nights
+    from kenobot.cognitive.nights import Nights, Proposals
     from kenobot.cognitive.policy import Policy
     from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
+    from kenobot.cognitive.promises import Promises
     from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
     from kenobot.cognitive.recall.index.index import Indexer, SideIndex
     from kenobot.cognitive.recall.prompt.usage import UsedMemory
@@ -44,9 +45,11 @@ if TYPE_CHECKING:
     from kenobot.cognitive.sleep.apply_change import NightUndo
     from kenobot.cognitive.sleep.cycle import NightProgress
     from kenobot.cognitive.sleep.plan.passes import Pass
+    from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
     from kenobot.cognitive.sleep.report import ChangeReport, NightReport, PassReport
     from kenobot.cognitive.sleep.run_rows import SleepRun
     from kenobot.cognitive.store.links import Link
+    from kenobot.cognitive.store.proposals import Proposal, ProposalState
     from kenobot.storage.conversation import MessageRow
     from kenobot.storage.erasure import ErasureResult
 
@@ -57,7 +60,9 @@ __all__ = [
     "AbsenceExplanation",
     "AdmitContext",
     "AmbiguousReference",
+    "CannotDecide",
     "ChangeReport",
+    "DecisionContext",
     "EmbeddingWorker",
     "ForgetResult",
     "FoundItem",
@@ -76,6 +81,10 @@ __all__ = [
     "PassReport",
     "Phase",
     "Policy",
+    "Promises",
+    "Proposal",
+    "ProposalState",
+    "Proposals",
     "PurgePlan",
     "RecalledMemory",
     "Record",
@@ -100,7 +109,9 @@ __all__ = [
 _MODULES = {
     "AbsenceExplanation": "control.why_not",
     "AmbiguousReference": "control.find",
+    "CannotDecide": "sleep.proposals",
     "ChangeReport": "sleep.report",
+    "DecisionContext": "sleep.proposals",
     "EmbeddingWorker": "recall.embedding_worker",
     "ForgetResult": "control.forget",
     "FoundItem": "control.why_not",
@@ -119,6 +130,10 @@ _MODULES = {
     "PassReport": "sleep.report",
     "Phase": "policy.sleep",
     "Policy": "policy",
+    "Promises": "promises",
+    "Proposal": "store.proposals",
+    "ProposalState": "store.proposals",
+    "Proposals": "nights",
     "PurgePlan": "control.forget",
     "RecalledMemory": "recall.results.memory",
     "ReplyExplanation": "control.history",

@@ -42,11 +42,10 @@ from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.memory import AdmitContext, EmbeddingWorker, MemoryFiles
+from kenobot.cognitive.memory import AdmitContext, EmbeddingWorker, MemoryFiles, Proposals
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember import fact_candidates
-from kenobot.cognitive.store import proposals
 from kenobot.core import texts
 from kenobot.core.bus import Bus
 from kenobot.core.containment import contain
@@ -552,7 +551,7 @@ class TurnRunner:
             waiting += self._follow_reply(connection, data, at, asked=bool(choices))
         if self._s.tasks is not None:
             waiting += self._s.tasks.begin(connection, data, at)
-        proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
+        Proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
         turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
