@@ -16,8 +16,8 @@ from kenobot.api.auth import Messenger
 from kenobot.api.idempotency import REUSED, IdempotencyKey
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.calls import Call
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import CONVERSATION
 from kenobot.cognitive.memory import scope_names
 from kenobot.ports.errors import Unavailable

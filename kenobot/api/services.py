@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import chat_of
 from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, EmbeddingWorker, Scopes, SideIndex, SleepPolicy
 from kenobot.core.health import State

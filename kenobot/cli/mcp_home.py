@@ -9,8 +9,8 @@ from kenobot.api.services import ApiServices, Caller
 from kenobot.app import embedder_choice
 from kenobot.app.wiring import build_ledger, sleep_policy
 from kenobot.channels.console import CHAT, Console
-from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
 from kenobot.cognitive.memory import EmbeddingWorker, Indexer, SideIndex

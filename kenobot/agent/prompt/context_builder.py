@@ -20,7 +20,8 @@ from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure
 from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText

@@ -15,9 +15,10 @@ from kenobot.agent.commands.command import Command, CommandCall, CommandContext
 from kenobot.agent.commands.tasks import tell_did
 from kenobot.agent.prompt.shown_message import PersonText
 from kenobot.agent.turn import background, tool_consent
-from kenobot.agent.turn.background import TaskLimits, TaskRun, TaskSeed, TaskWaits
+from kenobot.agent.turn.background import TaskWaits
 from kenobot.agent.turn.background_words import asks_for_background, is_only_background
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.task_run import TaskLimits, TaskRun, TaskSeed
 from kenobot.agent.turn.tool_refusals import INTERRUPTED
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts

@@ -21,9 +21,9 @@ from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:
-    from kenobot.agent.turn.background import TaskRun, TaskSeed
-    from kenobot.agent.turn.memory_report import MemoryReport
-    from kenobot.agent.turn.tool_input import Form
+    from kenobot.agent.turn.input_form import Form
+    from kenobot.agent.turn.report_data import MemoryReport
+    from kenobot.agent.turn.task_run import TaskRun, TaskSeed
 
 
 @dataclass(slots=True)

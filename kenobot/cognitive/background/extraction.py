@@ -82,10 +82,8 @@ def build_extraction_worker(
     settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
     """Build the worker from its settings; model None leaves all to the rules."""
-    rhythm = settings.model_dump(include={"immediate", "every_turns", "every_minutes"})
-    policy = replace(DEFAULT, extract=replace(DEFAULT.extract, **rhythm))
     budgeted = context.budgeted(model, "extraction", settings.daily_tokens)
-    return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
+    return ExtractionWorker(context, budgeted, DEFAULT, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
 class ExtractionWorker(PerChatWorker):
