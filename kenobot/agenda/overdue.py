@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda.say_time import say_day
 from kenobot.agenda.zones import zone_in_force
-from kenobot.cognitive.memory import Promises, Record
+from kenobot.cognitive.memory import Memory, Promises, Record
 from kenobot.core import texts
 from kenobot.core.redaction import one_line
 from kenobot.gateway.bot_messages import BotMessenger, MessageButtons
@@ -142,7 +142,7 @@ def _overdue(connection: Connection, today: date, zone: ZoneInfo, at: datetime) 
 
 
 def _may_ask(connection: Connection, record: Record, at: datetime) -> bool:
-    happened = Promises.list_events(connection, record)
+    happened = Memory.list_events(connection, record.id)
     asked = [each for each in happened if each.kind == ASKED]
     if len(asked) >= _MOST_TIMES or any(each.kind == LEFT for each in happened):
         return False

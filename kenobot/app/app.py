@@ -153,6 +153,7 @@ class App:
             intake=LargeIntake(self._announce_intake),
         )
         index = self.index = SideIndex(home.index)
+        self.memory = Memory(index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)
         embedders, meter = (plugins.embedder, plugins.previous_embedders), LedgerMeter(self.ledger)
@@ -236,7 +237,7 @@ class App:
             rng=rng,
             commands=CommandRegistry(
                 CommandContext(
-                    *(zone, home.memory, self.access, Memory(index), language),
+                    *(zone, home.memory, self.access, self.memory, language),
                     budgets=self.ledger.limits,
                     skills=self.skills,
                     bot_name=settings.bot.name,

@@ -9,7 +9,6 @@ from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import change
-from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.storage.connection import Connection
@@ -60,8 +59,3 @@ class Promises:
     def note(connection: Connection, record: Record, kind: str, at: datetime, actor: str, session: str) -> None:
         """Note an event about a promise, such as that its person was asked."""
         events.add_event(connection, at, actor, kind, session=session, record=record.id)
-
-    @staticmethod
-    def list_events(connection: Connection, record: Record) -> list[EventRow]:
-        """List what happened to a memory, the oldest first."""
-        return events.record_events(connection, record.id)

@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext, one_line
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.cognitive.memory import AdmitContext, Memory, Record, UndoError
-from kenobot.cognitive.store import events
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
@@ -120,7 +119,7 @@ class Edits:
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
         day = at.astimezone(self._zone).date().isoformat()
         act = AdmitContext(at, day, principal.role, edit.session, evidence=edit.id)
-        births = [each for each in events.record_events(connection, record.id) if each.kind in _BIRTHS]
+        births = [each for each in Memory.list_events(connection, record.id) if each.kind in _BIRTHS]
         if not births:
             return False
         try:

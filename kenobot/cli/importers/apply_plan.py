@@ -14,8 +14,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
-from kenobot.cognitive.memory import DEFAULT, AdmitContext, Policy, sanitize
-from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.memory import DEFAULT, AdmitContext, Memory, Policy, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.cognitive.store.imported_talks import IMPORTED
@@ -138,7 +137,7 @@ class _Import:
         occasion = AdmitContext(
             self._about.now, day, ACTOR, policy=self._policy, said_at=item.said_at, part_of=self._root
         )
-        decision = admit(self._connection, candidate, occasion)
+        decision = Memory.remember(self._connection, candidate, occasion)
         if decision.action in ("created", "replaced"):
             result.new += 1
         elif decision.action == "reinforced":
