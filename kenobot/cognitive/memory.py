@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.prompt.usage import UsedMemory
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport, Section
     from kenobot.cognitive.remember.admit_context import sanitize
+    from kenobot.cognitive.remember.extract.buffer import ConversationTurn
     from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.remember.rule_extraction import RuleFacts
     from kenobot.cognitive.sleep.apply_change import NightUndo
     from kenobot.cognitive.sleep.cycle import NightProgress
     from kenobot.cognitive.sleep.plan.passes import Pass
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.store.events import EventRow
     from kenobot.cognitive.store.links import Link
     from kenobot.cognitive.store.proposals import Proposal, ProposalState
+    from kenobot.cognitive.telling import Telling
     from kenobot.storage.conversation import MessageRow
     from kenobot.storage.erasure import ErasureResult
 
@@ -63,6 +66,7 @@ __all__ = [
     "AmbiguousReference",
     "CannotDecide",
     "ChangeReport",
+    "ConversationTurn",
     "DecisionContext",
     "EmbeddingWorker",
     "ForgetResult",
@@ -91,6 +95,7 @@ __all__ = [
     "RecalledMemory",
     "Record",
     "ReplyExplanation",
+    "RuleFacts",
     "Scopes",
     "SearchReport",
     "Section",
@@ -98,6 +103,7 @@ __all__ = [
     "SleepContext",
     "SleepPolicy",
     "SleepRun",
+    "Telling",
     "UndoError",
     "UndoResult",
     "UnextractedTurn",
@@ -109,6 +115,9 @@ __all__ = [
 ]
 
 _LATE = {
+    "remember.extract.buffer": "ConversationTurn",
+    "remember.rule_extraction": "RuleFacts",
+    "telling": "Telling",
     "inspection": "Inspection",
     "background.extraction": "build_extraction_worker",
     "background.per_chat_worker": "WorkerContext",

@@ -78,7 +78,7 @@ class Edits:
 
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
-        from kenobot.agent.turn.memory_report import build_turn
+        from kenobot.cognitive.memory import Telling
         from kenobot.cognitive.remember.edited_memory import EditedWords, follow_edit
 
         turn = edits.find_edited_turn(connection, edit)
@@ -86,7 +86,7 @@ class Edits:
         principal, when = call.principal, min(call.at, edit.inbound.sent_at)
         changed = follow_edit(
             connection,
-            EditedWords(turn.before, turn.after, build_turn(edit, principal)),
+            EditedWords(turn.before, turn.after, Telling.build_turn(edit, principal)),
             list(self._find_taught(connection, edit, turn, principal)),
             lambda record: self._take_back(connection, edit, record, principal, when),
             session=edit.session,
