@@ -36,6 +36,7 @@ _DATE = lazy.regex(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _WORDS = tomllib.loads(resources.files(__package__).joinpath("headings.toml").read_text("utf-8"))
 _GENERAL = frozenset(_WORDS["general"].split())
 _CATEGORIES = {word: category for category, row in _WORDS["categories"].items() for word in row.split()}
+_KINDS = ("commitment", "decision", "principle")
 _SHORT = 3  # words: what is no longer says little without its heading
 
 
@@ -117,8 +118,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     category = next((_CATEGORIES[word] for word in words(heading) if word in _CATEGORIES), "fact")
     if ticked and not choices:
         category = "commitment" if ticked[1] not in _OVER else "fact" if category == "commitment" else category
-    # A heading that tells the kind of what stands below it is told by the kind already.
-    short = _SHORT if category == "fact" else 1
+    short = 1 if tells_kind(heading) else _SHORT
     terse = (len(words(item)) <= short and ":" not in item) or (ticked and choices)
     if heading and terse and not is_general(heading):
         item = f"{heading}: {item}"
@@ -138,6 +138,12 @@ def is_general(heading: str) -> bool:
     """Return whether a heading only says that there are notes below it."""
     said = words(heading)
     return not said or all(word in _GENERAL or word.isdigit() or _DATE.fullmatch(word) for word in said)
+
+
+def tells_kind(heading: str) -> bool:
+    """Return whether a heading only tells the kind of what is below it, such as "Decisions"; "Dislikes" says more."""
+    said = words(heading)
+    return bool(said) and all(_CATEGORIES.get(word) in _KINDS or word in _GENERAL for word in said)
 
 
 def strip_bold(text: str) -> str:

@@ -80,7 +80,7 @@ def _attached(value: Mapping[str, object]) -> Iterator[str]:
     poll, card, todo = (_mapping(value.get(name)) for name in ("poll", "contact_information", "todo_list"))
     yield plain_text(poll.get("question"))
     yield ", ".join(_listed(poll.get("answers")))
-    yield " ".join(plain_text(card.get(name)) for name in ("first_name", "last_name", "phone_number")).strip()
+    yield " ".join(filter(None, (plain_text(card.get(name)) for name in ("first_name", "last_name", "phone_number"))))
     yield plain_text(todo.get("title"))
     yield ", ".join(_listed(todo.get("answers") or todo.get("items")))
     yield ", ".join(filter(None, (plain_text(value.get(name)) for name in ("place_name", "address"))))

@@ -396,7 +396,7 @@ def _name_subject(page: Page, fact: markdown.MarkdownFact) -> PageFact:
     """Put the heading before what stands below it, unless it only tells the kind of that."""
     text, heading = fact.text, fact.heading
     about = set(words(heading)) - set(words(page.title))
-    is_named = len(heading) <= _LONGEST_HEADING and (fact.category == "fact" or _LABELLED.match(text))
+    is_named = len(heading) <= _LONGEST_HEADING and (_LABELLED.match(text) or not markdown.tells_kind(heading))
     if about and is_named and not markdown.is_general(heading) and not about <= set(words(text)):
         text = f"{heading}: {text}"
     return PageFact(text, fact.category, fact.at, fact.day)
