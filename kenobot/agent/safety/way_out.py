@@ -5,7 +5,7 @@ from functools import cached_property
 
 from kenobot.agent.safety.plain_urls import PlainUrls, hidden_names
 from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
-from kenobot.agent.safety.trifecta import ShownTexts
+from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.urls import (
     SeenUrls,
     find_code_names,
@@ -15,8 +15,8 @@ from kenobot.agent.safety.urls import (
     join_spaced,
     remove_urls,
 )
-from kenobot.cognitive.text.provenance import content_words
 from kenobot.core import lazy
+from kenobot.language.provenance import content_words
 from kenobot.postprocessors.code_ranges import code_ranges
 
 # What may begin a link, or code, in which some addresses are none; also in wide letters.

@@ -14,16 +14,15 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
-from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.memory import DEFAULT, AdmitContext, Policy, sanitize
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.cognitive.store.imported_talks import IMPORTED
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
+from kenobot.language.calendar import local_day
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation, imported_talk
 from kenobot.storage.connection import Connection

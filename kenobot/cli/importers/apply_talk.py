@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
 from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
-from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.memory import AdmitContext, Policy, sanitize
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.words import fold
 from kenobot.core.redaction import find_secret
+from kenobot.language.calendar import local_day
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, Trust, imported_session
 from kenobot.ports.memory import Candidate
 from kenobot.ports.names import speaker_label

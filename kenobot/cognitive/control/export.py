@@ -22,8 +22,9 @@ from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
+from kenobot.language.fingerprint import key_about, key_of
+from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
@@ -68,7 +69,7 @@ def _line(kind: str, content: dict[str, Any]) -> str:
 
 def count_confidences(connection: Connection, reach: Scopes) -> int:
     """Count the live records of an export that were told in confidence."""
-    return records.count(connection, f"tags LIKE ? AND {records.LIVE}", (f'%"{records.CONFIDED}"%',), reach)
+    return records.count(connection, f"tags LIKE ? AND {records.LIVE}", (f'%"{CONFIDED}"%',), reach)
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -301,7 +302,7 @@ class _Intake:
             self._leave_out("there is nothing in it")
         elif tombstone_time(self._connection, line.scope, key) is not None:
             self._leave_out("it was erased for good here")
-        elif records.KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
+        elif KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
             self._leave_out(f"it looks like {kind}")
         else:
             self._put_record(line, text, key)

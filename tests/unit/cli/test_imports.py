@@ -25,12 +25,12 @@ _BEHIND_THE_TURNS = (
     "kenobot.agent.commands.forget",
     "kenobot.agent.commands.memory",
     "kenobot.agent.commands.owner",
-    "kenobot.agent.background.cleanup",
-    "kenobot.agent.background.compaction",
-    "kenobot.agent.background.extraction",
-    "kenobot.agent.background.sleep",
+    "kenobot.cognitive.mirror.cleanup",
+    "kenobot.cognitive.background.compaction",
+    "kenobot.cognitive.background.extraction",
+    "kenobot.cognitive.background.sleep",
     "kenobot.agent.turn.memory_report",
-    "kenobot.cognitive.remember.extract.heuristic",
+    "kenobot.language.facts.heuristic",
 )
 _FOR_OTHER_COMMANDS = (
     "kenobot.app.plugin_report",

@@ -1,0 +1,106 @@
+"""Finish what commands and the command line began: purges, and the forgetting of files that vanished all at once."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.control import forget, missing_files, revived_lines
+from kenobot.cognitive.control.forget import PurgePlan
+from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.index.index import Indexer
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.store import events
+from kenobot.cognitive.store import records as store
+from kenobot.cognitive.store.scopes import Scopes
+from kenobot.core.bus import Bus
+from kenobot.language.calendar import local_day
+from kenobot.ports.clock import Clock
+from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
+from kenobot.storage import erasure
+from kenobot.storage.connection import Connection
+from kenobot.storage.database import Database
+from kenobot.storage.erasure import ErasureResult
+
+
+def execute_purge(
+    connection: Connection, doomed: PurgePlan, reach: Scopes, at: AdmitContext
+) -> tuple[PurgePlan, ErasureResult]:
+    """Erase what `doomed` names from every table, inside a transaction; returns the plan as carried out.
+
+    reach: the scopes it was found in. Files and free space follow later: see `kenobot.storage.erasure`.
+    """
+    connection.execute("PRAGMA secure_delete = ON")
+    doomed = forget.plan_purge(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
+    scopes = dict.fromkeys(record.scope for record in doomed.records)
+    erased = erasure.erase_turns(connection, doomed.turns, doomed.wordings, doomed.record.scope)
+    for scope in list(scopes)[1:]:
+        erasure.erase_turns(connection, (), (), scope)  # a copy in another memory stood in other prompts
+    erasure.note_unfinished_purge(connection, forget.purge(connection, doomed, at, erased.messages))
+    return doomed, erased
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeFinisher:
+    """Finishes purges of the database in `path` that the command line could not, or that died; `tick` now and then."""
+
+    database: Database
+    path: Path
+    files: MemoryFiles
+    indexer: Indexer
+
+    async def tick(self) -> None:
+        """Write files and index without the erased words, then vacuum, if a purge is unfinished. Raises StoreError.
+
+        The database is vacuumed last, because the others leave what they overwrote in its free space, and in a thread;
+        writes wait for it, some seconds where it is very large.
+        """
+        if await self.database.read(erasure.is_purge_unfinished):
+            await self.files.sync_out()
+            await self.indexer.index_all()
+            await asyncio.to_thread(erasure.vacuum_erased, self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFilesWorker:
+    """Announces memory files that vanished all at once, and forgets them in batches where the owner says so.
+
+    Asks about lines that came back, too.
+    """
+
+    database: Database
+    bus: Bus
+    clock: Clock
+    zone: ZoneInfo
+    files: MemoryFiles
+
+    async def tick(self) -> None:
+        """Announce each loss and what came back, once; forget what the owner wants forgotten. Raises StoreError."""
+        for loss in await self.database.read(missing_files.unannounced):
+            where = {"at": loss.at, "where": loss.where}
+            await self.bus.emit(MEMORY_FILES_MISSING, "memory", "", **where, files=loss.files, event=loss.event)
+            await self.database.write_soon(partial(missing_files.mark_announced, loss=loss))
+        held = await self.database.read(revived_lines.open_question)
+        if held is not None and not held.told:
+            where = {"at": held.at, "where": held.where}
+            await self.bus.emit(MEMORY_REVIVED, "memory", "", **where, lines=len(held.lines))
+            await self.database.write_soon(partial(revived_lines.mark_announced, held=held))
+        while await self.database.read(missing_files.read_pending_forget) is not None:
+            if await self.database.write(self._forget_some):
+                self.files.mark_dirty()
+
+    def _forget_some(self, connection: Connection) -> bool:
+        """Forget the next batch, unless the decision was undone meanwhile."""
+        pending = missing_files.read_pending_forget(connection)
+        if pending is None:
+            return False
+        undone = events.undone_by(connection, pending.event) is not None
+        now, size = self.clock.now(), 0 if undone else DEFAULT.control.max_forgotten_together
+        batch, rest = pending.records[:size], () if undone else pending.records[size:]
+        records = [each for each in store.by_ids(connection, batch, pending.reach).values() if each.status == "active"]
+        missing_files.save_pending_forget(connection, replace(pending, records=rest))
+        day = local_day(now, self.zone)
+        occasion = AdmitContext(now, day, "owner", pending.session, part_of=pending.event)
+        return bool(missing_files.forget_batch(connection, records, pending.reach, occasion))
