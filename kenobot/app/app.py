@@ -44,6 +44,7 @@ from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.redaction import Redactor
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
@@ -91,6 +92,7 @@ _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
+_QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
@@ -134,7 +136,7 @@ class App:
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
-        self.scheduler = Scheduler()
+        self.scheduler, self.quiet = Scheduler(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -151,6 +153,7 @@ class App:
         self.memory_files = MemoryFiles(
             *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
             intake=LargeIntake(self._announce_intake),
+            quiet=self.quiet,
         )
         index = self.index = SideIndex(home.index)
         self.indexer = Indexer(database, index)
@@ -185,6 +188,7 @@ class App:
                 self.ledger,
                 self.index,
                 self.embedding,
+                self.quiet,
             )
             self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
@@ -385,6 +389,7 @@ class App:
                 await self.loop.wait_idle()
                 await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
+        self.quiet.seconds = _QUIET_SPELL_SECONDS
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()

@@ -16,8 +16,9 @@ from random import Random
 from typing import Any
 
 from tests.crash.nursery import Nursery
-from tests.integration.harness import OWNER, Bot, Starter, Telegram
+from tests.integration.process import Bot, Starter
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import OWNER, Telegram
 
 _TAG = re.compile(r"\bm\d{5}\b")
 _FACT_EVERY = 10

@@ -269,7 +269,7 @@ class TurnRunner:
                 data.times.add_recall(context.recall_seconds)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
-                data.unsaved = self._last(pieces, rounds)
+                data.unsaved, data.has_steps = self._last(pieces, rounds), True
                 await self._s.database.write(self._checkpoint(data))
                 await data.calls.written()
             case machine.ProcessReply(pieces, fresh, rounds):
@@ -302,6 +302,7 @@ class TurnRunner:
             data.attempt = await self._inbox.claim(pending.id)
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
+                data.has_steps = True
                 saved = restore(await self._s.database.read(lambda c: turn_steps.load_steps(c, pending.id)))
                 data.tools = saved.journal
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
@@ -389,12 +390,17 @@ class TurnRunner:
         """
         assert data.processed is not None and data.effects is not None
         effects = data.effects
-        answer = await self._text_work.run(len(data.processed.clean), lambda: self._finish(data))
+        length = len(data.processed.clean) + len(data.pending.inbound.text)
+        answer, reacts = await self._text_work.run(length, lambda: (self._finish(data), _may_react(data)))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
-        written, waiting, reacted = await self._s.database.write(
-            lambda connection: self._write(connection, data, answer),
-            rescue=self._checkpoint(data) if data.unsaved else None,
-        )
+        try:
+            written, waiting, reacted = await self._s.database.write(
+                lambda connection: self._write(connection, data, answer, reacts=reacts),
+                rescue=self._checkpoint(data) if data.unsaved else None,
+            )
+        except Exception:
+            data.has_steps = True  # the checkpoint
+            raise
         if self._s.tasks is not None and data.seed is not None:
             self._s.tasks.wake()
         draft, data.draft = data.draft, None
@@ -444,13 +450,15 @@ class TurnRunner:
         return RenderedAnswer([*answer.parts, *parts], f"{answer.text}\n\n{question}")
 
     def _write(
-        self, connection: Connection, data: TurnData, answer: RenderedAnswer
+        self, connection: Connection, data: TurnData, answer: RenderedAnswer, *, reacts: bool
     ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
         pending, context, effects = data.pending, data.context, data.effects
         assert context is not None and effects is not None
         at, session, principal = self._s.clock.now(), pending.session, data.principal
-        inbox.finish(connection, pending.id, data.attempt, "answered", at)
-        reacted = [] if data.task is not None else _react(connection, pending, principal, at)
+        # That which has just come in has the fragments that were gathered for it.
+        is_whole = pending.fresh and not pending.fragments
+        received = inbox.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
+        reacted = _react(connection, pending, principal, at) if reacts else []
         turn = conversation.FinishedTurn(
             session,
             pending.id,
@@ -499,8 +507,12 @@ class TurnRunner:
             waiting += self._s.tasks.begin(connection, data, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
-        times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
-        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
+        times = None  # of a task: nobody waited for it
+        if data.task is None:
+            times = data.times.result(data.attempt, pending.inbound.channel, received)
+        turn_steps.finish_turn(
+            *(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times), has_steps=data.has_steps
+        )
         data.calls.write(connection)
         return decisions, waiting, reacted
 
@@ -573,6 +585,13 @@ def _person_words(connection: Connection, data: TurnData) -> str:
     """Return the person's side of a turn in the conversation."""
     inbound, role = data.pending.inbound, data.principal.role
     return message_text(inbound, role) if data.task is None else data.task.words(connection, inbound, role)
+
+
+def _may_react(data: TurnData) -> bool:
+    """Return whether a message may say something of the last replies' memories and advice."""
+    text = data.pending.inbound.text
+    is_said = reactions.match_reaction(text) is not None or outcome.detect_outcome(text) is not None
+    return data.task is None and is_said
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

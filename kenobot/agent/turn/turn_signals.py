@@ -71,7 +71,7 @@ def _chat_of(pending: PendingMessage) -> dict[str, PayloadValue]:
 
 def turn_figures(data: TurnData) -> dict[str, PayloadValue]:
     """Return what the time of a turn went into, in milliseconds, and what its models used."""
-    millis = data.times.result(data.attempt).millis
+    millis = data.times.millis
     told: dict[str, PayloadValue] = {f"{phase.replace(' ', '_')}_ms": spent for phase, spent in millis.items() if spent}
     if made := data.calls.made:
         used = [call.usage for call in made]

@@ -58,7 +58,7 @@ async def _sync(context: CommandContext) -> int:
     database = Database.open(context.home.database, context.home.backups)
     try:
         policy = sleep_policy(context.loaded.settings.sleep)
-        files = MemoryFiles(context.home.memory, database, context.clock, context.zone, policy, pause=0)
+        files = MemoryFiles(context.home.memory, database, context.clock, context.zone, policy)
         touched = await files.sync_in()
         await files.sync_out()
         touched += await files.sync_in()

@@ -96,7 +96,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     index, bus = SideIndex(home.index), Bus(clock)
     ledger = wiring.build_ledger(loaded.settings, database, clock)
     try:
-        files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep), pause=0)
+        files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep))
         extraction = build_extraction_worker(
             loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, ledger, index), model
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
+from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
 from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
@@ -74,6 +74,19 @@ class SummaryBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class _Unsummed:
+    """What a session was found to hold beyond its summary, when nothing was due yet.
+
+    newest: the last of so many messages. tokens: of them all.
+    """
+
+    record: Record | None
+    newest: int
+    messages: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The new lines. use: the call they cost, still to be settled."""
 
@@ -104,6 +117,12 @@ class CompactionWorker(PerChatWorker):
         self._window = window
         self._policy = policy
         self._reads = reads
+        self._unsummed = WaitingChats[_Unsummed]()
+
+    async def tick(self) -> None:
+        """Begin a round over all chats that looks at each as a whole: what was said may have been hidden or edited."""
+        self._unsummed.clear()
+        await super().tick()
 
     def _sessions(self, connection: Connection) -> Sequence[str]:
         return [session for session in conversation.list_sessions(connection) if not import_kind(session)]
@@ -202,6 +221,8 @@ class CompactionWorker(PerChatWorker):
     def _look(self, session: str, connection: Connection) -> SummaryBatch | None:
         """Return the next batch of a session; None when nothing is due."""
         record = summary_rows.session_summary(connection, session)
+        if self._is_short(session, record, connection):
+            return None
         old = summary_rows.load_digest(connection, record) if record is not None else Digest()
         cursor = summary_rows.summarised_through(connection, session, old)
         room = self._window.summary_budget
@@ -210,6 +231,9 @@ class CompactionWorker(PerChatWorker):
         if len(lines) == _LOOKED_AT:
             waiting = [line for line in lines[:-1] if line.id < _last_question(lines)]
         if not self._window.is_due(waiting):
+            self._unsummed.put(
+                session, _Unsummed(record, lines[-1].id if lines else cursor, len(lines), self._tokens(lines))
+            )
             return None
         policy = self._policy.compact
         before = lines[len(waiting)].id if len(waiting) < len(lines) else lines[-1].id + 1
@@ -228,6 +252,21 @@ class CompactionWorker(PerChatWorker):
         late, deep = self._window.is_overdue(waiting), len(waiting) > 2 * policy.batch_turns * policy.max_model_batches
         for_lines = room - int(room * policy.missing_share)
         return SummaryBatch(session, record, old, tuple(taken), for_lines, late, deep)
+
+    def _is_short(self, session: str, record: Record | None, connection: Connection) -> bool:
+        """Return whether what was said since the last look leaves nothing due; only that is read."""
+        known = self._unsummed.get(session)
+        if known is None or known.record != record:
+            return False
+        new = conversation.since(connection, session, known.newest + 1, _LOOKED_AT)
+        messages, tokens = known.messages + len(new), known.tokens + self._tokens(new)
+        if not self._window.is_short(messages, tokens):
+            return False
+        self._unsummed.put(session, _Unsummed(record, new[-1].id if new else known.newest, messages, tokens))
+        return True
+
+    def _tokens(self, lines: Sequence[StoredMessage]) -> int:
+        return sum(map(self._window.line_tokens, lines))
 
     def _check(self, batch: SummaryBatch, summed: Summary, connection: Connection) -> list[Gap]:
         """Find what neither the new summary nor any memory holds of the turns that are extracted already."""

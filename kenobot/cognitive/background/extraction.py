@@ -7,10 +7,11 @@ then either extracted, and its facts are written once, or still pending.
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Literal
 
-from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WorkerContext
+from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
@@ -78,6 +79,19 @@ class ExtractionResult:
     ended: tuple[store.Record, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The turns of a session that were found to wait and not to be due yet, none of which has a sign of urgency.
+
+    cursor: after which message they begin. newest: the last of so many turns. since: when the first was said.
+    """
+
+    cursor: int
+    newest: int
+    turns: int
+    since: datetime
+
+
 def build_extraction_worker(
     settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
@@ -110,6 +124,12 @@ class ExtractionWorker(PerChatWorker):
         self._rest = ExpertRest(context.database, context.clock, EXTRACTION)
         self._waiting = ChatBackoff()
         self._spent_day = ""
+        self._known = WaitingChats[_Waiting]()
+
+    async def tick(self) -> None:
+        """Begin a round over all chats that looks at each as a whole: what was said may have been hidden or edited."""
+        self._known.clear()
+        await super().tick()
 
     async def drain(self) -> None:
         """Extract all pending turns, due or not, as far as the model and the budget allow."""
@@ -166,13 +186,31 @@ class ExtractionWorker(PerChatWorker):
         return True
 
     def _look(self, session: str, connection: Connection) -> tuple[list[ConversationTurn], bool]:
-        """Return the next pending turns and whether they are due; scanning them for signals takes time."""
-        policy = self._policy.extract
+        """Return the next pending turns and whether they are due; each is scanned for signals once."""
+        policy, cursor = self._policy.extract, buffer.cursor(connection, session)
+        if not self._draining and self._still_waits(session, cursor, connection):
+            return [], False
         turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
         if not turns or self._draining:
             return turns, bool(turns)
-        decision = buffer.decide_extraction(turns, self._p.clock.now(), policy, self._patterns)
-        return turns, decision != "keep_buffering"
+        due = buffer.decide_extraction(turns, self._p.clock.now(), policy, self._patterns) != "keep_buffering"
+        if not due:
+            self._known.put(session, _Waiting(cursor, turns[-1].last_message, len(turns), turns[0].at))
+        return turns, due
+
+    def _still_waits(self, session: str, cursor: int, connection: Connection) -> bool:
+        """Return whether what was said since the last look leaves what waits not due; only that is read."""
+        known, policy = self._known.get(session), self._policy.extract
+        if known is None or known.cursor != cursor:
+            return False
+        new = buffer.turns_after(connection, session, known.newest, policy.every_turns)
+        count = known.turns + len(new)
+        if buffer.is_enough(count, known.since, self._p.clock.now(), policy):
+            return False
+        if buffer.is_urgent(new, policy, self._patterns):
+            return False
+        self._known.put(session, replace(known, newest=new[-1].last_message if new else known.newest, turns=count))
+        return True
 
     async def _batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
         """Take the first turns of one scope that fit one call; for a model, with the memories they may touch."""

@@ -3,8 +3,8 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
@@ -13,6 +13,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.cognitive.remember.extract import known_memories
 from kenobot.core.bus import Bus
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ledger.ledger import Ledger
@@ -33,7 +34,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """Dependencies of the workers that read conversations. files: the Markdown files of memory."""
+    """Dependencies of the workers that read conversations.
+
+    files: the Markdown files of memory. quiet: what new turns ask for begins after it.
+    """
 
     database: Database
     bus: Bus
@@ -43,6 +47,7 @@ class WorkerContext:
     ledger: Ledger
     index: SideIndex | None = None
     embedding: EmbeddingWorker | None = None
+    quiet: QuietSpell = field(default_factory=QuietSpell)
 
     def budgeted(self, model: ModelRouter | None, purpose: str, daily_tokens: int) -> BudgetedModel | None:
         """Put a model behind the ledger, for a purpose that may use so many tokens a day; None stays None."""
@@ -56,6 +61,33 @@ class WorkerContext:
         if index is None:
             return known_memories.near_by_subject
         return lambda connection, text, reach, limit: similar_records(connection, index, text, reach, limit)
+
+
+class WaitingChats(Generic[T]):
+    """What was found of the chats that were looked at last and in which nothing was due."""
+
+    def __init__(self, most: int = 1000) -> None:
+        self._most = most
+        # bounded: 1,000 chats; test_what_is_known_of_chats_that_wait_is_bounded
+        self._known: dict[str, T] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, session: str) -> T | None:
+        """Return what was found of a chat."""
+        return self._known.get(session)
+
+    def put(self, session: str, found: T) -> None:
+        """Remember what was found of a chat, in place of the one that was looked at longest ago."""
+        self._known.pop(session, None)
+        self._known[session] = found
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+
+    def clear(self) -> None:
+        """Forget all, to look at each chat as a whole."""
+        self._known.clear()
 
 
 @dataclass(slots=True)
@@ -99,7 +131,7 @@ class PerChatWorker(BackgroundTask, ABC):
             return
         self._p.bus.wake_on(MESSAGE_OUT, self._hear)
         for signal in self._wakes:
-            self._p.bus.wake_on(signal, self._wake)
+            self._p.bus.wake_on(signal, lambda _: self._p.quiet.begin_after(self._wake))
         schedule.every(self._every, self._name, self.tick)
         await self.tick()
 
@@ -133,7 +165,7 @@ class PerChatWorker(BackgroundTask, ABC):
     def _hear(self, envelope: Envelope) -> None:
         self._heard.add(session_id(str(envelope.payload["channel"]), str(envelope.payload["chat"])))
 
-    def _wake(self, _: Envelope | None = None) -> None:
+    def _wake(self) -> None:
         self._again = True
         self._begin(self._run)
 

@@ -93,6 +93,10 @@ class HistoryWindow:
         """Return whether so much waits that it has to be summed up."""
         return len(waiting) >= self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 4
 
+    def is_short(self, messages: int, tokens: int) -> bool:
+        """Return whether so many messages of so many tokens, none of which is summed up, leave nothing due."""
+        return messages < self.history_min + self.summary_batch and tokens < self.total_tokens // 4
+
     def is_overdue(self, waiting: Sequence[HistoryLine]) -> bool:
         """Return whether a new prompt may already leave out some of what waits."""
         return len(waiting) >= 2 * self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 2

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cognitive.background.per_chat_worker import WaitingChats
+from kenobot.cognitive.remember.extract import buffer
 from kenobot.ports.errors import ConfigError, PromptTooLong, Unavailable
 from kenobot.ports.provider import Reply, Usage
 from kenobot.ports.signals import EXTRACTION_DEFERRED, EXTRACTION_FINISHED, Envelope
@@ -265,6 +267,32 @@ async def test_what_was_heard_is_forgotten_with_each_look(tmp_path: Path) -> Non
         for chat in range(20):
             await scene.say("rain", chat=str(chat))
         assert scene.app.background.extraction.tracked_chats == 0
+
+
+def test_what_is_known_of_chats_that_wait_is_bounded() -> None:
+    """The chats that were looked at last are known."""
+    chats = WaitingChats[int](3)
+    for number in (1, 2, 3, 1, 4):
+        chats.put(str(number), number)
+    assert [chats.get(str(number)) for number in range(1, 5)] == [1, None, 3, 4]
+    chats.clear()
+    assert len(chats) == 0
+
+
+async def test_a_turn_is_scanned_for_signs_of_urgency_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many turns come after it, until enough of them wait."""
+    seen: list[str] = []
+
+    def level(text: str, *_: object) -> str:
+        seen.append(text)
+        return "none"
+
+    monkeypatch.setattr(buffer, "signal_level", level)
+    async with Scene(tmp_path, ["ok"], extraction=True) as scene:
+        for number in range(4):
+            await scene.say(f"rain {number}")
+            await scene.app.background.extraction.wait_idle()
+    assert seen == [f"rain {number}" for number in range(4)]
 
 
 async def test_a_file_shows_what_was_read(tmp_path: Path) -> None:

@@ -1,20 +1,18 @@
-"""Real parts around a real `kenobot run`: a Telegram server that nobody here wrote, and the bot as a process."""
+"""A stand-in for Telegram: an emulator that nobody here wrote, with what it lacks."""
 
 import asyncio
 import json
-import os
-import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 from aiohttp import web
 from lo_bot_api_emulator import LoBotApiEmulator
 from lo_bot_api_emulator import updates as emulator_updates
+
+from tests.integration.faults import Faults
 
 TOKEN = "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 KEY = "sk-ant-api03-canary-canary-canary-canary"
@@ -37,13 +35,11 @@ class Telegram:
     """The emulator on a loopback port of its own. `sent` is what the bot sent, in order, and `drafts` what it showed of
     that before: the emulator knows none.
 
-    stands: the text of each message that the bot sent, as it is now: by chat and number. edit_faults: statuses with
-    which the next edits and messages are refused.
+    stands: the text of each message that the bot sent, as it is now: by chat and number.
     acknowledged: the highest update id that the bot has confirmed by asking for later ones, 0 before the first.
     last_update: the newest update id.
-    send_seconds: how long it takes to accept a message.
     next_update: the number to go on with, 0 for the one that is due. token: of the bot that people write to. files: by
-    their ids, each of which takes file_seconds to hand over.
+    their ids. faults: what it does wrong or late.
     """
 
     def __init__(self) -> None:
@@ -52,15 +48,12 @@ class Telegram:
         self.drafts: list[Sent] = []
         self.stands: dict[tuple[str, int], str] = {}
         self.buttons: dict[tuple[str, int], dict[str, str]] = {}
-        self.edit_faults: list[int] = []
-        self.outage = 0
+        self.faults = Faults()
         self.now: Callable[[], float] = time.time
         self.acknowledged = 0
-        self.send_seconds = 0.0
         self.next_update = self.last_update = 0
         self.token = TOKEN
         self.files: dict[str, bytes] = {}
-        self.file_seconds = 0.0
         self._changed = asyncio.Condition()
         self._number = 0
         self._runner: web.AppRunner | None = None
@@ -171,10 +164,8 @@ class Telegram:
             body = await request.read()
         except ConnectionResetError:  # the bot was killed in the middle of asking
             return web.Response(status=400)
-        if self.outage:
-            return _refused(self.outage)
-        if self.send_seconds and request.path.endswith("/sendMessage"):
-            await asyncio.sleep(self.send_seconds)
+        if (refusal := await self.faults.meet(request.path)) is not None:
+            return refusal
         if request.path.endswith("/sendMessageDraft"):
             fields = await _fields(request, body)
             async with self._changed:
@@ -186,10 +177,7 @@ class Telegram:
             file = {"file_id": name, "file_unique_id": name, "file_path": name}
             return web.json_response({"ok": True, "result": file})
         if request.path.startswith("/file/bot"):
-            await asyncio.sleep(self.file_seconds)
             return web.Response(body=self.files[request.path.rpartition("/")[2]])
-        if request.path.endswith(("/editMessageText", "/sendMessage")) and self.edit_faults:
-            return _refused(self.edit_faults.pop(0))
         if request.path.endswith("/editMessageText"):
             return await self._edit(await _fields(request, body))
         if "getupdates" in request.path.lower():  # also by a bot that is killed before it has the answer
@@ -226,11 +214,6 @@ class Telegram:
             await self._changed.wait_for(lambda: text in self.stands.values())
 
 
-def _refused(status: int) -> web.Response:
-    refusal = {"ok": False, "error_code": status, "description": "Faulty", "parameters": {"retry_after": 1}}
-    return web.json_response(refusal, status=status)
-
-
 def _buttons(fields: dict[str, Any]) -> dict[str, str]:
     """Return the values of the buttons that a request puts below its message, by their labels."""
     markup = fields.get("reply_markup", {})
@@ -243,136 +226,3 @@ async def _fields(request: web.Request, body: bytes) -> dict[str, Any]:
         fields: dict[str, Any] = json.loads(body)
         return fields
     return dict(await request.post())
-
-
-class Running(Protocol):
-    """A process that has been started; asyncio's own is one."""
-
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def returncode(self) -> int | None: ...
-
-    @property
-    def stderr(self) -> asyncio.StreamReader | None: ...
-
-    def send_signal(self, signal: int) -> None: ...
-
-    async def wait(self) -> int: ...
-
-
-Starter = Callable[[list[str], dict[str, str]], Awaitable[Running]]
-
-
-_WORDS = {"KENOBOT_MEMORY__EMBEDDER": "none"}  # what is not about meaning needs no model
-
-
-async def execute(command: list[str], environ: dict[str, str]) -> Running:
-    """Start `command` as a new process, with its stderr in a pipe."""
-    return await asyncio.create_subprocess_exec(
-        *command, stderr=asyncio.subprocess.PIPE, env=environ, cwd=Path(__file__).resolve().parents[2]
-    )
-
-
-@dataclass
-class Bot:
-    """`kenobot run` as a process of its own. `log` holds what it wrote to stderr over all its lives.
-
-    wrap: a command that runs it, such as strace with its options. environ: added to its environment. starter: another
-    way to start it.
-    """
-
-    home: Path
-    telegram: Telegram
-    model_url: str
-    start_at: str = ""
-    extra: str = ""
-    log: list[str] = field(default_factory=list)
-    wrap: tuple[str, ...] = ()
-    environ: dict[str, str] = field(default_factory=dict)
-    starter: Starter = execute
-    process: Running | None = None
-    fragment_seconds: float = 0.0
-    _reader: asyncio.Task[None] | None = None
-    _ready: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def configure(self, owners: tuple[str, ...] = (OWNER,)) -> None:
-        """Write the home's kenobot.toml."""
-        self.home.mkdir(mode=0o700, exist_ok=True)
-        (self.home / "kenobot.toml").write_text(
-            "[provider]\nname = 'anthropic'\n"
-            "[models]\ncheap = 'offline'\n"  # by the rules: the stand-in's requests are those of the turns
-            f"[providers.anthropic]\nbase_url = '{self.model_url}'\n"
-            "[channels]\nenabled = ['telegram']\n"
-            f"[channels.telegram]\nbase_url = '{self.telegram.base_url}'\nowners = {list(owners)!r}\n"
-            f"poll_seconds = 1\nfragment_seconds = {self.fragment_seconds}\n{self.extra}"
-        )
-
-    async def spawn(self) -> None:
-        """Start it and wait for nothing."""
-        module = ["tests.integration.clocked", self.start_at] if self.start_at else ["kenobot"]
-        self._ready.clear()
-        self.process = await self.starter(
-            [*self.wrap, sys.executable, "-m", *module, "run", "--home", str(self.home)],
-            {**_WORDS, **os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY, **self.environ},
-        )
-        self._reader = asyncio.create_task(self._read(self.process))
-
-    async def comes_up(self, seconds: float = 60) -> bool:
-        """Wait until it says that it is ready, or has ended; which of the two."""
-        assert self.process is not None
-        waiting = asyncio.create_task(self._ready.wait())
-        ended = asyncio.create_task(self.process.wait())
-        try:
-            async with asyncio.timeout(seconds):
-                await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waiting.cancel()
-            ended.cancel()
-        return self._ready.is_set()
-
-    async def start(self) -> None:
-        """Start it and wait until it says that it is ready."""
-        await self.spawn()
-        if not await self.comes_up():
-            raise AssertionError("kenobot did not start:\n" + "".join(self.log[-20:]))
-
-    async def kill(self) -> None:
-        """kill -9."""
-        await self._end(signal.SIGKILL)
-
-    async def terminate(self) -> int:
-        """SIGTERM; returns the exit code."""
-        return await self._end(signal.SIGTERM)
-
-    async def ended(self, seconds: float = 60) -> int:
-        """Wait for its end; returns the exit code, negative for a signal."""
-        assert self.process is not None
-        try:
-            async with asyncio.timeout(seconds):
-                code = await self.process.wait()
-                if self._reader is not None:
-                    await self._reader
-        except TimeoutError:
-            what = "runs on" if self.process.returncode is None else "left a process that holds its stderr"
-            raise TimeoutError(f"kenobot {what} after {seconds:.0f} s:\n{''.join(self.log[-20:])}") from None
-        return code
-
-    def signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
-        assert self.process is not None
-        if self.process.returncode is None:
-            self.process.send_signal(number)
-
-    async def _end(self, number: int) -> int:
-        self.signal(number)
-        return await self.ended()
-
-    async def _read(self, process: Running) -> None:
-        assert process.stderr is not None
-        async for line in process.stderr:
-            text = line.decode("utf-8", "replace")
-            self.log.append(text)
-            if "ready:" in text:
-                self._ready.set()
