@@ -358,7 +358,7 @@ class App:
         self.scheduler.every(1.0, "command line", self.check_external_changes)
         self.scheduler.every(60.0, "sweep", self.sweep)
         self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(60.0, "memory index", self.indexer.index_all)
+        self.scheduler.every(15.0, "memory index", self.indexer.index_all)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
