@@ -67,7 +67,7 @@ def select_excerpts(
         said = normalise(turn.text)
         same = asked_now == (said if question is turn.text else normalise(question))
         useless = (same or _only_asks(question, query.text)) and not (each.turn.by_bot and each.matched)
-        if said in quoted or useless or (each.turn.by_bot and _is_echo(turn, question, query.text)):
+        if said in quoted or useless or (each.turn.by_bot and is_echo(turn, question, query.text)):
             sieve.drop("turn", turn.id, "irrelevant")
             continue
         quoted.add(said)
@@ -120,7 +120,7 @@ def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping
     return {row.inbox_id: row.text for row in rows if row.role == "user" and row.inbox_id is not None}
 
 
-def _is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
+def is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
     """Return whether a reply has hardly a word beside those of its question and of the question asked now."""
     known = {*terms(head_and_tail(question)), *terms(asked_now)}
     said = {word for word in words(head_and_tail(reply.text)) if word not in STOPWORDS}
