@@ -42,11 +42,12 @@ def quote_other_halves(
     wanted = {head: number for head, number in halves.items() if number not in excerpts}
     kept = sieve.filter_turns(connection, index, list(wanted.values()))
     chosen: list[Excerpt] = []
+    quoted = {each.turn.text for each in excerpts.values()}
     for head, number in wanted.items():
         turn = kept.get(number)
         if room < _SHORTEST:
             break
-        if turn is None or turn.line.name or sieve.shows_turn(turn):
+        if turn is None or turn.line.name or turn.text in quoted or sieve.shows_turn(turn):
             continue
         if turn.role == "assistant" and is_echo(turn, excerpts[head].turn.text, query.text):
             continue
@@ -55,6 +56,7 @@ def quote_other_halves(
         line = render_turn(turn, query, matched, min(room, query.policy.recall.reply_tokens))
         tokens = estimate_tokens(line + "\n")
         room -= tokens
+        quoted.add(turn.text)
         relevance, near = (each.relevance, each.near) if each is not None else (0.0, None)
         chosen.append(Excerpt(turn, relevance, matched, line, tokens, near, beside=head))
     return chosen
