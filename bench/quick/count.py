@@ -1,6 +1,5 @@
 """Counts what turns make a bot do that was started to be counted."""
 
-import statistics
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -35,7 +34,7 @@ KINDS: Mapping[str, str] = {
 SINGLE_SECONDS = 2.5
 """Seconds of quiet after a single turn, in which all that it sets off is over."""
 
-_IDLE_WINDOWS = 5
+_IDLE_SECONDS = 15.0
 _WAIT_SECONDS = 40.0
 
 Counts = Mapping[str, Mapping[str, float]]
@@ -60,10 +59,9 @@ def warm(bot: Running) -> None:
 
 
 class TurnCounter:
-    """Counts turns of a bot. functions: how many of the busiest are listed.
+    """Counts turns of a bot: the mean of each kind, less what the bot does at rest in that time.
 
-    Of single turns the median counts, less that of as long a rest: what the clock sets off falls into some of them. Of
-    turns in a row it is the mean, less what the bot does at rest in that time.
+    functions: how many of the busiest are listed.
     """
 
     def __init__(self, bot: Running, functions: int) -> None:
@@ -71,48 +69,36 @@ class TurnCounter:
         self._functions = functions
         self._counts: dict[str, Mapping[str, float]] = {}
         self._busiest: dict[str, Mapping[str, float]] = {}
-        self._idle = self._medians([self._difference(self._look(), self._rest()) for _ in range(_IDLE_WINDOWS)])
+        before, began = self._look(), time.perf_counter()
+        time.sleep(_IDLE_SECONDS)
+        after, seconds = self._look(), time.perf_counter() - began
+        self._idle = {key: value / seconds for key, value in _difference(before, after).items()}
 
     def count(self, single: int, row: int, remembered: int, parallel: int) -> Counted:
         """Count so many turns of each kind."""
-        self._count_single("single", single)
-        self._count_single("single_memory", single)
-        self._count_row("row", row)
-        self._count_row("row_memory", remembered)
-        self._count_row("chats", parallel, CHATS)
+        self._play("single", single, rest_seconds=SINGLE_SECONDS)
+        self._play("single_memory", single, rest_seconds=SINGLE_SECONDS)
+        self._play("row", row)
+        self._play("row_memory", remembered)
+        self._play("chats", parallel, CHATS)
         return Counted(self._counts, self._busiest)
 
-    def _count_single(self, kind: str, turns: int) -> None:
-        first, found = self._look(), list[Mapping[str, float]]()
-        for _ in range(turns):
-            before, remember = self._look(), kind.endswith("memory")
-            self._bot.ask(1, remember=remember, as_people=True, rest_seconds=SINGLE_SECONDS, watch=False)
-            found.append(self._difference(before, self._look()))
-        each = self._medians(found)
-        self._counts[kind] = {key: each[key] - self._idle[key] for key in COUNTS}
-        self._note_busiest(kind, first, turns)
-
-    def _count_row(self, kind: str, turns: int, chats: int = 1) -> None:
-        before, began = self._look(), time.perf_counter()
-        self._bot.ask(turns, chats, remember=kind.endswith("memory"), watch=False)
-        self._bot.wait_until_quiet(_WAIT_SECONDS, looks=round(SINGLE_SECONDS / 0.1))
-        found, rests = self._difference(before, self._look()), (time.perf_counter() - began) / SINGLE_SECONDS
-        self._counts[kind] = {key: (found[key] - rests * self._idle[key]) / turns for key in COUNTS}
-        self._note_busiest(kind, before, turns)
+    def _play(self, kind: str, turns: int, chats: int = 1, rest_seconds: float = 0.0) -> None:
+        before, began, remember = self._look(), time.perf_counter(), kind.endswith("memory")
+        single = bool(rest_seconds)
+        self._bot.ask(turns, chats, remember=remember, as_people=single, rest_seconds=rest_seconds, watch=False)
+        if not single:
+            self._bot.wait_until_quiet(_WAIT_SECONDS, looks=round(SINGLE_SECONDS / 0.1))
+        after, seconds = self._look(), time.perf_counter() - began
+        self._counts[kind] = {
+            key: (value - seconds * self._idle[key]) / turns for key, value in _difference(before, after).items()
+        }
+        done = Counter(after["details"]) - Counter(before["details"])
+        self._busiest[kind] = {name: calls / turns for name, calls in done.most_common(self._functions)}
 
     def _look(self) -> Told:
         return self._bot.ask(watch=False, details=bool(self._functions))
 
-    def _rest(self) -> Told:
-        time.sleep(SINGLE_SECONDS)
-        return self._look()
 
-    def _note_busiest(self, kind: str, before: Told, turns: int) -> None:
-        done = Counter(self._look()["details"]) - Counter(before["details"])
-        self._busiest[kind] = {name: calls / turns for name, calls in done.most_common(self._functions)}
-
-    def _difference(self, before: Told, after: Told) -> Mapping[str, float]:
-        return {key: after["counts"].get(key, 0) - before["counts"].get(key, 0) for key in COUNTS}
-
-    def _medians(self, found: list[Mapping[str, float]]) -> Mapping[str, float]:
-        return {key: statistics.median(each[key] for each in found) for key in COUNTS}
+def _difference(before: Told, after: Told) -> dict[str, int]:
+    return {key: after["counts"].get(key, 0) - before["counts"].get(key, 0) for key in COUNTS}
