@@ -10,18 +10,15 @@ from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.ledger.embedding import LedgerMeter
-from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.fragments import Fragments
-from kenobot.agent.turn.runner import TurnRunner, TurnServices
+from kenobot.agent.turn.runner import TurnRunner
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_ledger,
@@ -36,11 +33,11 @@ from kenobot.app.wiring import (
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
+from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
@@ -59,6 +56,8 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.ledger.embedding import LedgerMeter
+from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
@@ -180,8 +179,8 @@ class App:
     def background(self) -> "Background":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.agent.background.per_chat_worker import WorkerContext
             from kenobot.app.background import Background
+            from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
                 *(self.database, self.bus, self.clock, self.zone),
@@ -241,7 +240,7 @@ class App:
             rng=rng,
             commands=CommandRegistry(
                 CommandContext(
-                    *(zone, home.memory, self.access, index, language),
+                    *(zone, home.memory, self.access, Memory(index), language),
                     budgets=self.ledger.limits,
                     skills=self.skills,
                     bot_name=settings.bot.name,
@@ -297,7 +296,7 @@ class App:
         tool = next((each for each in self.plugins.tools if each.name == BACKGROUND), None)
         if tool is None or not self._calls_tools:
             return None
-        from kenobot.agent.turn.background import TaskLimits
+        from kenobot.agent.turn.task_run import TaskLimits
         from kenobot.agent.turn.task_worker import TaskWorker
 
         limits = TaskLimits(**dict(getattr(tool, "settings", {})))

@@ -4,24 +4,18 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from random import Random
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
-from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import Command, CommandCall, button_rows
-from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.models import ReplyModel
+from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
 from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media, message_pictures
 from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.context_builder import PromptContext
-from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import secret_question, tool_input
@@ -40,93 +34,43 @@ from kenobot.agent.turn.reaction import take_reaction
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.memory import AdmitContext
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember import fact_candidates
 from kenobot.cognitive.store import proposals
 from kenobot.core import texts
-from kenobot.core.bus import Bus
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
-from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
-from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
-from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.language.confidences import confided_tags
 from kenobot.language.provenance import Provenance, SpeechContext
-from kenobot.ports.channel import Channel, capabilities_of
-from kenobot.ports.clock import Clock
+from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
-from kenobot.postprocessors.pipeline import Pipeline, joined_replies
+from kenobot.postprocessors.pipeline import joined_replies
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
-    from kenobot.agent.turn.background import TaskRun
-    from kenobot.agent.turn.memory_report import MemoryReporter
-    from kenobot.agent.turn.task_worker import TaskWorker
-    from kenobot.agent.turn.tool_stage import ToolStage
+    from kenobot.agent.turn.task_run import TaskRun
 
 _log = logging.getLogger(__name__)
 
 _WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
-
-
-@dataclass(frozen=True, slots=True)
-class TurnServices:
-    """Dependencies of a turn.
-
-    language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
-    patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
-    first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
-    reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
-    tools: None offers none. tasks: in the background; None has none.
-    """
-
-    database: Database
-    bus: Bus
-    clock: Clock
-    zone: ZoneInfo
-    access: Access
-    prompt_service: PromptService
-    embedding: EmbeddingWorker
-    mirror: MemoryFiles
-    model: ReplyModel
-    pipeline: Pipeline
-    channels: Mapping[str, Channel]
-    redact: Redactor
-    rng: Random
-    commands: CommandRegistry
-    command_listeners: Sequence[CommandListener]
-    identity: Identity
-    delivery: Delivery
-    personal: PersonalSettings
-    language: Language | None = None
-    default_language: Language = "en"
-    answer_parts: int = 10
-    patience_seconds: float = 25.0
-    policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
-    memory_reporter: Callable[[], "MemoryReporter"] | None = None
-    shows_drafts: bool = True
-    media: MediaIntake | None = None
-    tools: "ToolStage | None" = None
-    tasks: "TaskWorker | None" = None
 
 
 class TurnRunner:
@@ -519,7 +463,7 @@ class TurnRunner:
             session,
             pending.id,
             at,
-            message_text(pending.inbound, principal.role) if data.task is None else data.task.words(connection, data),
+            _person_words(connection, data),
             answer.text,
             principal.trust,
             principal.write_scope,
@@ -550,7 +494,7 @@ class TurnRunner:
         )
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = list(dict.fromkeys(effects.candidates))
-        if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
+        if unique and (tags := confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._open_question(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
@@ -635,6 +579,12 @@ def _may_move(effect: machine.Effect, data: TurnData) -> bool:
 def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     """Return a press as the message that its button says."""
     return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
+
+
+def _person_words(connection: Connection, data: TurnData) -> str:
+    """Return the person's side of a turn in the conversation."""
+    inbound, role = data.pending.inbound, data.principal.role
+    return message_text(inbound, role) if data.task is None else data.task.words(connection, inbound, role)
 
 
 def _may_react(data: TurnData) -> bool:

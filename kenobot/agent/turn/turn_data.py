@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
-from kenobot.agent.ledger.models import TurnCalls
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
+from kenobot.ledger.models import TurnCalls
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Outbound
@@ -21,9 +21,9 @@ from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:
-    from kenobot.agent.turn.background import TaskRun, TaskSeed
-    from kenobot.agent.turn.memory_report import MemoryReport
-    from kenobot.agent.turn.tool_input import Form
+    from kenobot.agent.turn.input_form import Form
+    from kenobot.agent.turn.report_data import MemoryReport
+    from kenobot.agent.turn.task_run import TaskRun, TaskSeed
 
 
 @dataclass(slots=True)

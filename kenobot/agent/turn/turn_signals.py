@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
-from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
+from kenobot.cognitive.remember.fact_candidates import memory_written_payload
 from kenobot.core.bus import Bus
 from kenobot.ports.channel import Channel, TypingIndicator
 from kenobot.ports.errors import AccountRefused

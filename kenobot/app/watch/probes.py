@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from kenobot.agent.background.extraction import EXTRACTION
-from kenobot.agent.experts.rest import is_replaced_by_rules
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
 from kenobot.app.watch.pulse import Pulse
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.background.extraction import EXTRACTION
+from kenobot.cognitive.memory import Nights
 from kenobot.core.health import Check, Reading
 from kenobot.core.redaction import Redactor, one_line
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
+from kenobot.ledger.expert_rest import is_replaced_by_rules
 from kenobot.ports.channel import Channel, ReportsLiveness, heard_at
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
@@ -260,7 +260,7 @@ class Probes:
 
     def _read_rows(self, connection: Connection) -> _Stored:
         ages = queue_ages.read(connection, self._s.clock.now())
-        night, born = sleep_plans.last_full_night_at(connection), sleep_plans.first_event_at(connection)
+        night, born = Nights.last_full_at(connection), Nights.first_event_at(connection)
         return _Stored(ages, night, born, is_replaced_by_rules(connection, EXTRACTION))
 
     def _queues(self, ages: queue_ages.QueueAges) -> Iterator[Reading]:

@@ -8,7 +8,7 @@ from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate
 from kenobot.cli.memory.vectors import embed_new_records
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.memory import MemoryFiles
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.database import Database
 
