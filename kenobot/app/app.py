@@ -156,6 +156,7 @@ class App:
             quiet=self.quiet,
         )
         index = self.index = SideIndex(home.index)
+        self.memory = Memory(index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)
         embedders, meter = (plugins.embedder, plugins.previous_embedders), LedgerMeter(self.ledger)
@@ -240,7 +241,7 @@ class App:
             rng=rng,
             commands=CommandRegistry(
                 CommandContext(
-                    *(zone, home.memory, self.access, Memory(index), language),
+                    *(zone, home.memory, self.access, self.memory, language),
                     budgets=self.ledger.limits,
                     skills=self.skills,
                     bot_name=settings.bot.name,
@@ -357,7 +358,7 @@ class App:
         self.scheduler.every(1.0, "command line", self.check_external_changes)
         self.scheduler.every(60.0, "sweep", self.sweep)
         self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(60.0, "memory index", self.indexer.index_all)
+        self.scheduler.every(15.0, "memory index", self.indexer.index_all)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()

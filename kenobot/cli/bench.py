@@ -74,6 +74,12 @@ def table(report: RecallReport) -> str:
         f"{costs['characters']:.0f} characters; {costs['p50 ms']:.1f} ms (p50), {costs['p95 ms']:.1f} ms (p95), "
         "besides the embedding.",
     ]
+    if found := report.needed:
+        first = " / ".join(f"{100 * found[depth]:.1f}" for depth in DEPTHS)
+        lines.append(
+            f"Of the turns that hold the words of a needed fact, {first} are among the first 5 / 10 / 20; "
+            f"of {100 * found[0]:.1f} a line is shown in a chat."
+        )
     if report.misses_by_stage:
         lost = ", ".join(f"{count} {stage}" for stage, count in report.misses_by_stage.items())
         lines.append(f"Of what would have answered, not among the first 20: {lost}.")

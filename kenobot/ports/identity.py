@@ -109,3 +109,9 @@ class Principal:
 
 Account = tuple[str, str]
 """A channel's name, and a user's id there."""
+
+
+def is_scope(text: str) -> bool:
+    """Return whether `text` names a memory: the owner's, a chat's or a person's."""
+    kind, _, name = text.partition(":")
+    return text == "owner" or (kind in ("chat", "user") and is_session_id(name))

@@ -7,14 +7,13 @@ that is alone needs none.
 
 import asyncio
 import contextlib
-import itertools
 import logging
 import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -30,6 +29,7 @@ from kenobot.storage.connection import (
     savepoint,
     to_store_error,
 )
+from kenobot.storage.job_queue import JobQueue
 from kenobot.storage.migrate import migrate, open_writer
 from kenobot.storage.result import Result, ResultQueue
 
@@ -69,15 +69,6 @@ class _Job:
             _log.warning("a write that nobody waits for failed: %s", self.error)
 
 
-@dataclass(order=True, frozen=True, slots=True)
-class _Reading:
-    """A reading of background work, by rank and then in order; no job ends the thread."""
-
-    rank: int
-    number: int
-    job: _Job | None = field(compare=False, default=None)
-
-
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop.
 
@@ -92,14 +83,10 @@ class Database:
         self._connection = open_writer(path)  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(_BUSY_TIMEOUT)
-        # Not a SimpleQueue: of that, a wait whose time is over before it begins never ends (seen with Python 3.11).
-        # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
-        self._jobs: queue.Queue[_Job | None] = queue.Queue()
+        self._jobs = JobQueue[_Job | None]()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
-        self._later: queue.PriorityQueue[_Reading] = queue.PriorityQueue()
-        self._numbers = itertools.count()
+        self._later = JobQueue[_Job | None](len(Rank) + 1)  # by rank, and behind all of them its end
         self._results = ResultQueue()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
         self._readers = [
@@ -209,7 +196,7 @@ class Database:
     def _next_job(self, connection: Connection) -> _Job | None:
         """Wait for a job; when none comes for a while, fold a large log into the database meanwhile."""
         try:
-            return self._jobs.get(timeout=_QUIET_SECONDS)
+            return self._jobs.get(_QUIET_SECONDS)
         except queue.Empty:
             self._fold_log(connection)
             return self._jobs.get()
@@ -230,7 +217,7 @@ class Database:
         is_patient = group[0].patient
         while len(group) < _GROUP:
             try:
-                job = self._jobs.get(is_patient, max(0.0, ends - time.monotonic()) if is_patient else None)
+                job = self._jobs.get(max(0.0, ends - time.monotonic()) if is_patient else 0.0)
             except queue.Empty:
                 break
             if job is None:
@@ -307,7 +294,7 @@ class Database:
         rank = current_rank()
         job, waiting = self._job(work, self._later if rank else self._reads)
         if rank:
-            self._later.put(_Reading(rank, next(self._numbers), job))
+            self._later.put(job, rank)
         else:
             self._reads.put(job)
         return await waiting
@@ -345,7 +332,7 @@ class Database:
 
     def _read_behind(self) -> None:
         self.pacer.rest_here()
-        self._read_all(lambda: self._later.get().job, pacing.step)
+        self._read_all(self._later.get, pacing.step)
 
     def _read_all(self, next_job: Callable[[], _Job | None], before_query: Callable[[], None] | None = None) -> None:
         """Do the jobs of a reading thread until there is none."""
@@ -384,7 +371,7 @@ class Database:
         ends = None if grace is None else time.monotonic() + grace
         for _ in range(_READERS):
             self._reads.put(None)
-        self._later.put(_Reading(len(Rank), next(self._numbers)))
+        self._later.put(None, len(Rank))
         for thread in self._readers:
             await _join_thread(thread, ends)
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
@@ -400,7 +387,7 @@ class Database:
     def _job(
         self,
         work: Callable[[Connection], T],
-        queued: "queue.SimpleQueue[Any] | queue.Queue[Any] | None" = None,
+        queued: "queue.SimpleQueue[Any] | JobQueue[Any] | None" = None,
     ) -> tuple[_Job, Result[T]]:
         """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:

@@ -39,11 +39,10 @@ from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing,
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.memory import AdmitContext
+from kenobot.cognitive.memory import AdmitContext, Proposals
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember import fact_candidates
-from kenobot.cognitive.store import proposals
 from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
@@ -505,7 +504,7 @@ class TurnRunner:
             waiting += self._follow_reply(connection, data, at, asked=bool(choices))
         if self._s.tasks is not None:
             waiting += self._s.tasks.begin(connection, data, at)
-        proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
+        Proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = None  # of a task: nobody waited for it
         if data.task is None:

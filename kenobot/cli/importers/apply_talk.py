@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
 from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
-from kenobot.cognitive.memory import AdmitContext, Policy, sanitize
-from kenobot.cognitive.remember.admit import admit
+from kenobot.cognitive.memory import AdmitContext, Memory, Policy, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks
 from kenobot.core.redaction import find_secret
@@ -135,7 +134,7 @@ class TalkImport:
         )
         said_at = min(last, self.about.now)
         occasion = AdmitContext(self.about.now, days[-1], ACTOR, policy=self.policy, said_at=said_at, part_of=self.root)
-        return admit(self.connection, candidate, occasion).record
+        return Memory.remember(self.connection, candidate, occasion).record
 
 
 def _mark(form: str, at: str, speaker: str, text: str) -> str:
