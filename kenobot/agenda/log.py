@@ -31,7 +31,7 @@ _LONGEST = 240  # characters of what was said
 
 @dataclass(frozen=True, slots=True)
 class LogReach:
-    """What a log may show. scopes: of memory. account: whose messages alone, "" for all in these scopes."""
+    """Bounds of a log. scopes: of memory. account: whose messages alone, "" for all in these scopes."""
 
     scopes: tuple[str, ...]
     account: str

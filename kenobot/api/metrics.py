@@ -19,7 +19,7 @@ def metrics_text(
 
 
 def _render_watch(report: StatusReport) -> Iterator[str]:
-    """What the watch sees."""
+    """Yield the readings of the watch."""
     states = {_label("state", name): int(name == report.state) for name in STATES}
     yield from _metric("kenobot_health", "How the bot is: 1 for its state.", "gauge", states)
     causes = {_labels(check=row.check, subject=row.subject, level=row.level): 1 for row in report.causes}
@@ -39,7 +39,7 @@ def _render_watch(report: StatusReport) -> Iterator[str]:
 
 
 def _times(times: Distribution) -> Iterator[str]:
-    """How long the answers of the last hour took."""
+    """Yield the time of the answers of the last hour."""
     quantiles = {"0.5": times.p50, "0.95": times.p95, "0.99": times.p99} if times.measured else {}
     values = {_label("quantile", share): millis / 1000 for share, millis in quantiles.items()}
     yield from _metric("kenobot_answer_seconds", "Times of the answers of the last hour.", "gauge", values)

@@ -77,7 +77,7 @@ class LetterChanged(BaseModel):
 
 
 class Cost(BaseModel):
-    """What models used. usd: at known prices; unpriced_tokens have none."""
+    """Use of models. usd: at known prices; unpriced_tokens have none."""
 
     name: str
     calls: int
@@ -89,7 +89,7 @@ class Cost(BaseModel):
 
 
 class Budget(BaseModel):
-    """How much of a limit is used, in its unit: tokens, or picodollars (unit "usd")."""
+    """Use of a limit, in its unit: tokens, or picodollars (unit "usd")."""
 
     period: str
     unit: str

@@ -64,7 +64,7 @@ class NewReminder(BaseModel, extra="forbid"):
 
 
 class Scheduled(BaseModel):
-    """What became of a reminder."""
+    """Outcome for a reminder."""
 
     id: int
     state: JobState

@@ -39,7 +39,7 @@ def _read_installed_memory() -> int:
 
 
 def _control_groups(root: Path) -> Iterator[Path]:
-    """This process's group, and those around it, each of which may set a limit."""
+    """Yield this process's group, and those around it, each of which may set a limit."""
     mounted = root / "sys/fs/cgroup"
     group = mounted / _first_line(root / "proc/self/cgroup").removeprefix("0::").strip("/")
     yield group

@@ -47,7 +47,7 @@ class ConsoleSettings(BaseModel, extra="forbid", frozen=True):
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Whoever sits at the terminal of the home is its owner."""
+        """Return the person at the terminal, who is the owner of the home."""
         return (self.user,)
 
 

@@ -52,7 +52,7 @@ class Intake:
 
     @property
     def is_empty(self) -> bool:
-        """Whether all that came in is stored."""
+        """True when all that came in is stored."""
         return not self._waiting
 
     async def run(self, sink: Sink) -> None:

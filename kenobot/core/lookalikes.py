@@ -72,7 +72,7 @@ def dropped_count(text: str) -> int:
 
 
 def may_hold_markup(text: str) -> bool:
-    """Whether `text` has a character that a tag may begin with, in any disguise."""
+    """Return whether `text` has a character that a tag may begin with, in any disguise."""
     return _MAY_OPEN.search(text) is not None
 
 
@@ -175,7 +175,7 @@ def _without_disguise(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _look(char: str) -> str:
-    """What a character looks like: no marks, one case, an ASCII character for its look-alike; "" for nothing."""
+    """Return the look of a character: no marks, one case, an ASCII character for its look-alike; "" for nothing."""
     if _DROPPED.match(char):
         return ""
     if char.isascii():

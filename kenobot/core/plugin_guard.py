@@ -64,7 +64,7 @@ class PluginGuard:
         return any(not _lives(_process(path)) for path in self._markers(key))
 
     def forgive(self, name: str) -> bool:
-        """Have plugins of a name tried again; returns whether any was held back."""
+        """Release plugins of a name; return whether any was held back."""
         found = [path for path in self._markers() if path.name.partition(".")[2].rpartition(".")[0] == name]
         for path in found:
             path.unlink(missing_ok=True)
@@ -79,7 +79,7 @@ class PluginGuard:
 
     @contextmanager
     def _mark(self, key: str) -> Iterator[None]:
-        """Have a marker stand while the block runs, where the home can hold one."""
+        """Keep a marker while the block runs, where the home can hold one."""
         marker = None if self._folder is None else self._folder / f"{key}.{os.getpid()}"
         if marker is not None:
             try:
@@ -131,7 +131,7 @@ def _end_when_frozen() -> Iterator[None]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Have SIGTERM end the block instead of the process: a marker left by it would blame the plugin."""
+    """Let SIGTERM end the block instead of the process: a marker left by it would blame the plugin."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

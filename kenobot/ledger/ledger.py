@@ -38,7 +38,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, slots=True)
 class CallOrigin:
-    """What a call is for. session, message: the chat and the inbox row that it answers, where it answers one."""
+    """Purpose of a call. session, message: the chat and the inbox row that it answers, where it answers one."""
 
     purpose: str
     session: str = ""
@@ -168,7 +168,7 @@ class Ledger:
         return replace(call, usage=usage, model=model or call.model, cost=cost, settled=True)
 
     async def require_room(self, call: ModelCall) -> None:
-        """Raises OverBudget where a limit leaves no room for a call."""
+        """Raise OverBudget where a limit leaves no room for a call."""
         limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
         if not limits or call.is_free:
             return

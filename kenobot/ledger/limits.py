@@ -18,7 +18,7 @@ _CENT = PICODOLLARS // 100
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What may be used in a calendar period of the owner's. amount: tokens, or picodollars.
+    """Bound of use in a calendar period of the owner's. amount: tokens, or picodollars.
 
     purpose: of the calls that it holds for; "" for all. announced: the owner is told when it comes near.
     """

@@ -206,7 +206,7 @@ def _nanoseconds(moment: datetime | int) -> int:
 
 
 def _build(settings: OtelSettings, context: PluginContext) -> Telemetry:
-    """Raises ConfigError where the packages are not installed."""
+    """Raise ConfigError where the packages are not installed."""
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -60,12 +60,12 @@ OWNER_SCOPE = "owner"
 
 
 def chat_scope(session: str) -> str:
-    """The scope of what belongs to one chat."""
+    """Name the scope of one chat."""
     return f"chat:{session}"
 
 
 def user_scope(channel: str, user: str) -> str:
-    """The scope of what belongs to one person who is not the owner."""
+    """Name the scope of one person who is not the owner."""
     return f"user:{session_id(channel, user)}"
 
 

@@ -197,7 +197,7 @@ class _Scanner:
         return len(text)
 
     def _may_begin(self, rest: str) -> bool:
-        """Whether `rest`, up to the end of a cut text, may be what follows the bracket of a tag."""
+        """Return whether `rest`, up to the end of a cut text, may follow the bracket of a tag."""
         match = _BEGUN.fullmatch(rest)
         if match is None:
             return False

@@ -26,7 +26,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """What a request with an idempotency key did. digest: of the request. body: JSON without anybody's words."""
+    """Reply to a request with an idempotency key. digest: of the request. body: JSON without anybody's words."""
 
     digest: str
     status: int

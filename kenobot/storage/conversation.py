@@ -111,7 +111,7 @@ _message_row = partial(tuple.__new__, MessageRow)
 
 
 class SaidText(NamedTuple):
-    """Who said what."""
+    """Text with its speaker."""
 
     role: Role
     text: str
@@ -420,7 +420,7 @@ def has_earlier_talk(connection: Connection, session: str, first: int, scopes: C
 
 
 def list_sessions(connection: Connection) -> list[str]:
-    """Every conversation there is."""
+    """List every conversation."""
     return [row[0] for row in connection.execute(_CHATS)]
 
 

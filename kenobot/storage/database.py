@@ -138,7 +138,7 @@ class Database:
             self._jobs.put(_Job(work, asyncio.get_running_loop(), patient=True))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
-        """Like `write`, for what holds nothing up: waits some milliseconds for another write to share a commit."""
+        """Write what holds nothing up: wait some milliseconds for another write to share a commit."""
         if current_rank():
             await self.pacer.gap()
         return await self.submit(work, patient=True)
@@ -202,7 +202,7 @@ class Database:
             return self._jobs.get()
 
     def _fold_log(self, connection: Connection) -> None:
-        """Empty the write-ahead log unless it is small or a reader needs it still."""
+        """Fold in the write-ahead log unless it is small or a reader needs it still."""
         with contextlib.suppress(OSError, sqlite3.Error, StoreError):  # a later commit reports what is wrong
             if self._path.with_name(f"{self._path.name}-wal").stat().st_size > LOG_BYTES_AT_REST:
                 connection.execute("PRAGMA busy_timeout = 0")
@@ -300,7 +300,7 @@ class Database:
         return await waiting
 
     async def read_long(self, work: Callable[[Connection], T]) -> T:
-        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that no other read waits.
+        """Read for seconds: in a thread and by a connection of its own, so that no other read waits.
 
         Cancelled, it ends at its next query.
         """
@@ -389,7 +389,7 @@ class Database:
         work: Callable[[Connection], T],
         queued: "queue.SimpleQueue[Any] | JobQueue[Any] | None" = None,
     ) -> tuple[_Job, Result[T]]:
-        """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
+        """Make a job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
             raise StoreError("The database is closed.")
         if queued is not None and queued.qsize() >= _QUEUED:

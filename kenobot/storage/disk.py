@@ -193,7 +193,7 @@ def _look(root: Path, path: str) -> os.stat_result | None:
 
 
 def _require_no_link(folder: str) -> None:
-    """Raises OSError where a folder is a link."""
+    """Raise OSError where a folder is a link."""
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISLNK(os.lstat(folder).st_mode):
             raise OSError(0, "its folder is a link to somewhere else")

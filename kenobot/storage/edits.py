@@ -96,7 +96,7 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
-    """Have the new form of a message stand for it; of its turn nothing stays in the conversation."""
+    """Replace a message by its new form; of its turn nothing stays in the conversation."""
     note_edit(connection, edit, turn)
     connection.execute(f"DELETE FROM message WHERE inbox_id {_AMONG}", (json.dumps(turn.rows),))
     connection.execute("UPDATE inbox SET reason = ? WHERE id = ?", (_TAKEN, edit.id))
@@ -122,7 +122,7 @@ def note_edit(connection: Connection, edit: PendingMessage, turn: EditedTurn) ->
 
 
 def _read_anew(connection: Connection, album: PendingMessage, edit: PendingMessage) -> None:
-    """Have what took the place of an item of an album be fetched and read."""
+    """Queue the new item of an album to be fetched and read."""
     [before] = load_pending(connection, "id = ?", album.id)
     for number, (was, now) in enumerate(zip(before.inbound.attachments, album.inbound.attachments, strict=False)):
         if now.item == edit.inbound.target and was.handle != now.handle:

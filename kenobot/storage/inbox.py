@@ -419,7 +419,7 @@ def has_bad_ids(inbound: Inbound) -> bool:
 
 
 def _escape_surrogates(text: str) -> str:
-    """`text` with escapes for what has no UTF-8, so that no two become one."""
+    """Escape what has no UTF-8 in `text`, so that no two texts become one."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 

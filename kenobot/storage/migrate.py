@@ -18,7 +18,7 @@ _BACKUPS_KEPT = 5
 
 
 def migrations() -> list[tuple[int, str]]:
-    """Every migration that ships, as (number, SQL), in order."""
+    """Load every migration that ships, as (number, SQL), in order."""
     folder = resources.files("kenobot.storage") / "migrations"
     files = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [(int(name.split("_", 1)[0]), (folder / name).read_text("utf-8")) for name in files]
@@ -108,7 +108,7 @@ def check(path: Path) -> None:
 
 
 def _header(path: Path) -> bytes | None:
-    """The first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, and OSError."""
+    """Read the first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, OSError."""
     if not path.exists():
         return None
     if not os.access(path, os.R_OK | os.W_OK):
@@ -118,7 +118,7 @@ def _header(path: Path) -> bytes | None:
 
 
 def _read_logged_version(log: Path) -> int | None:
-    """The version in the newest committed first page that a write-ahead log holds; see sqlite.org/fileformat.html.
+    """Read the version in the newest committed first page of a write-ahead log; see sqlite.org/fileformat.html.
 
     After a kill it may stand nowhere else, and SQLite itself would fold the log into the file just by looking.
     """

@@ -44,7 +44,7 @@ class CallRow(NamedTuple):
 
 
 class Spending(NamedTuple):
-    """What calls used in all. cost: picodollars, of those with a known price; unpriced_tokens: of the others."""
+    """Sum of what calls used. cost: picodollars, of those with a known price; unpriced_tokens: of the others."""
 
     calls: int = 0
     unsettled: int = 0

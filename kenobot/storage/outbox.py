@@ -200,7 +200,7 @@ class Outbox:
         await self._database.write_soon(write)
 
     async def record_failure(self, part: int, reason: str) -> None:
-        """A try failed; it will be tried again."""
+        """Record a failed try; the part will be tried again."""
         await self._database.write(
             lambda connection: connection.execute(
                 "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE id = ?", (reason, part)

@@ -67,7 +67,7 @@ class SignalLog:
         connection.execute("DELETE FROM signal WHERE id <= (SELECT max(id) FROM signal) - ?", (self._keep,))
 
     def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:
-        """People's words become their length: the trail says what happened, not what was said."""
+        """Make the row of a signal; people's words become their length."""
         payload = {key: self._redact_value(envelope, key, value) for key, value in envelope.payload.items()}
         at = envelope.at.isoformat(timespec="microseconds")
         told = replace_surrogates(_encode(payload))

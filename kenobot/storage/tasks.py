@@ -174,7 +174,7 @@ def count_open(connection: Connection, sender: str) -> int:
 
 
 def wait_for(connection: Connection, task: Task, question: int) -> None:
-    """Have a task wait for the answer to a question; its claim is given back."""
+    """Let a task wait for the answer to a question; its claim is given back."""
     connection.execute("UPDATE task SET asked = ? WHERE id = ?", (question, task.id))
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = max(0, attempts - 1) WHERE id = ? AND state = 'claimed'",
@@ -183,7 +183,7 @@ def wait_for(connection: Connection, task: Task, question: int) -> None:
 
 
 def go_on(connection: Connection, task: Task, consent: str = "") -> None:
-    """Have a task wait no more. consent: the call that may run."""
+    """End the wait of a task. consent: the call that may run."""
     connection.execute("UPDATE task SET asked = 0, consent = ? WHERE id = ?", (consent, task.id))
 
 

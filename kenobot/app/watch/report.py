@@ -39,7 +39,7 @@ _MEGA = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What the database tells. answers: when each of the last chats was answered."""
+    """Readings of the database. answers: when each of the last chats was answered."""
 
     ages: queue_ages.QueueAges
     mail: mail_counts.MailCounts

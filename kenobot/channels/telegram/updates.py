@@ -173,7 +173,7 @@ def message_body(raw: Mapping[str, Any]) -> tuple[Literal["message", "edit"], An
 
 
 def update_id(raw: object) -> int | None:
-    """The number of a raw update; None when it has none that can be confirmed."""
+    """Return the number of a raw update; None when it has none that can be confirmed."""
     number = raw.get("update_id") if isinstance(raw, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62 else None
 

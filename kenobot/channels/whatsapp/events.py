@@ -258,7 +258,7 @@ def _fill(inbound: Inbound, message: _Message) -> Inbound | None:
 
 
 def _for_bot(inbound: Inbound, context: _Context, me: BotNumber) -> Inbound | None:
-    """In a group: a message that names the bot or answers it; None for any other."""
+    """Return a message of a group that names the bot or answers it; None for any other."""
     if inbound.kind != "message":
         return inbound
     named, text = strip_name(inbound.text, (me.name, me.number))

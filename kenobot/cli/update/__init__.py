@@ -248,7 +248,7 @@ def _wanted(context: CommandContext, installation: Installation, installer: Pack
 
 
 def _require_source(context: CommandContext, installation: Installation) -> None:
-    """Raises ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
+    """Raise ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
     if not installation.has_index and not context.loaded.settings.update.source:
         raise ConfigError(
             "This KenoBot was installed from a file: name the new one with --from FILE.whl, or say in update.source "
@@ -268,7 +268,7 @@ def _is_newer(version: str, than: str) -> bool:
 
 
 def _require_own_home(context: CommandContext) -> None:
-    """Raises ConfigError for root in another's home: what it installs there, that account could change."""
+    """Raise ConfigError for root in another's home: what it installs there, that account could change."""
     path = context.home.path
     if os.geteuid() == 0 and path.exists() and (owner := path.stat().st_uid) != 0:
         name = pwd.getpwuid(owner).pw_name

@@ -100,7 +100,7 @@ def _render_value(value: object) -> str:
 
 
 def wanted(field: FieldInfo) -> str | None:
-    """What a setting takes, such as "a whole number from 1 to 30"; None where its kind alone does not tell."""
+    """Describe the values of a setting, such as "a whole number from 1 to 30"; None where its kind is vague."""
     kind = _strip_none(field.annotation)
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(choice) or '""' for choice in get_args(kind))

@@ -124,7 +124,7 @@ class WorkspaceSettings(SettingsModel):
 
 
 class ToolRule(SettingsModel):
-    """What is done with the calls of a tool. Patterns have the wildcards of file names.
+    """Rule for the calls of a tool. Patterns have the wildcards of file names.
 
     arguments: by name; all of them must match. where: the kind of chat.
     """

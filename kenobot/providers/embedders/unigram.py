@@ -13,7 +13,7 @@ _FAR_BELOW = -1e30
 
 
 class UnigramPieces:
-    """Raises ValueError for another form of vocabulary.
+    """Raise ValueError for another form of vocabulary.
 
     text: of all pieces, in UTF-8. offsets: of each piece, and of the end. unknown: the number of what is no piece.
     literal_unknown: whether the text of that number is a piece, too. single: scores are added in 32-bit steps, not in

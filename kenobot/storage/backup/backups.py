@@ -26,7 +26,7 @@ from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, ta
 
 @dataclass(frozen=True, slots=True)
 class BackupPlan:
-    """What a backup holds and where it goes. recipients: of age; none leaves it unencrypted.
+    """Content and destination of a backup. recipients: of age; none leaves it unencrypted.
 
     keep: how many stay in the folder. keep_days: for how long at most, but for the newest; 0 is for ever.
     """

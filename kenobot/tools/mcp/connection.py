@@ -109,7 +109,7 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What to do when a server says that its list has changed, and when it wants an input while a call runs.
+    """Callbacks for a changed list of tools, and for an input that a server wants while a call runs.
 
     elicit: of the parameters of its request; returns the answer. None: it is told that nothing can be asked.
     """

@@ -63,7 +63,7 @@ class Page:
 
 
 class Client(Protocol):
-    """What fetches pages."""
+    """Client that fetches pages."""
 
     async def fetch(self, url: str, headers: Mapping[str, str]) -> "Answer":
         """Return what an address answers. Raises ToolFailed or RemoteError."""
@@ -114,7 +114,7 @@ class WebFetch:
 
 
 def _require_success(answer: "Answer") -> None:
-    """Raises Rejected or Unavailable for an answer that is none."""
+    """Raise Rejected or Unavailable for an answer that is none."""
     if 200 <= answer.status < 300:
         return
     told = f"The server answered {answer.status}"
@@ -155,7 +155,7 @@ async def _read_page(answer: "Answer", show: Literal["text", "all", "links", "ra
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the program printed."""
+    """Output of the program."""
 
     title: str
     date: str

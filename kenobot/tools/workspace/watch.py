@@ -15,7 +15,7 @@ _COUNTED: Final = ("RssAnon:", "RssShmem:")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a command may take in all: processes, and bytes of memory."""
+    """Bounds of a command in all: processes, and bytes of memory."""
 
     processes: int
     memory: int
