@@ -17,7 +17,7 @@ from pathlib import Path
 from bench import report
 from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
-from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cli.options import bounded_int, show_progress
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.clock import SystemClock

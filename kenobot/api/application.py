@@ -14,7 +14,7 @@ from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
 from kenobot.api.mcp.endpoint import PATH, McpEndpoint
 from kenobot.api.services import ApiServices
-from kenobot.channels.http import CHANNEL
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import api_keys
 

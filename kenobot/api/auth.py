@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 
 from kenobot.api.scopes import OWNER_ONLY
 from kenobot.api.services import ApiServices, Caller
-from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.rate_limit import RateLimiter, peer_address
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.storage import api_keys
 
 _bearer = HTTPBearer(auto_error=False, description="A key that `kenobot http key add` made")

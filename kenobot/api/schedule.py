@@ -19,7 +19,7 @@ from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment as IsoMoment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.channels.http import CHANNEL
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
 from kenobot.language.when import Choice, Moment, Recurrence, read_when

@@ -10,18 +10,15 @@ from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.ledger.embedding import LedgerMeter
-from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.fragments import Fragments
-from kenobot.agent.turn.runner import TurnRunner, TurnServices
+from kenobot.agent.turn.runner import TurnRunner
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_ledger,
@@ -36,17 +33,18 @@ from kenobot.app.wiring import (
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
+from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.redaction import Redactor
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
@@ -58,6 +56,8 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.ledger.embedding import LedgerMeter
+from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
@@ -92,6 +92,7 @@ _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
+_QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
@@ -134,8 +135,8 @@ class App:
         self.console = self._share_console()
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
-        self.audit = SignalLog(database, settings.signals.keep, redact)
-        self.scheduler = Scheduler()
+        self.audit = SignalLog(database, redact=redact)
+        self.scheduler, self.quiet = Scheduler(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -152,6 +153,7 @@ class App:
         self.memory_files = MemoryFiles(
             *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
             intake=LargeIntake(self._announce_intake),
+            quiet=self.quiet,
         )
         index = self.index = SideIndex(home.index)
         self.indexer = Indexer(database, index)
@@ -177,8 +179,8 @@ class App:
     def background(self) -> "Background":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.agent.background.per_chat_worker import WorkerContext
             from kenobot.app.background import Background
+            from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
                 *(self.database, self.bus, self.clock, self.zone),
@@ -186,6 +188,7 @@ class App:
                 self.ledger,
                 self.index,
                 self.embedding,
+                self.quiet,
             )
             self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
@@ -237,7 +240,7 @@ class App:
             rng=rng,
             commands=CommandRegistry(
                 CommandContext(
-                    *(zone, home.memory, self.access, index, language),
+                    *(zone, home.memory, self.access, Memory(index), language),
                     budgets=self.ledger.limits,
                     skills=self.skills,
                     bot_name=settings.bot.name,
@@ -262,24 +265,21 @@ class App:
             personal=self.personal,
             language=language,
             default_language=self._default_language,
-            answer_parts=settings.messages.answer_parts,
             patience_seconds=settings.messages.patience_seconds,
             shows_drafts=settings.messages.drafts,
             media=self.media,
             tools=None if toolbox is None else self._build_tool_stage(toolbox, prompts),
             tasks=self.tasks,
-            policy=turn_policy(settings, self._model.provider_count, has_tools=toolbox is not None),
+            policy=turn_policy(settings, self._model.provider_count, 0 if toolbox is None else toolbox.limits.rounds),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
-        backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats
         joins = Fragments(self.inbox, clock, self.channels)
-        intake = IntakePolicy(
-            self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats, fragments=joins
-        )
+        chats = settings.loop.chat_backlog
+        intake = IntakePolicy(self.admission, self._messenger, language, chat_backlog=chats, fragments=joins)
         turns = TurnRunner(services)
         if self.tasks is not None:
             self.tasks.attach(turns)
-        return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
+        return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake)
 
     def _build_tool_stage(self, toolbox: "Toolbox", prompts: PromptService) -> "ToolStage":
         """Build what runs tools. Imported where any is enabled."""
@@ -296,7 +296,7 @@ class App:
         tool = next((each for each in self.plugins.tools if each.name == BACKGROUND), None)
         if tool is None or not self._calls_tools:
             return None
-        from kenobot.agent.turn.background import TaskLimits
+        from kenobot.agent.turn.task_run import TaskLimits
         from kenobot.agent.turn.task_worker import TaskWorker
 
         limits = TaskLimits(**dict(getattr(tool, "settings", {})))
@@ -389,6 +389,7 @@ class App:
                 await self.loop.wait_idle()
                 await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
+        self.quiet.seconds = _QUIET_SPELL_SECONDS
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()

@@ -9,9 +9,12 @@ version ends too, and the next start finishes the return.
 import asyncio
 import logging
 from collections.abc import Callable, Collection
+from typing import Protocol
 
-from kenobot.app.app import App
+from kenobot.core.bus import Bus
+from kenobot.core.settings.home import Home
 from kenobot.core.systemd import start_extended
+from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.signals import UPDATE_FINISHED
 from kenobot.storage.updates import Environments, Update, Verdict
@@ -26,8 +29,24 @@ class ReturnPending(KenobotError):
     """The version on trial has to make room for the one before, and no command sees to that any more."""
 
 
+class TrialApp(Protocol):
+    """What a trial needs of the bot."""
+
+    home: Home
+    clock: Clock
+    bus: Bus
+
+    async def hold_turns(self) -> None:
+        """Be ready to take messages in, and answer none."""
+        ...
+
+    async def check_alive(self) -> None:
+        """Return when the database has answered. Raises StoreError."""
+        ...
+
+
 async def stand_trial(
-    app: App, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
+    app: TrialApp, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
 ) -> asyncio.Task[None] | None:
     """Stand the trial of an update, if there is one; return what runs the channels then, once it is over.
 
@@ -76,7 +95,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
 
 
 async def _until_over(
-    app: App,
+    app: TrialApp,
     environments: Environments,
     update: Update,
     serving: Callable[[], Collection[str]],
@@ -98,7 +117,7 @@ async def _until_over(
         await app.clock.sleep(_LOOK_SECONDS)
 
 
-async def tell_of_update(app: App) -> None:
+async def tell_of_update(app: TrialApp) -> None:
     """Have the owner told, once, how the last update ended."""
     environments = Environments(app.home)
     update = await asyncio.to_thread(environments.read)

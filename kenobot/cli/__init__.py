@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kenobot import __version__
-from kenobot.cli import options, streams
+from kenobot.cli import options, run_command, streams
 from kenobot.cli.handover import hand_over
 from kenobot.cli.language import read_commands, say, speak_in_argparse, translate_lines
 from kenobot.core.redaction import Redactor
@@ -115,7 +115,7 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     parser = options.build_parser(name, commands, home)
     words[words.index(rest[0])] = name
     arguments = parser.parse_args(words, argparse.Namespace(home=None, typed=words))
-    return options.run_command(arguments, clock)
+    return run_command.run_command(arguments, clock)
 
 
 def _print_help(stream: TextIO, everything: bool = False) -> int:

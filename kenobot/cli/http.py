@@ -1,7 +1,7 @@
 """`kenobot http key`: the keys of the REST API."""
 
 from kenobot.api.scopes import DEFAULT_SCOPES, OWNER_ONLY, SCOPES, new_secret
-from kenobot.channels.http import CHANNEL, HttpSettings
+from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say

@@ -1,13 +1,10 @@
 """Parsers of commands, the types of their arguments, and their endings. Imports nothing heavy."""
 
 import argparse
-import gc
-import importlib
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -17,7 +14,6 @@ from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
 
 if TYPE_CHECKING:
-    from kenobot.ports.clock import Clock
     from kenobot.storage.dead_letters import DeadLetterId
 
 T = TypeVar("T")
@@ -106,31 +102,6 @@ def refuse_unknown(parser: argparse.ArgumentParser, name: str, known: Sequence[s
     if near := get_close_matches(name, known, 1):
         complaint = say("unknown command {name}: did you mean {near}?", name=repr(name), near=repr(near[0]))
     parser.error(complaint)
-
-
-def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
-    with _without_collecting():
-        from kenobot.cli.context import CommandContext
-        from kenobot.cognitive.control.find import AmbiguousReference
-
-        module, _, function = arguments.call.partition(":")
-        run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
-    try:
-        return run(CommandContext(arguments, clock))
-    except AmbiguousReference as error:
-        raise NothingFound(str(error)) from error
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Import without garbage collection. What was imported stays, so no later collection goes through it either."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 # ── types of arguments ───────────────────────────────────────────────────────────────────────────────────────────────

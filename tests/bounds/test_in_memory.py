@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.recall.prompt import full_load

@@ -147,6 +147,18 @@ async def until(happy: Callable[[], Any], seconds: float) -> bool:
     return True
 
 
+async def until_still(happy: Callable[[], Any], seen: Callable[[], Any], seconds: float) -> bool:
+    """Whether `happy` becomes true before what is `seen` has stayed the same for so long: for work of any length."""
+    last, since = seen(), time.monotonic()
+    while not happy():
+        if (now := seen()) != last:
+            last, since = now, time.monotonic()
+        if time.monotonic() - since > seconds:
+            return False
+        await asyncio.sleep(0.02)
+    return True
+
+
 def has_work(home: Path) -> bool:
     """Whether a home holds messages that are not answered, or parts that are not sent."""
     with contextlib.closing(sqlite3.connect(home / "kenobot.db")) as connection:

@@ -116,10 +116,14 @@ class Bot:
     async def ended(self, seconds: float = 60) -> int:
         """Wait for its end; returns the exit code, negative for a signal."""
         assert self.process is not None
-        async with asyncio.timeout(seconds):
-            code = await self.process.wait()
-        if self._reader is not None:
-            await self._reader
+        try:
+            async with asyncio.timeout(seconds):
+                code = await self.process.wait()
+                if self._reader is not None:
+                    await self._reader
+        except TimeoutError:
+            what = "runs on" if self.process.returncode is None else "left a process that holds its stderr"
+            raise TimeoutError(f"kenobot {what} after {seconds:.0f} s:\n{''.join(self.log[-20:])}") from None
         return code
 
     def signal(self, number: int) -> None:

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from kenobot.agent.ledger.ledger import ModelCall
-from kenobot.agent.ledger.transcription import LedgerTranscriber
 from kenobot.agent.media.documents import document_format, read_document
 from kenobot.agent.media.message_words import AttachedMedia, describe
 from kenobot.agent.media.problems import Unreadable
 from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff
+from kenobot.ledger.ledger import ModelCall
+from kenobot.ledger.transcription import LedgerTranscriber
 from kenobot.ports.channel import Channel, FetchesMedia
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import AnswerLost, OverBudget, Rejected, RemoteError, StoreError
@@ -78,7 +78,7 @@ class MediaIntake:
         self._folder = folder
         self._transcriber = transcriber
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        # bounded: messages with attachments that wait for their turn: at most loop.backlog; turn
+        # bounded: messages with attachments that wait for their turn: at most IntakePolicy.backlog; turn
         self._under_way: dict[int, asyncio.Task[dict[int, AttachmentRow]]] = {}
 
     def begin(self, pending: PendingMessage) -> "asyncio.Task[dict[int, AttachmentRow]]":

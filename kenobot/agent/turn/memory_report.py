@@ -7,42 +7,43 @@ them. The report is Markdown with one fact a line; its headings and labels are t
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
-from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
-from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
+from kenobot.agent.turn.change_question import ChangeAsker
+from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.results.memory import (
-    ConfidenceLevel,
+from kenobot.cognitive.memory import (
+    DEFAULT,
+    EmbeddingWorker,
+    MemoryFiles,
     MemoryPack,
     MemoryQuery,
     RecalledMemory,
+    Record,
     SearchReport,
+    SideIndex,
 )
+from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
+from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.cognitive.store import events, records, term_index
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
@@ -57,7 +58,6 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.names import label_id
-from kenobot.ports.provider import Block, Request
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
@@ -78,22 +78,6 @@ _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
 _PATIENCE, _SETTLE = 8.0, 6.0  # seconds for the question's vector, and for those of what was just told: no model waits
 _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryReport:
-    """The report of a message. decisions: what was admitted. found: the memories shown. change: to be asked about."""
-
-    text: str = ""
-    decisions: tuple[tuple[Candidate, Decision], ...] = ()
-    found: MemoryPack = field(default_factory=MemoryPack)
-    change: ChangeQuestion | None = None
-
-    def added_to(self, request: Request) -> Request:
-        """Return a request that ends with this report."""
-        last = request.messages[-1]
-        blocks = (*last.blocks, Block(runtime_block(escape_runtime_block(self.text))))
-        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=blocks)))
 
 
 @dataclass(frozen=True, slots=True)

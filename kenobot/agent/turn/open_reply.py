@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts, allowed
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure, allowed
 from kenobot.core import redaction
 from kenobot.core.graphemes import is_joined, last_whole
 from kenobot.core.redaction import Redactor

@@ -4,24 +4,18 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from random import Random
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
-from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import Command, CommandCall, button_rows
-from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.models import ReplyModel
+from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
 from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media, message_pictures
 from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.context_builder import PromptContext
-from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import secret_question, tool_input
@@ -40,93 +34,43 @@ from kenobot.agent.turn.reaction import take_reaction
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.memory import AdmitContext
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember import fact_candidates
 from kenobot.cognitive.store import proposals
 from kenobot.core import texts
-from kenobot.core.bus import Bus
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
-from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
-from kenobot.gateway.access import Access
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
-from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.language.confidences import confided_tags
 from kenobot.language.provenance import Provenance, SpeechContext
-from kenobot.ports.channel import Channel, capabilities_of
-from kenobot.ports.clock import Clock
+from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
-from kenobot.postprocessors.pipeline import Pipeline, joined_replies
+from kenobot.postprocessors.pipeline import joined_replies
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
-    from kenobot.agent.turn.background import TaskRun
-    from kenobot.agent.turn.memory_report import MemoryReporter
-    from kenobot.agent.turn.task_worker import TaskWorker
-    from kenobot.agent.turn.tool_stage import ToolStage
+    from kenobot.agent.turn.task_run import TaskRun
 
 _log = logging.getLogger(__name__)
 
 _WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
-
-
-@dataclass(frozen=True, slots=True)
-class TurnServices:
-    """Dependencies of a turn.
-
-    language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
-    patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
-    first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
-    reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
-    tools: None offers none. tasks: in the background; None has none.
-    """
-
-    database: Database
-    bus: Bus
-    clock: Clock
-    zone: ZoneInfo
-    access: Access
-    prompt_service: PromptService
-    embedding: EmbeddingWorker
-    mirror: MemoryFiles
-    model: ReplyModel
-    pipeline: Pipeline
-    channels: Mapping[str, Channel]
-    redact: Redactor
-    rng: Random
-    commands: CommandRegistry
-    command_listeners: Sequence[CommandListener]
-    identity: Identity
-    delivery: Delivery
-    personal: PersonalSettings
-    language: Language | None = None
-    default_language: Language = "en"
-    answer_parts: int = 10
-    patience_seconds: float = 25.0
-    policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
-    memory_reporter: Callable[[], "MemoryReporter"] | None = None
-    shows_drafts: bool = True
-    media: MediaIntake | None = None
-    tools: "ToolStage | None" = None
-    tasks: "TaskWorker | None" = None
 
 
 class TurnRunner:
@@ -325,7 +269,7 @@ class TurnRunner:
                 data.times.add_recall(context.recall_seconds)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
-                data.unsaved = self._last(pieces, rounds)
+                data.unsaved, data.has_steps = self._last(pieces, rounds), True
                 await self._s.database.write(self._checkpoint(data))
                 await data.calls.written()
             case machine.ProcessReply(pieces, fresh, rounds):
@@ -358,6 +302,7 @@ class TurnRunner:
             data.attempt = await self._inbox.claim(pending.id)
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
+                data.has_steps = True
                 saved = restore(await self._s.database.read(lambda c: turn_steps.load_steps(c, pending.id)))
                 data.tools = saved.journal
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
@@ -445,12 +390,17 @@ class TurnRunner:
         """
         assert data.processed is not None and data.effects is not None
         effects = data.effects
-        answer = await self._text_work.run(len(data.processed.clean), lambda: self._finish(data))
+        length = len(data.processed.clean) + len(data.pending.inbound.text)
+        answer, reacts = await self._text_work.run(length, lambda: (self._finish(data), _may_react(data)))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
-        written, waiting, reacted = await self._s.database.write(
-            lambda connection: self._write(connection, data, answer),
-            rescue=self._checkpoint(data) if data.unsaved else None,
-        )
+        try:
+            written, waiting, reacted = await self._s.database.write(
+                lambda connection: self._write(connection, data, answer, reacts=reacts),
+                rescue=self._checkpoint(data) if data.unsaved else None,
+            )
+        except Exception:
+            data.has_steps = True  # the checkpoint
+            raise
         if self._s.tasks is not None and data.seed is not None:
             self._s.tasks.wake()
         draft, data.draft = data.draft, None
@@ -500,18 +450,20 @@ class TurnRunner:
         return RenderedAnswer([*answer.parts, *parts], f"{answer.text}\n\n{question}")
 
     def _write(
-        self, connection: Connection, data: TurnData, answer: RenderedAnswer
+        self, connection: Connection, data: TurnData, answer: RenderedAnswer, *, reacts: bool
     ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
         pending, context, effects = data.pending, data.context, data.effects
         assert context is not None and effects is not None
         at, session, principal = self._s.clock.now(), pending.session, data.principal
-        inbox.finish(connection, pending.id, data.attempt, "answered", at)
-        reacted = [] if data.task is not None else _react(connection, pending, principal, at)
+        # That which has just come in has the fragments that were gathered for it.
+        is_whole = pending.fresh and not pending.fragments
+        received = inbox.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
+        reacted = _react(connection, pending, principal, at) if reacts else []
         turn = conversation.FinishedTurn(
             session,
             pending.id,
             at,
-            message_text(pending.inbound, principal.role) if data.task is None else data.task.words(connection, data),
+            _person_words(connection, data),
             answer.text,
             principal.trust,
             principal.write_scope,
@@ -542,7 +494,7 @@ class TurnRunner:
         )
         # A reply can hold thousands of the same tag: admit the same words once.
         unique = list(dict.fromkeys(effects.candidates))
-        if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
+        if unique and (tags := confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._open_question(connection, data, at)
         decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
@@ -555,8 +507,12 @@ class TurnRunner:
             waiting += self._s.tasks.begin(connection, data, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
-        times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
-        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
+        times = None  # of a task: nobody waited for it
+        if data.task is None:
+            times = data.times.result(data.attempt, pending.inbound.channel, received)
+        turn_steps.finish_turn(
+            *(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times), has_steps=data.has_steps
+        )
         data.calls.write(connection)
         return decisions, waiting, reacted
 
@@ -623,6 +579,19 @@ def _may_move(effect: machine.Effect, data: TurnData) -> bool:
 def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     """Return a press as the message that its button says."""
     return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
+
+
+def _person_words(connection: Connection, data: TurnData) -> str:
+    """Return the person's side of a turn in the conversation."""
+    inbound, role = data.pending.inbound, data.principal.role
+    return message_text(inbound, role) if data.task is None else data.task.words(connection, inbound, role)
+
+
+def _may_react(data: TurnData) -> bool:
+    """Return whether a message may say something of the last replies' memories and advice."""
+    text = data.pending.inbound.text
+    is_said = reactions.match_reaction(text) is not None or outcome.detect_outcome(text) is not None
+    return data.task is None and is_said
 
 
 def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:

@@ -7,14 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot import __version__
-from kenobot.agent.background.sleep import next_sleep_time
-from kenobot.agent.ledger.limits import Limit, amount_text, find_used_up
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
 from kenobot.app.wiring import sleep_policy
-from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.memory import Nights
 from kenobot.core.frames import Status
 from kenobot.core.status_report import (
     BackgroundStatus,
@@ -28,6 +25,7 @@ from kenobot.core.status_report import (
     StatusReport,
 )
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit, amount_text, find_used_up
 from kenobot.ports.channel import ReportsLiveness, heard_at
 from kenobot.storage import mail_counts, queue_ages, turn_stats
 from kenobot.storage.connection import Connection
@@ -103,8 +101,8 @@ def _read(connection: Connection, now: datetime, limits: Sequence[Limit], day: s
         mail_counts.count_mail(connection, now),
         turn_stats.last_answers(connection, _CHATS),
         turn_stats.last_turn(connection),
-        run_rows.last_run(connection, "running") is not None,
-        sleep_plans.last_full_night_at(connection),
+        Nights.unfinished(connection) is not None,
+        Nights.last_full_at(connection),
         find_used_up(connection, limits, day),
     )
 
@@ -144,7 +142,7 @@ def _queues(stored: _Stored, now: datetime) -> QueueStatus:
 
 def _background(app: "App", stored: _Stored, now: datetime) -> BackgroundStatus:
     settings = app.settings.sleep
-    following = next_sleep_time(settings, sleep_policy(settings).sleep, stored.last_night, now, str(app.zone))
+    following = Nights.next_time(settings, sleep_policy(settings).sleep, stored.last_night, now, str(app.zone))
     working = ["sleep"] if stored.is_night else []
     if not app.embedding.idle:
         working.append("vectors")

@@ -13,7 +13,6 @@ from typing import Any, Final
 import aiohttp
 import discord
 
-from kenobot.channels.discord import DiscordSettings
 from kenobot.channels.discord.client import (
     MOST_EVENTS,
     DiscordClient,
@@ -24,6 +23,7 @@ from kenobot.channels.discord.client import (
     translated,
 )
 from kenobot.channels.discord.events import NAME, read_edit, read_message, read_press, read_reaction, write
+from kenobot.channels.discord.settings import DiscordSettings
 from kenobot.channels.intake import Acknowledge, Intake, run_together
 from kenobot.channels.markup import render_parts
 from kenobot.ports.channel import Capabilities, Sink

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from typing import Any, Final, Literal
 
-from kenobot.channels.email import EmailSettings, Security
+from kenobot.channels.email.settings import EmailSettings, Security
 from kenobot.ports.errors import Rejected, Unavailable
 
 _BY_PASSWORD: Final = frozenset({"CRAM-MD5", "PLAIN", "LOGIN"})  # the ways to log in that smtplib knows

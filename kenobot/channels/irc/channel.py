@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from kenobot.channels.intake import Intake, read_time, run_together
-from kenobot.channels.irc import IrcSettings
+from kenobot.channels.irc.settings import IrcSettings
 from kenobot.channels.irc.wire import (
     ROOM_SIGNS,
     Line,

@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from kenobot.channels.intake import read_time
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
-from kenobot.channels.matrix import MatrixSettings
 from kenobot.channels.matrix.client import MatrixClient
 from kenobot.channels.matrix.events import (
     FILES,
@@ -24,6 +23,7 @@ from kenobot.channels.matrix.events import (
     strip_fallback,
     table,
 )
+from kenobot.channels.matrix.settings import MatrixSettings
 from kenobot.channels.mention import strip_name
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock

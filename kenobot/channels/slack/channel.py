@@ -15,7 +15,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from kenobot.channels.intake import Acknowledge, Intake, run_together
 from kenobot.channels.markup import render_parts
-from kenobot.channels.slack import SlackSettings
 from kenobot.channels.slack.events import (
     NAME,
     emoji_name,
@@ -25,6 +24,7 @@ from kenobot.channels.slack.events import (
     write,
     write_blocks,
 )
+from kenobot.channels.slack.settings import SlackSettings
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.albums import confirmed_before, join_albums, open_albums
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.callbacks import ButtonPress, parse_press
@@ -24,6 +23,7 @@ from kenobot.channels.telegram.menus import menu_commands, menu_scope
 from kenobot.channels.telegram.migration import chat_move
 from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
 from kenobot.channels.telegram.reactions import parse_reaction
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.unfinished import UnfinishedReplies
 from kenobot.channels.telegram.updates import (

@@ -17,10 +17,10 @@ from telegram import error as api
 from telegram.constants import ChatAction
 from telegram.request import HTTPXRequest
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.reactions import FIELD as REACTION_FIELD
 from kenobot.channels.telegram.sending import Address, MessageSender, Occasion, topic
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.updates import EDITED, BotUser
 from kenobot.channels.telegram.webhook import WebhookInfo
 from kenobot.core.redaction import Redactor

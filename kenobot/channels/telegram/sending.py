@@ -8,9 +8,9 @@ from typing import Final, Literal
 from telegram import Bot, InputFile, LinkPreviewOptions, MessageEntity
 from telegram import error as api
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.callbacks import keyboard_markup
 from kenobot.channels.telegram.rich import rich_message
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.channels.telegram.split import MAX_UNITS, split_message
 from kenobot.channels.telegram.updates import EphemeralId
 from kenobot.core import texts

@@ -12,7 +12,6 @@ from typing import Final
 
 from kenobot.channels.intake import read_time
 from kenobot.channels.markup import render_parts
-from kenobot.channels.whatsapp import WhatsAppSettings
 from kenobot.channels.whatsapp.client import GraphClient, NeedsOwner, refusal
 from kenobot.channels.whatsapp.events import (
     NAME,
@@ -34,6 +33,7 @@ from kenobot.channels.whatsapp.outgoing import (
     write,
 )
 from kenobot.channels.whatsapp.people import KnownPeople
+from kenobot.channels.whatsapp.settings import WhatsAppSettings
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import TaskSet
 from kenobot.ports.channel import Capabilities, HookAnswer, HookRequest, Sink, TakesBack

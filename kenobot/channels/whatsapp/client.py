@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import httpx
 
-from kenobot.channels.whatsapp import WhatsAppSettings
+from kenobot.channels.whatsapp.settings import WhatsAppSettings
 from kenobot.core import lazy
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 

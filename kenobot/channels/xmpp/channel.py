@@ -14,7 +14,7 @@ from slixmpp.exceptions import IqError, IqTimeout
 from kenobot.channels.intake import Intake, read_time, run_together
 from kenobot.channels.markup import mark_up, plain_marks, render_parts
 from kenobot.channels.mention import strip_name
-from kenobot.channels.xmpp import XmppSettings
+from kenobot.channels.xmpp.settings import XmppSettings
 from kenobot.core import lazy
 from kenobot.ports.channel import Capabilities, Sink, TakesBack
 from kenobot.ports.clock import Clock

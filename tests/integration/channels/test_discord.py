@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("discord", reason="the extra `discord` is not installed")
 
-from kenobot.channels.discord import DiscordSettings, build
+from kenobot.channels.discord import build
 from kenobot.channels.discord import client as our_client
 from kenobot.channels.discord.channel import _DIRECT, DiscordChannel
 from kenobot.channels.discord.events import write
+from kenobot.channels.discord.settings import DiscordSettings
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock

@@ -9,10 +9,11 @@ from email.utils import make_msgid
 
 import pytest
 
-from kenobot.channels.email import EmailSettings, build
+from kenobot.channels.email import build
 from kenobot.channels.email.channel import EmailChannel
 from kenobot.channels.email.mailbox import Mailbox as OpenMailbox
 from kenobot.channels.email.mailbox import StoredMail
+from kenobot.channels.email.settings import EmailSettings
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 pytest.importorskip("uvicorn", reason="the extra `http` is not installed")
 
 from kenobot.app.api import check_hooks
-from kenobot.channels.whatsapp import WhatsAppSettings, build
+from kenobot.channels.whatsapp import build
 from kenobot.channels.whatsapp import channel as whatsapp_channel
 from kenobot.channels.whatsapp import people as whatsapp_people
 from kenobot.channels.whatsapp.channel import WhatsAppChannel
 from kenobot.channels.whatsapp.client import NeedsOwner
 from kenobot.channels.whatsapp.events import BotNumber, MalformedMessage, parse, posted
 from kenobot.channels.whatsapp.people import KnownPeople
+from kenobot.channels.whatsapp.settings import WhatsAppSettings
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock

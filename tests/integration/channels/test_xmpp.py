@@ -8,8 +8,8 @@ import pytest
 
 slixmpp = pytest.importorskip("slixmpp")
 
-from kenobot.channels.xmpp import XmppSettings  # noqa: E402
 from kenobot.channels.xmpp.channel import XmppChannel  # noqa: E402
+from kenobot.channels.xmpp.settings import XmppSettings  # noqa: E402
 from kenobot.core.i18n import known_problem  # noqa: E402
 from kenobot.ports.channel import Channel  # noqa: E402
 from kenobot.ports.clock import SystemClock  # noqa: E402
