@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say, translate_lines, word_error
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
@@ -89,7 +89,7 @@ def check_database(context: CommandContext) -> Iterator[Finding]:
     except KenobotError as error:
         needs_backup = isinstance(error, StoreCorrupt) or home.restore_mark.exists()
         advice = restore if needs_backup else say("Do what it says, then run `kenobot doctor` again.")
-        yield Finding("database", "error", translate_lines(str(error)), advice)
+        yield Finding("database", "error", word_error(error), advice)
         return
     for problem in problems:
         yield Finding("database", "error", say("The database is damaged: {problem}", problem=problem), restore)
