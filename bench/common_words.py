@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from kenobot.cognitive.text.words import fold
 from kenobot.core import common_words, lazy
+from kenobot.language.words import fold
 
 _HERE = Path(__file__).parent
 _WORD = lazy.regex(r"[^\W\d_]+")

@@ -26,8 +26,8 @@ from bench.learn_likely_change import (
     load_pairs,
     load_statements,
 )
-from kenobot.cognitive.remember.extract import change_meaning, likely_change
-from kenobot.cognitive.remember.extract.change_meaning import (
+from kenobot.language.changes import change_meaning, likely_change
+from kenobot.language.changes.change_meaning import (
     AXES,
     PAIR_SCALE,
     Floats,

@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 
 from bench import learn_worth_noting
 from bench.learn_confidence import Floats
-from kenobot.cognitive.remember.extract import likely_change
-from kenobot.cognitive.remember.extract.change_signs import is_telling
-from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
-from kenobot.cognitive.remember.extract.likely_change import (
+from kenobot.evals.life import fortnights
+from kenobot.evals.life.fortnights import Fortnight, load_fortnight
+from kenobot.evals.life.harm import Dialogue, load_harm
+from kenobot.language.changes import likely_change
+from kenobot.language.changes.change_signs import is_telling
+from kenobot.language.changes.likely_change import (
     BUCKETS,
     PAIR_WEIGHT,
     SCALE,
@@ -41,11 +43,9 @@ from kenobot.cognitive.remember.extract.likely_change import (
     with_names,
     word_pair_features,
 )
-from kenobot.cognitive.remember.extract.sentence_core import question_in
-from kenobot.cognitive.text.sentences import begins_with
-from kenobot.evals.life import fortnights
-from kenobot.evals.life.fortnights import Fortnight, load_fortnight
-from kenobot.evals.life.harm import Dialogue, load_harm
+from kenobot.language.facts.heuristic import Message, read_messages
+from kenobot.language.sentences import begins_with
+from kenobot.language.statements.sentence_core import question_in
 
 _SEED = 7
 _STEP, _PULL = 0.15, 3e-5

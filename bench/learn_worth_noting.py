@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.learn_confidence import Floats
-from kenobot.cognitive.remember.extract import worth_noting
-from kenobot.cognitive.remember.extract.worth_noting import BUCKETS, LEAST, SCALE, hashed_features
+from kenobot.language.statements import worth_noting
+from kenobot.language.statements.worth_noting import BUCKETS, LEAST, SCALE, hashed_features
 
 DATA = Path(__file__).with_name("statements")
 _SEED = 7

@@ -36,9 +36,9 @@ from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.settings.home import Home
 from kenobot.gateway.access import Access, Roster
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound

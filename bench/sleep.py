@@ -21,7 +21,7 @@ from bench.memory import LanguageSampler, language_samplers
 from bench.turns import CHANNEL, BenchApp
 from kenobot.cognitive.sleep.cycle import NightProgress
 from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 from kenobot.storage.connection import Connection
 
 _TIMES = 2.0  # the most that the p95 may grow by

@@ -23,6 +23,7 @@ from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider
+from tests.constants import constants_changed, is_constant
 
 
 class Chatter:
@@ -56,7 +57,8 @@ class Scene:
     """Use as `async with Scene(folder, replies) as scene: await scene.say("hello")`.
 
     extraction: what was said is also read for memories; without it a scene remembers by tags alone. embedder: places
-    memory by its meaning; without one it is found by words.
+    memory by its meaning; without one it is found by words. environ: also constants by name, such as
+    `PromptLimits.history_min`: see `tests.constants`.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class Scene:
         fallbacks: Sequence[Provider] = (),
         clock: Clock | None = None,
         files: Mapping[str, str] | None = None,
-        environ: Mapping[str, str] | None = None,
+        environ: Mapping[str, object] | None = None,
         channel: str = "telegram",
         owners: Sequence[str] = ("1",),
         roster: Roster | None = None,
@@ -93,14 +95,17 @@ class Scene:
         self._default_language = default_language
         self._roster = roster or _OpenHouse.of(owners)
         self._files = dict(files or {})
+        given = environ or {}
+        self._constants = constants_changed({name: value for name, value in given.items() if is_constant(name)})
         self._environ = {
             "KENOBOT_EXTRACTION__ENABLED": str(extraction).lower(),
             "KENOBOT_MEMORY__EMBEDDER": "none",
-            **(environ or {}),
+            **{name: str(value) for name, value in given.items() if not is_constant(name)},
         }
         self._bootstrap = bootstrap
 
     async def __aenter__(self) -> Self:
+        self._constants.__enter__()
         fresh = not self.home.database.exists()
         self.home.prepare()
         self.home.seed_identity()
@@ -130,7 +135,10 @@ class Scene:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.app.stop()
+        try:
+            await self.app.stop()
+        finally:
+            self._constants.__exit__(None, None, None)
 
     @property
     def requests(self) -> list[str]:

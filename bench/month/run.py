@@ -14,9 +14,9 @@ from bench.month.checks import MonthResult
 from bench.month.provider import MonthModel
 from bench.month.script import MonthScript, MonthStep
 from kenobot.cli import main
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.settings.schema import ContextSettings
 from kenobot.gateway.access import Roster
+from kenobot.language.fingerprint import key_of
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
 

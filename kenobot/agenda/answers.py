@@ -14,9 +14,9 @@ from kenobot.agenda.log import LogReach, find_done, find_last_said, find_told
 from kenobot.agenda.past_question import PastQuestion, past_question
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.say_time import say_day, say_rule
-from kenobot.cognitive.recall.question.agenda import AgendaQuestion, agenda_question
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.language.question.agenda import AgendaQuestion, agenda_question
 from kenobot.storage.connection import Connection
 
 MOST_SHOWN = 20

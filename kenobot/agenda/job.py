@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core.i18n import Language, Text
+from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import OWNER_SCOPE, Principal, Trust
 from kenobot.ports.messages import Inbound

@@ -23,8 +23,8 @@ from kenobot.agenda.recurrence import (
     to_local,
     to_utc,
 )
-from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core import texts
+from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.storage.connection import Connection
 

@@ -10,14 +10,14 @@ from kenobot.agenda.entry import Entry, in_order
 from kenobot.agenda.past_question import days_over, tells_done
 from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.recall.question.agenda import agenda_question
-from kenobot.cognitive.remember.extract.sentence_core import asks, read_core
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.calendar import local_day, local_time
-from kenobot.cognitive.text.dates import DateRange
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.told_secrets import find_told_secret
-from kenobot.cognitive.text.words import fold
+from kenobot.language.calendar import local_day, local_time
+from kenobot.language.dates import DateRange
+from kenobot.language.question.agenda import agenda_question
+from kenobot.language.sentences import split_sentences
+from kenobot.language.statements.sentence_core import asks, read_core
+from kenobot.language.told_secrets import find_told_secret
+from kenobot.language.words import fold
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow

@@ -1,7 +1,7 @@
 """Compare words as they are said with those of a reminder or a wish: by their stems, in both languages."""
 
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import search_stems, search_terms, words
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import search_stems, search_terms, words
 
 
 def list_content_words(text: str) -> list[str]:

@@ -14,15 +14,15 @@ from kenobot.agenda.plans import find_plans
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.zones import zone_in_force
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.recall.question.agenda import AgendaQuestion
 from kenobot.cognitive.store import proposals
-from kenobot.cognitive.text.dates import DateRange
-from kenobot.cognitive.text.named_days import days_named
-from kenobot.cognitive.text.when import Recurrence
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import one_line
+from kenobot.language.dates import DateRange
+from kenobot.language.named_days import days_named
+from kenobot.language.question.agenda import AgendaQuestion
+from kenobot.language.when import Recurrence
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.storage.connection import Connection
 

@@ -11,7 +11,6 @@ from kenobot.agenda.say_time import say_day
 from kenobot.agenda.zones import zone_in_force
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.remember.extract.clause_rules import is_duty
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
 from kenobot.core import texts
@@ -19,6 +18,7 @@ from kenobot.core.redaction import one_line
 from kenobot.gateway.bot_messages import BotMessenger, MessageButtons
 from kenobot.gateway.buttons import Choice
 from kenobot.gateway.owner_alerts import OwnerAlerts, OwnerChat
+from kenobot.language.facts.clause_rules import is_duty
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST, session_id

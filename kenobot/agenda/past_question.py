@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from kenobot.cognitive.remember.extract.due_days import tells_past
-from kenobot.cognitive.text.dates import MONTHS, DateRange, end_of_month, valid_day
-from kenobot.cognitive.text.lexicon import join_phrases, load_tables
-from kenobot.cognitive.text.named_days import NamedDay, days_named
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.dates import MONTHS, DateRange, end_of_month, valid_day
+from kenobot.language.facts.due_days import tells_past
+from kenobot.language.lexicon import join_phrases, load_tables
+from kenobot.language.named_days import NamedDay, days_named
+from kenobot.language.words import fold
 
 About = Literal["done", "told", "last"]
 

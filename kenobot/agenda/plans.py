@@ -10,12 +10,12 @@ from kenobot.agenda.job import Job, JobState
 from kenobot.agenda.job_rows import told_between
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.recall.question.agenda import AgendaQuestion
-from kenobot.cognitive.remember.extract.clause_rules import is_duty
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day, local_time, parse_time
-from kenobot.cognitive.text.dates import DateRange
-from kenobot.cognitive.text.when import Moment, read_when
+from kenobot.language.calendar import local_day, local_time, parse_time
+from kenobot.language.dates import DateRange
+from kenobot.language.facts.clause_rules import is_duty
+from kenobot.language.question.agenda import AgendaQuestion
+from kenobot.language.when import Moment, read_when
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.storage.connection import Connection
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from kenobot.cognitive.text.lexicon import load_tables
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
+from kenobot.language.lexicon import load_tables
 
 _TABLES = load_tables(__package__, "say_time.toml")
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

@@ -23,8 +23,8 @@ from kenobot.cognitive.recall.scoring.relevance import proper_names_text
 from kenobot.cognitive.recall.search.answerable import asked_words
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
+from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import plugins
 from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff, CircuitBreaker

@@ -17,16 +17,16 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.store.records import CONFIDED, Record
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.confidences import is_confided
-from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
-from kenobot.cognitive.text.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
-from kenobot.cognitive.text.words import stems, words
+from kenobot.cognitive.store.records import Record
+from kenobot.language.calendar import local_day
+from kenobot.language.confidences import is_confided
+from kenobot.language.facts.parse_facts import ExtractedFact
+from kenobot.language.lexicon import NEGATIONS, STOPWORDS
+from kenobot.language.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
+from kenobot.language.words import stems, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
-from kenobot.ports.memory import Candidate, Decision, RelationVerdict
+from kenobot.ports.memory import CONFIDED, Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import PayloadValue
 from kenobot.storage.connection import Connection, savepoint

@@ -207,20 +207,22 @@ class AgentLoop:
         self._slots = asyncio.Semaphore(parallel)
         self._gate = TurnGate()
         self._suspect = asyncio.Lock()
-        self._open: Counter[str] = Counter()  # bounded: chats with messages: at most loop.backlog; turn
+        self._open: Counter[str] = Counter()  # bounded: chats with messages: at most IntakePolicy.backlog; turn
         self._waiting = 0
         self._room = asyncio.Event()
         self._room.set()
         self._lanes = KeyedQueue("inbox", clock, self._fetch, self._take_turn, lambda message: message.id, ahead=_AHEAD)
-        self._parked: dict[str, asyncio.Task[None]] = {}  # bounded: chats with messages: at most loop.backlog; turn
-        # bounded: loop.parallel_chats; turn
+        self._parked: dict[
+            str, asyncio.Task[None]
+        ] = {}  # bounded: chats with messages: at most IntakePolicy.backlog; turn
+        # bounded: chats at a time, AgentLoop.parallel; turn
         self._running: dict[str, tuple[PendingMessage, asyncio.Task[bool], datetime]] = {}
-        self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most loop.backlog; turn
-        # bounded: edits that wait for their turn: at most loop.backlog; turn
+        self._stops: dict[str, PendingMessage] = {}  # bounded: chats with messages: at most IntakePolicy.backlog; turn
+        # bounded: edits that wait for their turn: at most IntakePolicy.backlog; turn
         self._edits: dict[tuple[str, str, str], PendingMessage] = {}
         self._deferrals: dict[str, int] = {}  # bounded: chats that were parked; turn
         self._flooding: set[str] = set()  # bounded: chats that write too fast now; turn
-        # bounded: loop.backlog; test_a_full_backlog_makes_the_channel_wait
+        # bounded: IntakePolicy.backlog; test_a_full_backlog_makes_the_channel_wait
         self._taking: set[asyncio.Future[PendingMessage | None]] = set()
         self._stopping = False
         self._held = False

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
+from kenobot.language.words import fold
 from kenobot.ports.messages import Inbound
 
 STOP_WORDS: Final[Mapping[str, Language]] = {  # bounded: as is; start

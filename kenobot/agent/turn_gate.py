@@ -17,7 +17,7 @@ class TurnGate:
 
     def __init__(self) -> None:
         self._storing = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()  # bounded: loop.parallel_chats; turn
+        self._waiting: deque[asyncio.Future[None]] = deque()  # bounded: chats at a time, AgentLoop.parallel; turn
         self._next: asyncio.Handle | None = None
         self._due = -math.inf  # when the next turn may begin beside storing; of the event loop's clock
 

@@ -20,10 +20,10 @@ from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.report import as_json, build_report
 from kenobot.cognitive.store import records, sleep_plans
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.health import State
 from kenobot.core.percentiles import distribution
 from kenobot.core.status_report import CauseRow, StatusReport
+from kenobot.language.calendar import local_day
 from kenobot.storage import dead_letters, message_status, model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState

@@ -20,9 +20,9 @@ from kenobot.api.moments import Moment as IsoMoment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
 from kenobot.channels.http.settings import CHANNEL
-from kenobot.cognitive.text.when import Choice, Moment, Recurrence, read_when
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
+from kenobot.language.when import Choice, Moment, Recurrence, read_when
 from kenobot.ports.names import Role
 from kenobot.storage.connection import Connection
 

@@ -15,10 +15,10 @@ from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.health import State
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
 from kenobot.storage.api_keys import ApiKey

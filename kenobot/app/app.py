@@ -135,7 +135,7 @@ class App:
         self.console = self._share_console()
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
-        self.audit = SignalLog(database, settings.signals.keep, redact)
+        self.audit = SignalLog(database, redact=redact)
         self.scheduler = Scheduler()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
@@ -263,24 +263,21 @@ class App:
             personal=self.personal,
             language=language,
             default_language=self._default_language,
-            answer_parts=settings.messages.answer_parts,
             patience_seconds=settings.messages.patience_seconds,
             shows_drafts=settings.messages.drafts,
             media=self.media,
             tools=None if toolbox is None else self._build_tool_stage(toolbox, prompts),
             tasks=self.tasks,
-            policy=turn_policy(settings, self._model.provider_count, has_tools=toolbox is not None),
+            policy=turn_policy(settings, self._model.provider_count, 0 if toolbox is None else toolbox.limits.rounds),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
-        backlog, chats, parallel = settings.loop.backlog, settings.loop.chat_backlog, settings.loop.parallel_chats
         joins = Fragments(self.inbox, clock, self.channels)
-        intake = IntakePolicy(
-            self.admission, self._messenger, language, backlog=backlog, chat_backlog=chats, fragments=joins
-        )
+        chats = settings.loop.chat_backlog
+        intake = IntakePolicy(self.admission, self._messenger, language, chat_backlog=chats, fragments=joins)
         turns = TurnRunner(services)
         if self.tasks is not None:
             self.tasks.attach(turns)
-        return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake, parallel=parallel)
+        return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake)
 
     def _build_tool_stage(self, toolbox: "Toolbox", prompts: PromptService) -> "ToolStage":
         """Build what runs tools. Imported where any is enabled."""

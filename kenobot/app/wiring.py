@@ -18,7 +18,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
-from kenobot.core.retry import CircuitBreaker, RetryPolicy
+from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.core.settings.schema import SleepSettings
@@ -30,6 +30,13 @@ from kenobot.storage.media_files import MediaFolder
 if TYPE_CHECKING:
     from kenobot.agent.turn.toolbox import Toolbox
 
+TURN_SECONDS = 600.0
+"""How long one whole reply of a model may take."""
+
+BREAKER_FAILURES = 5
+"""Failures in a row after which a provider is left alone."""
+BREAKER_SECONDS = 60.0
+"""How long it is left alone at most."""
 _FIRST_PROBE = 2.0  # seconds
 
 
@@ -38,13 +45,13 @@ def build_models(settings: Settings, plugins: PluginInstances, clock: Clock) -> 
 
     The latter are the former, or one of their own; None when rules do the work.
     """
-    failures, seconds = settings.provider.breaker_failures, settings.provider.breaker_seconds
 
     def route(*providers: Provider) -> ModelRouter:
         routes = [
-            ProviderRoute(provider, CircuitBreaker(clock, failures, seconds, _FIRST_PROBE)) for provider in providers
+            ProviderRoute(provider, CircuitBreaker(clock, BREAKER_FAILURES, BREAKER_SECONDS, _FIRST_PROBE))
+            for provider in providers
         ]
-        return ModelRouter(routes, settings.loop.turn_seconds, clock, settings.provider.answer_chars)
+        return ModelRouter(routes, TURN_SECONDS, clock)
 
     model, own = route(*plugins.providers), plugins.cheap_provider
     if is_rule_based(own or plugins.provider):
@@ -76,14 +83,7 @@ def build_toolbox(settings: Settings, plugins: PluginInstances) -> "Toolbox | No
         return None
     from kenobot.agent.turn.toolbox import Toolbox, ToolLimits
 
-    wanted = settings.tools
-    limits = ToolLimits(
-        rounds=wanted.rounds,
-        seconds=wanted.seconds,
-        total_seconds=wanted.total_seconds,
-        result_chars=wanted.result_chars,
-        calls_a_day=wanted.calls_a_day,
-    )
+    limits = ToolLimits(calls_a_day=settings.tools.calls_a_day)
     return Toolbox(plugins.tools, limits, () if plugins.mcp is None else (plugins.mcp,))
 
 
@@ -99,19 +99,10 @@ def reply_language(settings: Settings) -> Language | None:
     return None if settings.bot.language == "auto" else settings.bot.language
 
 
-def turn_policy(settings: Settings, providers: int, *, has_tools: bool = False) -> TurnPolicy:
+def turn_policy(settings: Settings, providers: int, tool_rounds: int = 0) -> TurnPolicy:
     """Return the retries and deadlines of a turn. providers: how many there are to ask."""
-    retry = RetryPolicy(attempts=settings.provider.attempts, budget=settings.provider.retry_seconds)
     expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
-    return TurnPolicy(
-        settings.loop.attempts,
-        retry,
-        expires_after=expire,
-        provider_count=providers,
-        continuations=settings.provider.continuations,
-        answer_chars=settings.provider.answer_chars,
-        tool_rounds=settings.tools.rounds if has_tools else 0,
-    )
+    return TurnPolicy(expires_after=expire, provider_count=providers, tool_rounds=tool_rounds)
 
 
 def prompt_limits(settings: Settings) -> PromptLimits:
@@ -122,6 +113,5 @@ def prompt_limits(settings: Settings) -> PromptLimits:
         recall_mode=memory.recall,
         recent_days=memory.days,
         max_tokens=settings.provider.max_tokens,
-        late_after=timedelta(minutes=settings.messages.stale_minutes),
         summary_tokens=compaction.summary_tokens if compaction.enabled else 0,
     )

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from kenobot import __version__
 from kenobot.cli import options, run_command, streams
@@ -39,8 +39,9 @@ options:
   --home DIR   data directory (default: $KENOBOT_HOME, else ~/.kenobot)
 
 exit codes: 0 success · 1 failed · 2 usage error or nothing found · 78 configuration error · 130 interrupted
-Run "kenobot COMMAND --help" for the options of a command.
+Run "kenobot COMMAND --help" for the options of a command{more}.
 """
+_MORE = ', and "kenobot help all" for the other commands'
 
 
 def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int:
@@ -95,12 +96,13 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     if rest[:1] in (["version"], ["--version"]):
         print(f"kenobot {__version__}")
         return 0
+    if rest[:2] == ["help", "all"]:
+        return _print_help(sys.stdout, everything=True)
     if rest[:1] == ["help"]:  # "kenobot help", and "kenobot help memory"
         words = rest = [*rest[1:], "--help"]
     if not rest or rest[0] in ("-h", "--help"):
-        stream, code = (sys.stdout, 0) if rest else (sys.stderr, USAGE)
-        print(say(_HELP, usage=say(_USAGE), commands="\n\n".join(_sections(read_commands()))), end="", file=stream)
-        return code
+        _print_help(sys.stdout if rest else sys.stderr)
+        return 0 if rest else USAGE
     name = ALIASES.get(rest[0], rest[0])
     commands = read_commands(name)
     if "section" not in commands.get(name, ()):
@@ -119,11 +121,22 @@ def _run(words: list[str], clock: "Clock | None") -> int:
     return run_command.run_command(arguments, clock)
 
 
-def _sections(commands: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """By heading, a line for each command."""
-    listed = [(name, command) for name, command in commands.items() if "section" in command]
+def _print_help(stream: TextIO, everything: bool = False) -> int:
+    """Print the list of commands: of those of every day, or of all with `everything`. Returns 0."""
+    listed = {
+        name: command
+        for name, command in read_commands().items()
+        if "section" in command and (everything or "daily" in command)
+    }
+    commands = "\n\n".join(_sections(listed))
+    print(say(_HELP, usage=say(_USAGE), commands=commands, more="" if everything else say(_MORE)), end="", file=stream)
+    return 0
+
+
+def _sections(listed: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Render a line for each command, below its heading."""
     sections = []
-    for heading, rows in groupby(listed, key=lambda row: row[1]["section"]):
+    for heading, rows in groupby(listed.items(), key=lambda row: row[1]["section"]):
         lines = [f"  {name:<12} {command['summary']}" for name, command in rows]
         sections.append("\n".join([heading, *lines] if heading else lines))
     return sections

@@ -15,9 +15,9 @@ from kenobot.cli import options
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.errors import ConfigError, StoreCorrupt, StoreError
 from kenobot.ports.plugin import PluginContext

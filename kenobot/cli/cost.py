@@ -10,7 +10,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import display_width, flat, line_width, print_table
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

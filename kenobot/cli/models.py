@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from kenobot.app.wiring import TURN_SECONDS
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.counted_model import counted_model
@@ -125,7 +126,7 @@ def _row(result: TrialResult) -> tuple[object, ...]:
 
 async def _try_out(context: CommandContext, name: str, model: str) -> list[TrialResult]:
     settings = context.loaded.settings
-    seconds = settings.loop.turn_seconds
+    seconds = TURN_SECONDS
     with tempfile.TemporaryDirectory(prefix="kenobot-") as folder:
         picture = store_picture(Path(folder))
         async with (

@@ -98,7 +98,7 @@ def refuse_unknown(parser: argparse.ArgumentParser, name: str, known: Sequence[s
     """End with the usage and the complaint that no command of `known` has this name, and which one may be meant."""
     from difflib import get_close_matches
 
-    complaint = say("unknown command {name}: kenobot --help lists them", name=repr(name))
+    complaint = say("unknown command {name}: kenobot help all lists them", name=repr(name))
     if near := get_close_matches(name, known, 1):
         complaint = say("unknown command {name}: did you mean {near}?", name=repr(name), near=repr(near[0]))
     parser.error(complaint)

@@ -19,8 +19,8 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import language, say
 from kenobot.cli.table import print_table
-from kenobot.cognitive.text.when import Choice, Moment, Recurrence, read_when, strip_when
 from kenobot.core.redaction import escape_controls, one_line
+from kenobot.language.when import Choice, Moment, Recurrence, read_when, strip_when
 from kenobot.ports.errors import KenobotError
 
 _OPEN: tuple[JobState, ...] = ("active", "paused", "proposed")

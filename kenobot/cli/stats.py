@@ -13,8 +13,8 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.percentiles import Distribution
+from kenobot.language.calendar import local_day
 from kenobot.storage import model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

@@ -184,7 +184,7 @@ class KeyedQueue(Generic[K, T]):
         self._work = work
         self._id_of = id_of
         self._ahead = ahead
-        self._lines: dict[K, _Line[T]] = {}  # bounded: chats with messages: at most loop.backlog; turn
+        self._lines: dict[K, _Line[T]] = {}  # bounded: chats with messages: at most IntakePolicy.backlog; turn
         self._stopping = False
 
     def put(self, key: K, item: T | None = None) -> None:

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _PHASES = ("reading", "recall", "prompt", "model", "tools", "pauses", "postprocessors", "storing")
 _MOST_TRACES = 1000  # messages under way; of more, the oldest are told without what is still to come
 _CLOSE_SECONDS = 2.5
+_INTERVAL = 30.0  # seconds between two sendings of metrics
+_SERVICE = "kenobot"
 _COUNTED: Mapping[Signal, str] = {
     MESSAGE_IN: "kenobot.messages.received",
     MESSAGE_SENT: "kenobot.messages.sent",
@@ -57,16 +59,14 @@ class OtelSettings(BaseModel, extra="forbid"):
     """The keys of [observers.otel].
 
     endpoint: of the collector, without /v1/traces. authorization: value of that header. seconds: longest time of one
-    request; interval: between two of them.
+    request.
     """
 
     endpoint: str = Field("http://127.0.0.1:4318", pattern=r"^https?://[^\s/]+")
     authorization: SecretStr = SecretStr("")
-    service_name: str = Field("kenobot", min_length=1, max_length=100)
     traces: bool = True
     metrics: bool = True
     seconds: float = Field(10, ge=0.1, le=60, allow_inf_nan=False)
-    interval: float = Field(30, ge=1, le=3600, allow_inf_nan=False)
 
 
 @dataclass(slots=True)
@@ -217,10 +217,10 @@ def _build(settings: OtelSettings, context: PluginContext) -> Telemetry:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise ConfigError("OpenTelemetry needs packages: run pip install 'kenobot[otel]'") from error
-    base, millis = settings.endpoint.rstrip("/"), 1000 * settings.interval
+    base, millis = settings.endpoint.rstrip("/"), 1000 * _INTERVAL
     key = settings.authorization.get_secret_value()
     headers = {"authorization": key} if key else {}
-    resource = Resource.create({"service.name": settings.service_name})
+    resource = Resource.create({"service.name": _SERVICE})
     # Both send from threads of their own; what the collector does not take in time is dropped, and nothing waits.
     tracing = TracerProvider(resource=resource, shutdown_on_exit=False)
     if settings.traces:

@@ -15,6 +15,10 @@ Source = Literal["tag", "edit", "command", "extraction", "sleep", "import"]
 Relation = Literal["repeat", "contradiction", "independent"]
 
 
+CONFIDED = "confided"
+"""The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RelationVerdict:
     """Relation of a candidate to the record it was compared with, as judged by a reader of both.

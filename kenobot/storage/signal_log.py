@@ -24,7 +24,7 @@ class SignalLog:
     redact: blots secrets out, because what a signal tells of an error may quote one.
     """
 
-    def __init__(self, database: Database, keep: int, redact: Callable[[str], str] | None = None) -> None:
+    def __init__(self, database: Database, keep: int = 20_000, redact: Callable[[str], str] | None = None) -> None:
         self._database = database
         self._keep = keep
         self._redact = lru_cache(maxsize=_BLOTTED)(redact or Redactor())  # the names of chats come again and again

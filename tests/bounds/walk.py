@@ -9,12 +9,6 @@ from pathlib import Path
 from kenobot.storage.migrate import migrations
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {
-    "kenobot": "kenobot",
-    "channels": "kenobot.channels",
-    "cognitive": "kenobot.cognitive",
-    "postprocessors": "kenobot.postprocessors",
-}
 NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process of their own that does
     "kenobot.agent.media.formats",
     "kenobot.testing",
@@ -52,12 +46,11 @@ class Found:
 
 def running() -> Iterator[Found]:
     """Every container that begins empty in an object or a module, and every cache with arguments, of what runs on."""
-    for folder, package in PACKAGES.items():
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            inside = [part for part in path.relative_to(ROOT / folder).with_suffix("").parts if part != "__init__"]
-            module = ".".join([package, *inside])
-            if not module.startswith(NOT_RUNNING):
-                yield from in_source(path.read_text("utf-8"), f"{module}.", str(path.relative_to(ROOT)))
+    for path in sorted((ROOT / "kenobot").rglob("*.py")):
+        place = path.relative_to(ROOT)
+        module = ".".join(part for part in place.with_suffix("").parts if part != "__init__")
+        if not module.startswith(NOT_RUNNING):
+            yield from in_source(path.read_text("utf-8"), f"{module}.", str(place))
 
 
 def in_source(source: str, prefix: str = "", file: str = "") -> Iterator[Found]:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import jobs
 from kenobot.agenda.job import NewJob, Place
-from kenobot.cognitive.text.when.meaning import Moment
+from kenobot.language.when.meaning import Moment
 from kenobot.storage.connection import connect
 from tests.crash.table import Line
 from tests.crash.world import Lab, World, tag_in, until

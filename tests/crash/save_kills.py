@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from kenobot.cognitive.mirror.paths import role_of
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 from kenobot.storage.connection import Connection
 from tests.crash.sleep_kills import Story, build, play_story, run
 from tests.crash.table import Line

@@ -48,7 +48,7 @@ def complaint(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     home = argparse.ArgumentParser(prog="kenobot", add_help=False)
     home.add_argument("--home", default=argparse.SUPPRESS)
     rest = home.parse_known_args(words)[1]
-    if not rest or rest[0].startswith("-") or rest == ["version"]:
+    if not rest or rest[0].startswith("-") or rest in (["version"], ["help", "all"]):
         return ""
     commands = read_commands()
     name = ALIASES.get(rest[0], rest[0])

@@ -26,8 +26,8 @@ from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo
 
 from kenobot.cli import main
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.gateway.access import Roster
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Provider
 from kenobot.storage.database import Database

@@ -50,13 +50,9 @@ _PATIENT = {  # what is a deadline elsewhere is a hundredth of it here
     "KENOBOT_PROVIDERS__ANTHROPIC__CONNECT_SECONDS": "300",
     "KENOBOT_PROVIDERS__ANTHROPIC__IDLE_SECONDS": "300",
     "KENOBOT_PROVIDERS__ANTHROPIC__TOTAL_SECONDS": "3000",
-    "KENOBOT_LOOP__TURN_SECONDS": "6000",
 }
 _EXTRA = """\
 request_seconds = 300
-[context]
-history_min = 2
-history_max = 8
 [sleep]
 hour = 3
 [backup]

@@ -15,8 +15,8 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
 from kenobot.storage import erasure

@@ -31,12 +31,12 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.provenance import AttributedText
-from kenobot.cognitive.text.words import detect_language
 from kenobot.core import pacing
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.calendar import local_day
+from kenobot.language.provenance import AttributedText
+from kenobot.language.words import detect_language
 from kenobot.ports.errors import KenobotError, RemoteError
 from kenobot.ports.identity import Trust, chat_scope, import_kind, least_trusted
 from kenobot.ports.memory import Candidate

@@ -18,19 +18,20 @@ from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, prompt
+from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.heuristic import Message
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
 from kenobot.core.settings.schema import ExtractionSettings
+from kenobot.language.calendar import local_day
+from kenobot.language.facts import heuristic
+from kenobot.language.facts.heuristic import Message
+from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.provenance import without_quotes
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.signals import (
@@ -75,10 +76,8 @@ def build_extraction_worker(
     settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
     """Build the worker from its settings; model None leaves all to the rules."""
-    rhythm = settings.model_dump(include={"immediate", "every_turns", "every_minutes"})
-    policy = replace(DEFAULT, extract=replace(DEFAULT.extract, **rhythm))
     budgeted = context.budgeted(model, "extraction", settings.daily_tokens)
-    return ExtractionWorker(context, budgeted, policy, PatternSet(settings.patterns), enabled=settings.enabled)
+    return ExtractionWorker(context, budgeted, DEFAULT, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
 class ExtractionWorker(PerChatWorker):

@@ -33,12 +33,12 @@ from kenobot.cognitive.sleep.report import NightReport
 from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.core.pacing import Rank, ranked
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.core.worker import BackgroundTask, Scheduler, TaskSet
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import (
     AccountRefused,

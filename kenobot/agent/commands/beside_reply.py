@@ -14,9 +14,9 @@ from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.places import find_stay
 from kenobot.agent.commands.reminder_orders import find_order, match_offer
-from kenobot.cognitive.text.when import Meaning, Moment, read_when
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
+from kenobot.language.when import Meaning, Moment, read_when
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 

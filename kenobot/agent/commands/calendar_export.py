@@ -11,11 +11,11 @@ from kenobot.agenda.mentions import list_content_words
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.recurrence import next_due, to_local
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.cognitive.recall.question.agenda import AgendaQuestion
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.dates import DateRange
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
+from kenobot.language.dates import DateRange
+from kenobot.language.question.agenda import AgendaQuestion
+from kenobot.language.words import fold
 from kenobot.ports.messages import Attachment
 from kenobot.storage.connection import Connection
 

@@ -14,10 +14,10 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandCo
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.agent.commands.reminders import describe_place
 from kenobot.agent.media.formats.calendar import ALL_DAY, EVENT, LOCAL, UNKNOWN
-from kenobot.cognitive.text.when import Moment, Recurrence
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.when import Moment, Recurrence
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.provider import Json
 from kenobot.storage import approvals, conversation

@@ -13,16 +13,16 @@ from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_but
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.remember.extract.clauses import without_clause
-from kenobot.cognitive.remember.extract.value_phrase import tells_more, without_value
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.relatives import lost_relative
-from kenobot.cognitive.text.sentences import begins_with, without_sentence
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.changes.clauses import without_clause
+from kenobot.language.changes.value_phrase import tells_more, without_value
+from kenobot.language.fingerprint import key_of
+from kenobot.language.relatives import lost_relative
+from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation, inbox
 from kenobot.storage.approvals import Approval

@@ -14,11 +14,11 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
+from kenobot.language.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.skills.library import SkillLibrary

@@ -10,13 +10,13 @@ from kenobot.agent.stop_words import stop_word
 from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.forget import said_only_by
 from kenobot.cognitive.remember.admit import correct as correct_record
-from kenobot.cognitive.remember.extract.clauses import without_clause
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.words import fold
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.changes.clauses import without_clause
+from kenobot.language.words import fold
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval

@@ -33,17 +33,18 @@ from kenobot.cognitive.control.forget import ForgetResult, forget, said_only_by
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract import buffer, heuristic
+from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.provenance import without_quotes
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.calendar import local_day
+from kenobot.language.facts import heuristic
+from kenobot.language.provenance import without_quotes
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound

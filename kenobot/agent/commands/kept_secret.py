@@ -11,17 +11,17 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandCo
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
 from kenobot.agent.fact_candidates import confided_tags
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.extract.sentence_core import read_core
-from kenobot.cognitive.remember.extract.taking_back import takes_back
-from kenobot.cognitive.remember.extract.written_marks import restore_marks
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import KEPT_ON_YES
-from kenobot.cognitive.text.provenance import without_quotes
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.facts.taking_back import takes_back
+from kenobot.language.facts.written_marks import restore_marks
+from kenobot.language.provenance import without_quotes
+from kenobot.language.sentences import split_sentences
+from kenobot.language.statements.sentence_core import read_core
+from kenobot.language.told_secrets import find_told_secret
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation, inbox
@@ -98,7 +98,7 @@ def _read_message(connection: Connection, asked: int) -> str:
 
 def find_secret_parts(said: str, day: date) -> list[str]:
     """Return the parts of a message that tell a secret: what would be noted of it, or its sentences, or all of it."""
-    from kenobot.cognitive.remember.extract import heuristic
+    from kenobot.language.facts import heuristic
 
     command = _COMMAND.match(said)
     said = said[command.end() :].strip() if command else without_quotes(said)

@@ -26,11 +26,11 @@ from kenobot.cognitive.control.undo import (
     undo,
 )
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.extract import heuristic
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.language.facts import heuristic
+from kenobot.language.told_secrets import find_told_secret
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate, Decision, Form
 from kenobot.storage import conversation

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kenobot.agent.commands.reminder_orders import ReminderOrder, names_half
-from kenobot.cognitive.text.named_days import days_named
-from kenobot.cognitive.text.when import Choice, Meaning, Moment, Recurrence
-from kenobot.cognitive.text.words import fold
+from kenobot.language.named_days import days_named
+from kenobot.language.when import Choice, Meaning, Moment, Recurrence
+from kenobot.language.words import fold
 
 _HALF = timedelta(hours=12)
 

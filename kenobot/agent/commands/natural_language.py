@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
-from kenobot.cognitive.remember.extract.taking_back import takes_back
-from kenobot.cognitive.text.lexicon import fill_parts
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
+from kenobot.language.facts.taking_back import takes_back
+from kenobot.language.lexicon import fill_parts
+from kenobot.language.words import fold
 
 _LONGEST = 240  # characters of a wish
 _LONGEST_ANSWER = 40

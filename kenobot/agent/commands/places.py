@@ -5,9 +5,9 @@ from datetime import date, datetime
 from functools import cache
 
 from kenobot.agent.commands.reminder_orders import match_stay, read_whole_time
-from kenobot.cognitive.text.lexicon import load_tables
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.when import Moment
+from kenobot.language.lexicon import load_tables
+from kenobot.language.sentences import split_sentences
+from kenobot.language.when import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from kenobot.agent.commands.open_questions import close_by_words, find_question
 from kenobot.cognitive.beliefs.lifecycle import note_resolved, resolved_on
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
+from kenobot.language.calendar import local_day
+from kenobot.language.words import fold
 from kenobot.storage import approvals
 from kenobot.storage.connection import Connection
 

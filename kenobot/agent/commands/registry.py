@@ -35,12 +35,12 @@ from kenobot.agent.commands.natural_language import (
 from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER, may_order, may_tell_stay
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
-from kenobot.cognitive.remember.extract.taking_back import takes_back
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, talk_language, told_language
 from kenobot.gateway.buttons import OWNERS, find_button
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.language.facts.taking_back import takes_back
+from kenobot.language.words import fold
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound

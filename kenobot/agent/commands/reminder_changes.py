@@ -22,11 +22,11 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandCo
 from kenobot.agent.commands.move_time import find_moved_time
 from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_whole_time
 from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer, ReminderPayload
-from kenobot.cognitive.text.when import Choice as TimeChoice
-from kenobot.cognitive.text.when import Moment, Recurrence
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.gateway.buttons import Choice
+from kenobot.language.when import Choice as TimeChoice
+from kenobot.language.when import Moment, Recurrence
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
 from kenobot.storage import conversation

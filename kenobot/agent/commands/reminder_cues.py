@@ -1,7 +1,7 @@
 """Tell at little cost whether a message may be about reminders: what reads it is imported for those alone."""
 
-from kenobot.cognitive.text.lexicon import load_tables
-from kenobot.cognitive.text.words import fold
+from kenobot.language.lexicon import load_tables
+from kenobot.language.words import fold
 
 _TABLES = load_tables(__package__, "reminder_cues.toml")
 _ORDER: tuple[str, ...] = tuple(_TABLES["order"])

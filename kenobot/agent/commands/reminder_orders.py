@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from kenobot.cognitive.text.lexicon import STOPWORDS, fill_parts, load_tables
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.when import Choice, Moment, When, read_when, strip_when
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
+from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables
+from kenobot.language.sentences import split_sentences
+from kenobot.language.when import Choice, Moment, When, read_when, strip_when
+from kenobot.language.words import fold
 
 OrderKind = Literal["add", "again", "list", "cancel", "skip", "move", "done", "wish"]
 

@@ -19,11 +19,11 @@ from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandCo
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER
 from kenobot.agent.commands.reminder_orders import ReminderOrder, read_half, read_whole_time
-from kenobot.cognitive.text.when import Choice as TimeChoice
-from kenobot.cognitive.text.when import Meaning, Moment, Recurrence
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
+from kenobot.language.when import Choice as TimeChoice
+from kenobot.language.when import Meaning, Moment, Recurrence
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval

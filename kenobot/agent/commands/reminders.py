@@ -17,10 +17,10 @@ from kenobot.agenda.say_time import say_rule
 from kenobot.agent.commands import reminder_questions
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, button_rows, one_line
 from kenobot.agent.commands.reminder_orders import ReminderOrder, read_typed
-from kenobot.cognitive.text.when import Choice as TimeChoice
-from kenobot.cognitive.text.when import Moment, Recurrence
 from kenobot.core import lazy, texts
 from kenobot.gateway.buttons import Choice
+from kenobot.language.when import Choice as TimeChoice
+from kenobot.language.when import Moment, Recurrence
 from kenobot.storage import edits
 from kenobot.storage.connection import Connection
 

@@ -14,11 +14,11 @@ from kenobot.agent.commands.tasks import find_tasks
 from kenobot.agent.ledger.limits import amount_text, find_used_up
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import records
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
 from kenobot.core.model_purposes import purpose_words
 from kenobot.gateway.buttons import Choice
+from kenobot.language.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import conversation, mail_counts, turn_stats
 from kenobot.storage.connection import Connection

@@ -1,10 +1,10 @@
 """`/tasks`: list the tasks in the background and cancel one, by its number, its button or plain words."""
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, button_rows, duration_text
-from kenobot.cognitive.text.words import fold
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
+from kenobot.language.words import fold
 from kenobot.ports.tool import BACKGROUND
 from kenobot.storage import tasks, tool_runs
 from kenobot.storage.connection import Connection

@@ -7,9 +7,9 @@ from kenobot.agent.ledger.ledger import Ledger
 from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.model_router import ModelRouter
-from kenobot.cognitive.recall.question.several_turns import needs_several_turns
-from kenobot.cognitive.text.recall_need import is_question
 from kenobot.core.settings.load import Settings
+from kenobot.language.question.several_turns import needs_several_turns
+from kenobot.language.recall_need import is_question
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
 

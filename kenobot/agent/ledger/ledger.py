@@ -16,9 +16,9 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.ledger.limits import Limit, amount_text
 from kenobot.agent.ledger.prices import PriceList
 from kenobot.cognitive.remember.extract.prompt import request_tokens
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.bus import Bus
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import OverBudget, StoreError
 from kenobot.ports.provider import NamesModel, Provider, Reply, Request, Usage, is_rule_based

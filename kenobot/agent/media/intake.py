@@ -78,7 +78,7 @@ class MediaIntake:
         self._folder = folder
         self._transcriber = transcriber
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        # bounded: messages with attachments that wait for their turn: at most loop.backlog; turn
+        # bounded: messages with attachments that wait for their turn: at most IntakePolicy.backlog; turn
         self._under_way: dict[int, asyncio.Task[dict[int, AttachmentRow]]] = {}
 
     def begin(self, pending: PendingMessage) -> "asyncio.Task[dict[int, AttachmentRow]]":

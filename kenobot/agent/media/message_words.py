@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kenobot.agent.media.problems import file_name
-from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.core.left_out import cut_text
+from kenobot.language.quoting import quote_lines
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.provider import Image
 from kenobot.storage.attachments import AttachmentRow

@@ -41,9 +41,9 @@ from kenobot.cognitive.recall.results.memory import (
     Section,
 )
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.text.calendar import describe_age
-from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.language.calendar import describe_age
+from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
 from kenobot.skills.library import SkillLibrary

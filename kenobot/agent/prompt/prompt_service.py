@@ -14,7 +14,7 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryPack, MemoryQuery, SearchHints, SearchReport
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
-from kenobot.cognitive.text.recall_need import recall_need
+from kenobot.language.recall_need import recall_need
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
 from kenobot.ports.identity import Principal

@@ -5,12 +5,12 @@ from functools import cached_property
 
 from kenobot.agent.media.message_words import shown_pictures
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.cognitive.text.provenance import AttributedText, is_long, split_quotes
-from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core import lookalikes
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens
+from kenobot.language.provenance import AttributedText, is_long, split_quotes
+from kenobot.language.quoting import find_quotations
 from kenobot.ports.provider import Block, Content, Message
 from kenobot.storage.conversation import StoredMessage
 

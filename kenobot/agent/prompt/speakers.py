@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage
-from kenobot.cognitive.text.provenance import AttributedText, SpeechContext
-from kenobot.cognitive.text.quoting import quote_lines
+from kenobot.language.provenance import AttributedText, SpeechContext
+from kenobot.language.quoting import quote_lines
 from kenobot.ports.identity import QUOTED_TRUST, Principal, Trust
 from kenobot.ports.messages import FORWARDED, Inbound
 from kenobot.ports.names import Role, label_id, sanitize_name, speaker_label, split_line

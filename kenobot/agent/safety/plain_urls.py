@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from kenobot.agent.safety.hosts import FRONT_PAGES, PATH_WORDS, SITES, SUBDOMAINS
 from kenobot.agent.safety.relay import PrivateWords
 from kenobot.agent.safety.urls import find_urls, host_and_path
-from kenobot.cognitive.text.lexicon import load_tables
-from kenobot.cognitive.text.provenance import content_words, is_long
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.lexicon import load_tables
+from kenobot.language.provenance import content_words, is_long
+from kenobot.language.words import fold
 
 _KNOWN = SITES | {page for page in FRONT_PAGES if "/" not in page}
 _PATH = lazy.regex(r"(?:/[\w.+()-]*)*(?:#[\w.-]*)?\Z")

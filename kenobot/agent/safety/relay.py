@@ -12,9 +12,9 @@ import re
 from collections.abc import Collection, Iterator
 from urllib.parse import unquote
 
-from kenobot.cognitive.text.lexicon import load_phrases
-from kenobot.cognitive.text.provenance import content_words
 from kenobot.core import lazy
+from kenobot.language.lexicon import load_phrases
+from kenobot.language.provenance import content_words
 
 Span = tuple[int, int]
 

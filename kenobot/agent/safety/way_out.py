@@ -15,8 +15,8 @@ from kenobot.agent.safety.urls import (
     join_spaced,
     remove_urls,
 )
-from kenobot.cognitive.text.provenance import content_words
 from kenobot.core import lazy
+from kenobot.language.provenance import content_words
 from kenobot.postprocessors.code_ranges import code_ranges
 
 # What may begin a link, or code, in which some addresses are none; also in wide letters.

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.text.dates import DateRange
+from kenobot.language.dates import DateRange
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
 from kenobot.storage.connection import Connection
@@ -13,7 +13,7 @@ from kenobot.storage.database import Database
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.turn_data import TurnData
-    from kenobot.cognitive.text.when import Moment, Recurrence
+    from kenobot.language.when import Moment, Recurrence
 
 _AHEAD = timedelta(days=366)
 _NOTHING = "Nothing is noted for then."
@@ -39,7 +39,7 @@ class TurnAgenda:
     def _show(self, connection: Connection, first: date | None, last: date | None) -> str:
         from kenobot.agenda import answers  # noqa: PLC0415 - not needed to start
         from kenobot.agenda.past_question import PastQuestion  # noqa: PLC0415
-        from kenobot.cognitive.recall.question.agenda import AgendaQuestion  # noqa: PLC0415
+        from kenobot.language.question.agenda import AgendaQuestion  # noqa: PLC0415
 
         pending, now = self.data.pending, self.clock.now()
         account = "" if pending.inbound.private else pending.inbound.user
@@ -102,7 +102,7 @@ class TurnAgenda:
 
 def _read(when: str, now: datetime) -> "Moment | Recurrence":
     """Read a moment or a recurrence as a model writes it. Raises ToolFailed."""
-    from kenobot.cognitive.text.when import Choice, Moment, read_when  # noqa: PLC0415
+    from kenobot.language.when import Choice, Moment, read_when  # noqa: PLC0415
 
     try:
         moment = datetime.fromisoformat(when.strip())

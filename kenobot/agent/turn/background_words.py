@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from kenobot.cognitive.text.lexicon import load_tables
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
+from kenobot.language.lexicon import load_tables
+from kenobot.language.words import fold
 
 _TABLES = load_tables(__package__, "background_words.toml")
 _CUES: Final[tuple[str, ...]] = tuple(_TABLES["cues"])

@@ -16,18 +16,18 @@ from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.remember.extract.bare_correction import corrects_value, join_correction
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.likely_change import StandingStatement, find_changed
-from kenobot.cognitive.remember.extract.meant_clause import find_clause
-from kenobot.cognitive.remember.extract.value_phrase import has_parts
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.calendar import local_day
+from kenobot.language.changes.bare_correction import corrects_value, join_correction
+from kenobot.language.changes.likely_change import StandingStatement, find_changed
+from kenobot.language.changes.meant_clause import find_clause
+from kenobot.language.changes.value_phrase import has_parts
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage import approvals, conversation
@@ -118,7 +118,7 @@ class ChangeAsker:
         if vectors is None:
             return ()
         # Needs numpy, which comes with an embedder.
-        from kenobot.cognitive.remember.extract.change_meaning import MODEL, weigh_meanings  # noqa: PLC0415
+        from kenobot.language.changes.change_meaning import MODEL, weigh_meanings  # noqa: PLC0415
 
         found = vectors.beside(MODEL, text, [each.id for each in standing])
         return weigh_meanings(*found) if found is not None else ()

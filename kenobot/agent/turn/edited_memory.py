@@ -15,19 +15,20 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
 from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.extract import heuristic, known_memories
+from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.heuristic import Message
-from kenobot.cognitive.remember.extract.parse_facts import TIERS, Category, ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.extract.sentence_core import question_in
-from kenobot.cognitive.remember.extract.taking_back import keeps_nothing
+from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.similarity import Nearness
-from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import lazy
+from kenobot.language.facts import heuristic
+from kenobot.language.facts.heuristic import Message
+from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact
+from kenobot.language.facts.taking_back import keeps_nothing
+from kenobot.language.sentences import split_sentences
+from kenobot.language.statements.sentence_core import question_in
+from kenobot.language.words import fold, terms
 from kenobot.storage.connection import Connection
 
 _WORD = lazy.regex(r"\w+")

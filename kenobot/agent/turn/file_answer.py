@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from kenobot.agent.prompt.runtime_block import runtime_block
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
+from kenobot.language.words import fold
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Block, Message, Request
 

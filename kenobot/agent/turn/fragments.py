@@ -39,7 +39,7 @@ class Fragments:
         self._clock = clock
         self._channels = channels
         self._is_stopping = False
-        self._chats: dict[str, _Arrivals] = {}  # bounded: chats with messages: at most loop.backlog; turn
+        self._chats: dict[str, _Arrivals] = {}  # bounded: chats with messages: at most IntakePolicy.backlog; turn
 
     def note(self, pending: PendingMessage) -> None:
         """Note that a message came in."""

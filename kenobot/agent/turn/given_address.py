@@ -6,8 +6,8 @@ from kenobot.agent.prompt.shown_message import PersonText
 from kenobot.agent.prompt.speakers import spoken_words
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.text.provenance import is_long
 from kenobot.core.attachment_words import without_attachments
+from kenobot.language.provenance import is_long
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool import ToolEffects

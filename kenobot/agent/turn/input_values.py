@@ -7,9 +7,9 @@ from datetime import date, datetime
 from typing import Literal
 
 from kenobot.agent.commands.natural_language import parse_answer
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Text
+from kenobot.language.words import fold
 from kenobot.ports.provider import Json
 from kenobot.ports.tool_input import InputField
 

@@ -8,7 +8,7 @@ from kenobot.agent.commands.command import one_line, time_ago_text
 from kenobot.cognitive.control.find import MatchedMemory, certain_match, find_memories
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
 from kenobot.storage.connection import Connection

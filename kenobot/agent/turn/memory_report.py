@@ -25,7 +25,6 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
 from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.question.relations import asked_relationships
 from kenobot.cognitive.recall.results.memory import (
     ConfidenceLevel,
     MemoryPack,
@@ -35,22 +34,25 @@ from kenobot.cognitive.recall.results.memory import (
 )
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
-from kenobot.cognitive.remember.attribute_statements import attribute_name
-from kenobot.cognitive.remember.extract import buffer, heuristic, known_memories, sentence_core
+from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.heuristic import Message
-from kenobot.cognitive.remember.extract.parse_facts import TIERS, ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.extract.taking_back import keeps_nothing
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.provenance import without_quotes
-from kenobot.cognitive.text.words import terms
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.facts import heuristic
+from kenobot.language.facts.heuristic import Message
+from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
+from kenobot.language.facts.taking_back import keeps_nothing
+from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.provenance import without_quotes
+from kenobot.language.question.relations import asked_relationships
+from kenobot.language.statements import sentence_core
+from kenobot.language.statements.attribute_statements import attribute_name
+from kenobot.language.words import terms
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision

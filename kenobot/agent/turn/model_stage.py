@@ -14,10 +14,10 @@ from kenobot.agent.turn.pieces import ToolRound, continued, joined_text, without
 from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_services import TurnServices
-from kenobot.cognitive.text.recall_need import recall_need
 from kenobot.core import texts
 from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
+from kenobot.language.recall_need import recall_need
 from kenobot.ports.errors import AccountRefused, OverBudget, PromptTooLong, Rejected
 from kenobot.ports.provider import Reply, Request, ToolSpec
 from kenobot.ports.tool import BACKGROUND

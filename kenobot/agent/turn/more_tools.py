@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import Field
 
-from kenobot.cognitive.text.words import words
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.words import words
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolSpec

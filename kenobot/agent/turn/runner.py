@@ -44,7 +44,6 @@ from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import proposals
-from kenobot.cognitive.text.provenance import Provenance, SpeechContext
 from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
@@ -52,6 +51,7 @@ from kenobot.core.log import current_trace
 from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
+from kenobot.language.provenance import Provenance, SpeechContext
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
 from kenobot.ports.identity import Principal

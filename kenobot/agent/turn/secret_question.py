@@ -8,12 +8,12 @@ from datetime import datetime
 from kenobot.agent.commands.kept_secret import offer_secret
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.remember.draft import find_secret
-from kenobot.cognitive.remember.extract.sentence_core import read_core
-from kenobot.cognitive.text.provenance import without_quotes
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.told_secrets import find_told_secret
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
+from kenobot.language.provenance import without_quotes
+from kenobot.language.sentences import split_sentences
+from kenobot.language.statements.sentence_core import read_core
+from kenobot.language.told_secrets import find_told_secret
 from kenobot.storage.connection import Connection
 
 

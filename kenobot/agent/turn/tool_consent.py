@@ -10,10 +10,10 @@ from kenobot.agent.safety.unlinked import unlink
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_refusals import ASKS_FIRST, HELD, RULE_ASKS
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy, texts
 from kenobot.core.redaction import escape_controls
 from kenobot.gateway.buttons import Choice
+from kenobot.language.words import fold
 from kenobot.ports.provider import Json, ToolCall
 from kenobot.storage import approvals, conversation, inbox, tool_grants
 from kenobot.storage.approvals import Approval

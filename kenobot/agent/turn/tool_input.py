@@ -16,10 +16,10 @@ from kenobot.agent.turn.input_form import Form
 from kenobot.agent.turn.input_values import Refusal, read_value
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.text.told_secrets import find_told_secret, names_secret
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.told_secrets import find_told_secret, names_secret
 from kenobot.ports.provider import Json, Reply, ToolCall, ToolResult
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput
 from kenobot.storage import approvals, conversation, inbox, turn_steps

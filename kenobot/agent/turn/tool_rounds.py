@@ -9,8 +9,8 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block
 from kenobot.agent.prompt.shown_message import quotations
 from kenobot.agent.turn.pieces import ToolRound
 from kenobot.agent.turn.tool_refusals import NOT_RUN
-from kenobot.cognitive.text.provenance import AttributedText
 from kenobot.core.left_out import cut_text
+from kenobot.language.provenance import AttributedText
 from kenobot.ports.provider import Block, Content, Message, Reply, Request, ToolCall, ToolResult
 from kenobot.ports.tool import ToolEffects
 from kenobot.storage.turn_steps import TurnStep

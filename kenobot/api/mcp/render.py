@@ -9,7 +9,7 @@ from kenobot.cognitive.recall.results.memory import RecalledMemory, SearchReport
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import scope_names
-from kenobot.cognitive.text.calendar import parse_time
+from kenobot.language.calendar import parse_time
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

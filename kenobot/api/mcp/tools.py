@@ -20,12 +20,12 @@ from kenobot.api.scopes import Scope
 from kenobot.api.services import Caller
 from kenobot.cognitive.control.forget import ForgetResult
 from kenobot.cognitive.control.history import history
-from kenobot.cognitive.recall.question.agenda import AgendaQuestion
 from kenobot.cognitive.store import records
-from kenobot.cognitive.text.calendar import parse_time
-from kenobot.cognitive.text.dates import DateRange
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.json_limits import find_excess
+from kenobot.language.calendar import parse_time
+from kenobot.language.dates import DateRange
+from kenobot.language.fingerprint import key_of
+from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.storage.connection import Connection
 
 A = TypeVar("A", bound=BaseModel)

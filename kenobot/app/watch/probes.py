@@ -34,9 +34,18 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+GROWTH_MB = 500
+"""Growth of resident memory after the first hour beyond which something is wrong."""
+FIRST_CHECK = timedelta(hours=1)
+"""Time from the start until the first check of the whole database."""
+CHECK_HOURS = 24
+"""Time between two checks of the whole database."""
+
 _MEGA = 1_000_000
 _ANSWER_SECONDS = 20.0  # that the database may take for a small question
 _UNHEALTHY_QUEUE = 6.0  # times its limit
+_SILENCE = timedelta(minutes=5)  # of a platform
+_QUEUE, _OUTBOX = timedelta(minutes=10), timedelta(minutes=15)  # that a message may wait
 _NEAR, _FULL = 0.85, 0.97  # shares of the memory limit
 _SETTLED = timedelta(hours=1)  # from the start, until what is in memory is what stays there
 _REFUSALS = 3  # of a provider in a row
@@ -44,7 +53,6 @@ _DOWNS = 5  # ends of a channel's intake within ...
 _DOWN_WINDOW = timedelta(minutes=10)
 _STILL_DOWN = timedelta(minutes=3)  # after the last of them
 _ARCHIVES_EVERY = timedelta(minutes=10)
-_FIRST_CHECK = timedelta(hours=1)  # after the start, of the whole database
 _AWAKE = timedelta(hours=2)  # from the start, until a late night or backup is the bot's own fault
 _REASON = 200  # characters
 
@@ -186,8 +194,8 @@ class Probes:
             yield Reading("memory", taken / (_NEAR * limit), critical=_FULL / _NEAR, values=values)
         if self._settled_bytes is None and self._s.clock.now() - self._began >= _SETTLED:
             self._settled_bytes = taken
-        if self._limits.growth_mb and self._settled_bytes is not None:
-            growth = self._limits.growth_mb * _MEGA
+        if self._settled_bytes is not None:
+            growth = GROWTH_MB * _MEGA
             values = {"megabytes": megabytes, "limit": round((self._settled_bytes + growth) / _MEGA)}
             yield Reading("memory", (taken - self._settled_bytes) / growth, "growth", values=values)
 
@@ -224,12 +232,12 @@ class Probes:
         return downs.announced or (len(downs.at) == _DOWNS and now - downs.at[0] < _DOWN_WINDOW)
 
     def _silence(self, name: str) -> Iterator[Reading]:
-        channel, limit = self._s.channels.get(name), 60 * self._limits.poll_minutes
-        if not limit or channel is None or not isinstance(channel, ReportsLiveness):
+        channel = self._s.channels.get(name)
+        if channel is None or not isinstance(channel, ReportsLiveness):
             return
         heard = heard_at(channel)
         silent = self._s.clock.monotonic() - (self._began_at if heard is None else heard)
-        patience = max(limit, 2 * channel.stall_seconds)
+        patience = max(_SILENCE.total_seconds(), 2 * channel.stall_seconds)
         yield Reading("poll", silent / patience, name, values={"minutes": round(silent / 60)})
 
     # ── the disk and what is on it ───────────────────────────────────────────────────────────────────────────────
@@ -257,15 +265,14 @@ class Probes:
 
     def _queues(self, ages: queue_ages.QueueAges) -> Iterator[Reading]:
         now = self._s.clock.now()
-        if (limit := timedelta(minutes=self._limits.queue_minutes)) and ages.unanswered is not None:
+        if ages.unanswered is not None:
             age = now - ages.unanswered
             values = {"minutes": _minutes(age), "count": ages.unanswered_count}
-            yield Reading("queue", age / limit, critical=_UNHEALTHY_QUEUE, values=values)
-        if limit := timedelta(minutes=self._limits.outbox_minutes):
-            for name, (since, count) in ages.undelivered.items():
-                if name in self._s.channels:  # one that was stopped keeps its answers on purpose
-                    values = {"minutes": _minutes(now - since), "count": count}
-                    yield Reading("outbox", (now - since) / limit, name, values=values)
+            yield Reading("queue", age / _QUEUE, critical=_UNHEALTHY_QUEUE, values=values)
+        for name, (since, count) in ages.undelivered.items():
+            if name in self._s.channels:  # one that was stopped keeps its answers on purpose
+                values = {"minutes": _minutes(now - since), "count": count}
+                yield Reading("outbox", (now - since) / _OUTBOX, name, values=values)
 
     def _nights(self, stored: _Stored) -> Iterator[Reading]:
         now, limit = self._s.clock.now(), timedelta(days=self._limits.sleep_days)
@@ -296,9 +303,9 @@ class Probes:
 
     def _check_now_and_then(self) -> None:
         """Have the whole database checked beside everything else, if that is due."""
-        every, now = timedelta(hours=self._limits.database_hours), self._s.clock.now()
-        due = self._began + _FIRST_CHECK if self._checked_at is None else self._checked_at + every
-        if every and now >= due and (self._checking is None or self._checking.done()):
+        now = self._s.clock.now()
+        due = self._began + FIRST_CHECK if self._checked_at is None else self._checked_at + timedelta(hours=CHECK_HOURS)
+        if now >= due and (self._checking is None or self._checking.done()):
             self._checked_at = now
             self._checking = asyncio.create_task(self._check_database(), name="database check")
 

@@ -15,7 +15,6 @@ from kenobot.app.watch.probes import is_failing
 from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import sleep_plans
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core.frames import Status
 from kenobot.core.status_report import (
     BackgroundStatus,
@@ -28,6 +27,7 @@ from kenobot.core.status_report import (
     QueueStatus,
     StatusReport,
 )
+from kenobot.language.calendar import local_day
 from kenobot.ports.channel import ReportsLiveness, heard_at
 from kenobot.storage import mail_counts, queue_ages, turn_stats
 from kenobot.storage.connection import Connection

@@ -21,9 +21,9 @@ from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.cognitive.store.imported_talks import IMPORTED
 from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core.redaction import find_secret
+from kenobot.language.calendar import local_day
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation, imported_talk
 from kenobot.storage.connection import Connection

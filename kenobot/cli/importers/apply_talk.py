@@ -12,9 +12,9 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.words import fold
 from kenobot.core.redaction import find_secret
+from kenobot.language.calendar import local_day
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, Trust, imported_session
 from kenobot.ports.memory import Candidate
 from kenobot.ports.names import speaker_label

@@ -23,9 +23,9 @@ from kenobot.cli.importers.preview import print_report, write_report
 from kenobot.cli.importers.talk import AmbiguousDates
 from kenobot.cli.language import say
 from kenobot.cli.memory.sync_files import make_home, sync_files
-from kenobot.cognitive.text.words import fold
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import AlreadyLocked
+from kenobot.language.words import fold
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import session_id
 from kenobot.storage import migrate

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date, time
 from importlib import resources
 
-from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
+from kenobot.language.words import fold, words
 
 _HEADING = lazy.regex(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _BULLET = lazy.regex(r"(?:[-*+]|\d{1,4}[.)])[ \t]+(?=\S)")

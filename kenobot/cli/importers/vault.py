@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.cli.importers.vault_page import Page, PageFact, page_names, read_page
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
+from kenobot.language.fingerprint import key_of
+from kenobot.language.words import fold, words
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 

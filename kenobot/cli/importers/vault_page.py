@@ -11,8 +11,8 @@ from importlib import resources
 from typing import Literal
 
 from kenobot.cli.importers import markdown
-from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
+from kenobot.language.words import fold, words
 
 LineKind = Literal["kept", "system", "media", "empty"]
 

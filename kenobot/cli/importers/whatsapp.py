@@ -14,8 +14,8 @@ from typing import NamedTuple
 from kenobot.cli.importers.talk import LONGEST_SAID, Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.cli.importers.text_lines import iterate_lines
 from kenobot.cli.importers.written_dates import WrittenDate, find_day_first, to_moment
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.words import fold
 
 _SNIFFED = 60  # lines in which one must begin with a date
 _BLANKS = str.maketrans(dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " "))

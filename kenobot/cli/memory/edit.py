@@ -27,8 +27,8 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit import correct as correct_record
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.confidences import is_confided
-from kenobot.ports.memory import Candidate
+from kenobot.language.confidences import is_confided
+from kenobot.ports.memory import CONFIDED, Candidate
 
 
 def remember(context: CommandContext) -> int:
@@ -43,7 +43,7 @@ def remember(context: CommandContext) -> int:
         " ".join(context.args.text),
         source="command",
         tier="core" if context.args.core else "daily",
-        tags=(records.CONFIDED,) if is_confided(" ".join(context.args.text)) else (),
+        tags=(CONFIDED,) if is_confided(" ".join(context.args.text)) else (),
     )
     make_home(context)
     with _writing(context) as connection:

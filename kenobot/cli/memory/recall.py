@@ -18,9 +18,9 @@ from kenobot.cognitive.recall.results import xray
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport, Section
 from kenobot.cognitive.recall.search.recall import recall as run_recall
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
+from kenobot.language.calendar import local_day
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.room import room_by_part

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cli.language import say
 from kenobot.cli.table import flat, print_table
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 
 _LEFT_OUT = ("changed_event", "day", "by")
 _WHOLE = ("note", "episode", "question")  # forms that say one thing

@@ -18,9 +18,9 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.calendar import parse_time
-from kenobot.cognitive.text.lexicon import word_set
-from kenobot.cognitive.text.words import fold
+from kenobot.language.calendar import parse_time
+from kenobot.language.lexicon import word_set
+from kenobot.language.words import fold
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Source
 from kenobot.storage.connection import Connection

@@ -17,9 +17,9 @@ from kenobot.cognitive.store import links, records
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.links import Link
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.lexicon import alternatives, phrases
-from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import lazy
+from kenobot.language.lexicon import alternatives, phrases
+from kenobot.language.words import fold, terms
 from kenobot.storage.connection import Connection
 
 _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.quoting import quote_untrusted
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.quoting import quote_untrusted
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Form
 

@@ -9,8 +9,8 @@ from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import SPEAKER_LABELS, turn_lines
-from kenobot.cognitive.text.json_answers import json_objects
 from kenobot.core.redaction import Redactor
+from kenobot.language.json_answers import json_objects
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
 

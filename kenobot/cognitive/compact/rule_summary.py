@@ -14,14 +14,14 @@ from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
-from kenobot.cognitive.remember.extract.heuristic import may_end_something
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
-from kenobot.cognitive.text.words import stems, words
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.facts.heuristic import may_end_something
+from kenobot.language.fingerprint import key_of
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.provenance import quoted_passages, without_quotes
+from kenobot.language.words import stems, words
 from kenobot.ports.identity import Trust, trust_rank
 from kenobot.ports.messages import FORWARDED
 

@@ -9,11 +9,11 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from kenobot.cognitive.text.dates import MONTHS, WEEKDAYS
-from kenobot.cognitive.text.lexicon import STOPWORDS, phrases
-from kenobot.cognitive.text.named_days import day_named
-from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
+from kenobot.language.dates import MONTHS, WEEKDAYS
+from kenobot.language.lexicon import STOPWORDS, phrases
+from kenobot.language.named_days import day_named
+from kenobot.language.words import fold, stems, words
 
 GapKind = Literal["decision", "open", "fact", "date", "number", "name"]
 

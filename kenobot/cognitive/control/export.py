@@ -22,8 +22,9 @@ from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.fingerprint import key_about, key_of
 from kenobot.core import redaction
+from kenobot.language.fingerprint import key_about, key_of
+from kenobot.ports.memory import CONFIDED
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
@@ -68,7 +69,7 @@ def _line(kind: str, content: dict[str, Any]) -> str:
 
 def count_confidences(connection: Connection, reach: Scopes) -> int:
     """Count the live records of an export that were told in confidence."""
-    return records.count(connection, f"tags LIKE ? AND {records.LIVE}", (f'%"{records.CONFIDED}"%',), reach)
+    return records.count(connection, f"tags LIKE ? AND {records.LIVE}", (f'%"{CONFIDED}"%',), reach)
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,10 +12,10 @@ from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
-from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
+from kenobot.language.fingerprint import key_of, normalise
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import fold, stems, words
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection
 

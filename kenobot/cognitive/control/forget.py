@@ -17,7 +17,6 @@ from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
-from kenobot.cognitive.remember.extract.clauses import bare_clause, split_clauses, without_clause
 from kenobot.cognitive.store import events, imported_talks, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import (
@@ -30,11 +29,12 @@ from kenobot.cognitive.store.change import (
 )
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.fingerprint import key_of, normalise
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.words import fold, stems, terms, words
 from kenobot.core import lazy
+from kenobot.language.changes.clauses import bare_clause, split_clauses, without_clause
+from kenobot.language.fingerprint import key_of, normalise
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.sentences import split_sentences
+from kenobot.language.words import fold, stems, terms, words
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

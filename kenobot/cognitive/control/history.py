@@ -11,8 +11,8 @@ from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.events import record_events, undone_by
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS
-from kenobot.cognitive.text.words import stems, terms, words
+from kenobot.language.lexicon import NEGATIONS, STOPWORDS
+from kenobot.language.words import stems, terms, words
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

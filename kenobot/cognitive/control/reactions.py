@@ -23,9 +23,9 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.lexicon import STOPWORDS, alternatives, load_phrases
-from kenobot.cognitive.text.words import stems, terms, words
 from kenobot.core import lazy
+from kenobot.language.lexicon import STOPWORDS, alternatives, load_phrases
+from kenobot.language.words import stems, terms, words
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 

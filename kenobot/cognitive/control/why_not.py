@@ -20,9 +20,9 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, words
+from kenobot.language.fingerprint import key_of
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import fold, words
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

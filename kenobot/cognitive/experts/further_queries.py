@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from importlib import resources
 
-from kenobot.cognitive.text.json_answers import json_objects
-from kenobot.cognitive.text.quoting import quote_lines
-from kenobot.cognitive.text.words import fold
+from kenobot.language.json_answers import json_objects
+from kenobot.language.quoting import quote_lines
+from kenobot.language.words import fold
 from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("further_queries.txt").read_text("utf-8").removesuffix("\n")

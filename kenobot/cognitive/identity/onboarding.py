@@ -12,9 +12,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from kenobot.cognitive.text.lexicon import alternatives
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
+from kenobot.language.lexicon import alternatives
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import Literal
 
-from kenobot.cognitive.text.lexicon import alternatives, word_set
-from kenobot.cognitive.text.words import fold, stems
 from kenobot.core import lazy
+from kenobot.language.lexicon import alternatives, word_set
+from kenobot.language.words import fold, stems
 
 Quality = Literal["good", "fair", "poor"]
 GradeSignal = Literal[

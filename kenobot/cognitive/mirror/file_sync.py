@@ -18,7 +18,7 @@ from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk

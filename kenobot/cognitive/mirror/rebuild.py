@@ -39,7 +39,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source

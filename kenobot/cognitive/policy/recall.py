@@ -1,9 +1,6 @@
 """Thresholds of recall, and of embedding and comparing vectors."""
 
 from dataclasses import dataclass, field
-from typing import Literal
-
-RecallNeed = Literal["no_recall", "minimal", "full"]
 
 
 @dataclass(frozen=True, slots=True)

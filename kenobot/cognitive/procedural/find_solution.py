@@ -12,9 +12,9 @@ from itertools import islice
 from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
-from kenobot.cognitive.text.lexicon import alternatives, load_phrases, word_set
-from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
+from kenobot.language.lexicon import alternatives, load_phrases, word_set
+from kenobot.language.words import fold, words
 
 _CLAUSE = lazy.regex(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
 _PHRASES = load_phrases("kenobot.cognitive.procedural", "find_solution.toml")

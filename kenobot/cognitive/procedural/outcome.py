@@ -14,10 +14,10 @@ from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, patt
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.calendar import parse_time
-from kenobot.cognitive.text.lexicon import load_phrases
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.calendar import parse_time
+from kenobot.language.lexicon import load_phrases
+from kenobot.language.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
 

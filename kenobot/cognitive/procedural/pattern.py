@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.lexicon import NEGATIONS, STOPWORDS, word_set
-from kenobot.cognitive.text.words import stems, words
+from kenobot.language.lexicon import NEGATIONS, STOPWORDS, word_set
+from kenobot.language.words import stems, words
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
 

@@ -16,7 +16,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
-from kenobot.cognitive.remember.classify import is_worth_artifact, tier_of_confidence
+from kenobot.cognitive.remember.confidence import is_worth_artifact, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import (
     Comparison,
     Conflict,
@@ -37,15 +37,15 @@ from kenobot.cognitive.remember.draft import (
     insert_draft,
     make_draft,
 )
-from kenobot.cognitive.remember.statement_relation import is_richer
 from kenobot.cognitive.store import events, links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, drop_tombstone, tombstone_time
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, key_about, key_of
-from kenobot.cognitive.text.words import detect_language, words
+from kenobot.language.fingerprint import OWNER_SUBJECT, key_about, key_of
+from kenobot.language.statements.statement_relation import is_richer
+from kenobot.language.words import detect_language, words
 from kenobot.ports.identity import Trust
-from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory import CONFIDED, Candidate, Decision
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
@@ -275,7 +275,7 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
 def _inherited_tags(made: RecordDraft, found: Comparison) -> tuple[str, ...]:
     """Return the tags of a draft: what takes the place of a confidence is one."""
     told = any(dispute.record.is_confided for dispute in found.conflicts if dispute.resolution != "differ")
-    return tuple(dict.fromkeys((*made.tags, records.CONFIDED))) if told else made.tags
+    return tuple(dict.fromkeys((*made.tags, CONFIDED))) if told else made.tags
 
 
 def _spared(conflict: Conflict, occasion: AdmitContext) -> Conflict:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.text.similarity import Nearness
 from kenobot.core import lazy
 
 _LINE_BREAK = lazy.regex("\r\n|[\r\u2028\u2029\x85]")

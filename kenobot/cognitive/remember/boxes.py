@@ -18,8 +18,8 @@ from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import MARKS, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import lazy
+from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
 from kenobot.storage.connection import Connection
 

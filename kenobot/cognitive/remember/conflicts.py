@@ -13,28 +13,22 @@ from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
-from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
-from kenobot.cognitive.remember.extract.clauses import without_clause
-from kenobot.cognitive.remember.statement_relation import relation, repeat_veto
+from kenobot.cognitive.remember.nearness import Nearness, band_of
 from kenobot.cognitive.store import links, records, term_index
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.claims import (
-    Claim,
-    claims,
-    mentions_value,
-    remove_claims,
-    remove_values,
-    with_outdated_note,
-)
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
-from kenobot.cognitive.text.named_days import days_named
-from kenobot.cognitive.text.relatives import lost_relative
-from kenobot.cognitive.text.sentences import split_sentences, without_sentence
-from kenobot.cognitive.text.similarity import Nearness, band_of, similarity
-from kenobot.cognitive.text.words import detect_language, fold
-from kenobot.cognitive.text.words import words as words_of
+from kenobot.language.changes.clauses import without_clause
+from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
+from kenobot.language.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
+from kenobot.language.named_days import days_named
+from kenobot.language.relatives import lost_relative
+from kenobot.language.sentences import split_sentences, without_sentence
+from kenobot.language.similarity import similarity
+from kenobot.language.statements import attribute_statements
+from kenobot.language.statements.statement_relation import relation, repeat_veto
+from kenobot.language.words import detect_language, fold
+from kenobot.language.words import words as words_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
 from kenobot.storage.connection import Connection

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
-from kenobot.cognitive.remember import attribute_statements
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.classify import FactKind, importance, kind_of, tier_of_confidence
+from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.claims import claims
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
-from kenobot.cognitive.text.named_days import day_named
-from kenobot.cognitive.text.relatives import RELATIVES
-from kenobot.cognitive.text.told_secrets import find_told_secret
-from kenobot.cognitive.text.words import detect_language, fold
 from kenobot.core import redaction
+from kenobot.language.claims import claims
+from kenobot.language.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
+from kenobot.language.named_days import day_named
+from kenobot.language.relatives import RELATIVES
+from kenobot.language.statements import attribute_statements
+from kenobot.language.statements.classify import FactKind, importance, kind_of
+from kenobot.language.told_secrets import find_told_secret
+from kenobot.language.words import detect_language, fold
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage import conversation

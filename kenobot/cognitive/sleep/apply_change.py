@@ -20,8 +20,8 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.ports.memory import Form
+from kenobot.language.calendar import local_day
+from kenobot.ports.memory import CONFIDED, Form
 from kenobot.storage.connection import Connection, savepoint
 
 ACTOR = "sleep"
@@ -158,7 +158,7 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
 def _inherited_tags(form: Form, sources: Collection[Record]) -> Iterator[str]:
     """Yield the marks that what is made of records has from them."""
     if any(record.is_confided for record in sources):
-        yield store.CONFIDED
+        yield CONFIDED
     if form != "summary" and any(record.is_hearsay for record in sources):  # a summary quotes each of them
         yield store.HEARSAY
 

@@ -8,7 +8,7 @@ from itertools import islice
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import AMONG, FACTS, LAST_HEARD, LIVE, Record
 from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
-from kenobot.cognitive.text.calendar import parse_time
+from kenobot.language.calendar import parse_time
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
+from kenobot.ports.memory import CONFIDED
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 
@@ -41,9 +42,6 @@ class ChangeFilter:
     shown_records: Sequence[int]
     include_ended: bool
 
-
-CONFIDED = "confided"
-"""The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
 
 HEARSAY = "hearsay"
 """The tag of what the bot made of notes of other programs: it is quoted as they are."""

@@ -15,10 +15,10 @@ from heapq import nlargest
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.fingerprint import supersession_key
-from kenobot.cognitive.text.relatives import told_relatives
-from kenobot.cognitive.text.similarity import similarity, topic_words
-from kenobot.cognitive.text.words import fold
+from kenobot.language.fingerprint import supersession_key
+from kenobot.language.relatives import told_relatives
+from kenobot.language.similarity import similarity, topic_words
+from kenobot.language.words import fold
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 

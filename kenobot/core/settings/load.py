@@ -38,7 +38,6 @@ from kenobot.core.settings.schema import (
     PluginsSettings,
     PostProcessorsSettings,
     ProviderSettings,
-    SignalsSettings,
     SleepSettings,
     ToolsSettings,
     TranscriberSettings,
@@ -103,7 +102,6 @@ class Settings(BaseModel):
     transcriber: TranscriberSettings = TranscriberSettings()
     loop: LoopSettings = LoopSettings()
     watch: WatchSettings = WatchSettings()
-    signals: SignalsSettings = SignalsSettings()
     log: LogSettings = LogSettings()
 
     def plugin_tables(self, group: PluginGroup) -> dict[str, dict[str, Any]]:
@@ -200,6 +198,12 @@ def load_settings(
     for layer in layers:
         for old, new in layer.renamed.items():
             _log.warning("%s%s is called %s now", explain.origin_prefix(new, origins), ".".join(old), ".".join(new))
+        for gone, origin in layer.retired.items():
+            _log.warning(
+                "%s: %s is no setting any more: remove it; KenoBot chooses it now",
+                origin.partition(" ")[2],
+                ".".join(gone),
+            )
     values: dict[str, Any] = {}
     for layer in layers:
         values = _deep_merge(values, layer.values)

@@ -90,13 +90,7 @@ class BotSettings(SettingsModel):
 class ProviderSettings(SettingsModel):
     name: NonEmptyText = "offline"
     max_tokens: int = Field(4096, ge=1, le=64_000)
-    continuations: int = Field(2, ge=0, le=20)
-    answer_chars: int = Field(100_000, ge=1000, le=1_000_000)
     fallbacks: UniqueNames = ()
-    attempts: int = Field(3, ge=1, le=10)
-    retry_seconds: float = Field(90, ge=1, le=3600, allow_inf_nan=False)
-    breaker_failures: int = Field(5, ge=1, le=100)
-    breaker_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
 
 
 class PluginsSettings(SettingsModel, extra="allow"):
@@ -165,10 +159,6 @@ def _expand_default(names: tuple[str, ...]) -> tuple[str, ...]:
 class ToolsSettings(PluginsSettings):
     enabled: Annotated[UniqueNames, AfterValidator(_expand_default)] = DEFAULT_TOOLS
     rules: tuple[ToolRule, ...] = ()
-    rounds: int = Field(8, ge=1, le=50)
-    seconds: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
-    total_seconds: float = Field(120, ge=0.1, le=3600, allow_inf_nan=False)
-    result_chars: int = Field(8000, ge=100, le=200_000)
     workspaces: dict[str, WorkspaceSettings] = Field(default_factory=dict)  # bounded: the settings; start
     calls_a_day: int = Field(500, ge=1, le=100_000)
 
@@ -183,14 +173,9 @@ class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)
     recent_tokens: int = Field(1000, ge=0, le=500_000)
-    history_min: int = Field(20, ge=0, le=1000)
-    history_max: int = Field(60, ge=1, le=1000)
-    message_tokens: int = Field(4000, ge=100, le=500_000)
 
     @model_validator(mode="after")
     def _fits(self) -> "ContextSettings":
-        if self.history_min > self.history_max:
-            raise ValueError(f"history_min ({self.history_min}) must not be more than history_max ({self.history_max})")
         if self.memory_tokens > self.budget_tokens:
             raise ValueError(
                 f"memory_tokens ({self.memory_tokens}) must not be more than budget_tokens ({self.budget_tokens})"
@@ -220,9 +205,6 @@ class ExpertsSettings(SettingsModel):
 
 class ExtractionSettings(SettingsModel):
     enabled: bool = True
-    immediate: bool = True
-    every_turns: int = Field(5, ge=1, le=100)
-    every_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     daily_tokens: int = Field(200_000, ge=5000, le=1_000_000_000)
     patterns: UniqueNames = ()
 
@@ -292,19 +274,14 @@ class AccessSettings(SettingsModel):
 
 
 class MessagesSettings(SettingsModel):
-    answer_parts: int = Field(10, ge=2, le=100)
     drafts: bool = True
     patience_seconds: float = Field(25, ge=0.1, le=3600, allow_inf_nan=False)
-    stale_minutes: float = Field(15, ge=1, le=10_080, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
     quiet_hours: Annotated[str, AfterValidator(_known_hours)] = ""
 
 
 class MediaSettings(SettingsModel):
     most_mb: float = Field(20, ge=0, le=2000, allow_inf_nan=False)
-    fetch_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
-    document_chars: int = Field(12_000, ge=0, le=1_000_000)
-    document_seconds: float = Field(20, ge=1, le=300, allow_inf_nan=False)
     keep_days: int = Field(90, ge=0, le=3650)
     keep_mb: float = Field(2000, ge=0, le=1_000_000, allow_inf_nan=False)
 
@@ -329,11 +306,7 @@ class UpdateSettings(SettingsModel):
 
 
 class LoopSettings(SettingsModel):
-    parallel_chats: int = Field(32, ge=1, le=1000)
-    backlog: int = Field(1000, ge=1, le=1_000_000)
     chat_backlog: int = Field(100, ge=1, le=10_000)
-    attempts: int = Field(5, ge=1, le=20)
-    turn_seconds: float = Field(600, ge=5, le=86_400, allow_inf_nan=False)
 
 
 class WatchSettings(SettingsModel):
@@ -342,26 +315,15 @@ class WatchSettings(SettingsModel):
     notify: bool = True
     every_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
     pause_seconds: float = Field(10, ge=0, le=600, allow_inf_nan=False)
-    poll_minutes: float = Field(5, ge=0, le=1440, allow_inf_nan=False)
-    queue_minutes: float = Field(10, ge=0, le=10_080, allow_inf_nan=False)
-    outbox_minutes: float = Field(15, ge=0, le=10_080, allow_inf_nan=False)
     disk_mb: float = Field(500, ge=0, le=10_000_000, allow_inf_nan=False)
     disk_least_mb: float = Field(50, ge=0, le=10_000_000, allow_inf_nan=False)
     memory_mb: float = Field(0, ge=0, le=10_000_000, allow_inf_nan=False)
-    growth_mb: float = Field(500, ge=0, le=10_000_000, allow_inf_nan=False)
-    database_hours: float = Field(24, ge=0, le=8760, allow_inf_nan=False)
     sleep_days: float = Field(3, ge=0, le=365, allow_inf_nan=False)
     backup_hours: float = Field(12, ge=0, le=8760, allow_inf_nan=False)
-
-
-class SignalsSettings(SettingsModel):
-    keep: int = Field(20_000, ge=0, le=10_000_000)
 
 
 class LogSettings(SettingsModel):
     level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
     format: Annotated[Literal["plain", "json"], BeforeValidator(_lower)] = "plain"
     to: Annotated[Literal["stderr", "file", "both"], BeforeValidator(_lower)] = "stderr"
-    max_mb: float = Field(10, ge=0.01, le=10_000, allow_inf_nan=False)
-    keep_files: int = Field(10, ge=0, le=1000)
     keep_days: int = Field(30, ge=1, le=3650)

@@ -15,8 +15,8 @@ from importlib import resources
 from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.words import fold
 from kenobot.ports.errors import ConfigError
 
 PEOPLE = ("irene", "joaquin", "priya", "tom")

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.remember.extract.change_signs import read_signs
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.relatives import RELATIVES, told_relatives
-from kenobot.cognitive.text.sentences import split_sentences
-from kenobot.cognitive.text.words import fold, words
 from kenobot.core import lazy
 from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
 from kenobot.evals.life.live import PROMISED, SCHEDULE, everything, told_by
 from kenobot.gateway.access import Roster
+from kenobot.language.changes.change_signs import read_signs
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.relatives import RELATIVES, told_relatives
+from kenobot.language.sentences import split_sentences
+from kenobot.language.words import fold, words
 from kenobot.storage.connection import Connection
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.simulation import Simulation

@@ -12,10 +12,10 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.words import fold
 from kenobot.evals.life.careful import CarefulModel, is_extraction
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 
-from kenobot.cognitive.recall.question.several_turns import needs_several_turns
 from kenobot.evals.recall.baselines import BM25
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question
@@ -19,6 +18,7 @@ from kenobot.evals.recall.metrics import (
     score_ranking,
     scores_by_category,
 )
+from kenobot.language.question.several_turns import needs_several_turns
 from kenobot.ports.clock import Clock
 
 METHODS = ("recall", "bm25", "dense")

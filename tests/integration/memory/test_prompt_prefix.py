@@ -274,7 +274,7 @@ async def test_preferences_are_noted_for_nobody_else(tmp_path: Path) -> None:
 
 # ── a log that is full ───────────────────────────────────────────────────────────────────────────────────────────────
 
-_BRIEF = {**_SMALL, "KENOBOT_CONTEXT__HISTORY_MIN": "4", "KENOBOT_CONTEXT__HISTORY_MAX": "8"}
+_BRIEF = {**_SMALL, "PromptLimits.history_min": 4, "PromptLimits.history_max": 8}
 
 
 async def test_a_full_log_begins_anew_behind_the_same_beginning(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:
     """Where no memory was made of it, and not to others."""
     async with Scene(tmp_path, ["I see."], environ={"KENOBOT_MEMORY__RECALL": "selective",
-                                                    "KENOBOT_CONTEXT__HISTORY_MIN": "2"},
+                                                    "PromptLimits.history_min": 2},
                      owners=("1", "2")) as scene:  # fmt: skip
         await scene.say("We saw a heron at the Albufera lagoon")
         for number in range(4):

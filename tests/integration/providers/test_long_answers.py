@@ -14,7 +14,7 @@ from kenobot.ports.provider import Delta, Request
 from kenobot.postprocessors.tags import MemoryTag
 from tests.scene import Chatter, Scene
 
-_LIMITS = {"KENOBOT_PROVIDER__ANSWER_CHARS": "5000", "KENOBOT_MESSAGES__ANSWER_PARTS": "4"}
+_LIMITS = {"TurnPolicy.answer_chars": 5000, "ModelRouter.answer_chars": 5000, "TurnServices.answer_parts": 4}
 
 
 class Talker:
@@ -49,7 +49,7 @@ class Pages(Chatter):
         return [MessagePart(text[at : at + 1000]) for at in range(0, len(text), 1000)]
 
 
-def _scene(folder: Path, model: Talker, channel: Chatter, **environ: str) -> Scene:
+def _scene(folder: Path, model: Talker, channel: Chatter, **environ: object) -> Scene:
     scene = Scene(folder, provider=model, environ={**_LIMITS, **environ})
     scene.channel = channel
     return scene
@@ -96,7 +96,7 @@ async def test_what_does_not_fit_comes_as_a_file(tmp_path: Path) -> None:
 
 async def test_an_answer_that_fits_comes_whole(tmp_path: Path) -> None:
     """Exactly as many parts as there may be, and exactly as long as it may be."""
-    environ = {"KENOBOT_PROVIDER__ANSWER_CHARS": "4000"}
+    environ = {"TurnPolicy.answer_chars": 4000, "ModelRouter.answer_chars": 4000}
     async with _scene(tmp_path, Talker("wordy", 800), Pages(), **environ) as scene:
         await scene.say("what is new?")
         assert scene.texts == [("wordy" * 800)[at : at + 1000] for at in range(0, 4000, 1000)]

@@ -102,7 +102,7 @@ async def test_a_fault_of_five_seconds_costs_ten_at_most(tmp_path: Path) -> None
                 raise Unavailable("it is being started")
             yield Delta("fine", "stop")
 
-    soon = {"KENOBOT_PROVIDER__BREAKER_FAILURES": "2"}
+    soon = {"wiring.BREAKER_FAILURES": 2}
     async with Scene(tmp_path, provider=Restarts(), clock=clock, environ=soon) as scene:
         assert (await scene.say("hello")).endswith("fine")
         assert clock.monotonic() <= Restarts.back_at + 5

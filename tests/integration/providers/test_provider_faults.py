@@ -73,7 +73,7 @@ async def test_a_fault_that_passes_costs_patience_at_most(
     script: list[Entry] = [{**fault, "times": times}, {"reply": TAGGED}]
     async with (
         StandIn(script) as server,
-        Scene(tmp_path, provider=connect(server.url), environ={"KENOBOT_LOOP__TURN_SECONDS": "5"}) as scene,
+        Scene(tmp_path, provider=connect(server.url), environ={"wiring.TURN_SECONDS": 5}) as scene,
     ):
         await scene.put("Remember: the garden needs water on Mondays")
         replies = await _answered(scene)

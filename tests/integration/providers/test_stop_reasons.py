@@ -161,7 +161,7 @@ async def test_continuing_can_be_turned_off(tmp_path: Path, connect: Connect) ->
     """Then one request is all that an answer costs."""
     async with (
         StandIn([{"reply": BEGUN, "stop_reason": "max_tokens"}]) as server,
-        Scene(tmp_path, provider=connect(server), environ={"KENOBOT_PROVIDER__CONTINUATIONS": "0"}) as scene,
+        Scene(tmp_path, provider=connect(server), environ={"TurnPolicy.continuations": 0}) as scene,
     ):
         assert (await scene.say("hello")).endswith(texts.CUT("en"))
         assert len(server.requests) == 1

@@ -27,7 +27,7 @@ from kenobot.testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
 ROOM = {"KENOBOT_WATCH__DISK_MB": "0"}  # of the machine that the tests run on
-LATE = {"KENOBOT_BACKUP__EVERY_HOURS": "24", "KENOBOT_WATCH__DATABASE_HOURS": "0"}
+LATE = {"KENOBOT_BACKUP__EVERY_HOURS": "24", "probes.FIRST_CHECK": timedelta(days=10_000)}
 MINUTE = 60
 
 
@@ -103,7 +103,7 @@ class Bot:
 
 
 @asynccontextmanager
-async def bot(folder: Path, environ: Mapping[str, str] | None = None, **more: object) -> AsyncIterator[Bot]:
+async def bot(folder: Path, environ: Mapping[str, object] | None = None, **more: object) -> AsyncIterator[Bot]:
     """A bot whose owner has written in private."""
     async with Scene(folder, ["Hm."], environ={**ROOM, **(environ or {})}, **more) as scene:  # type: ignore[arg-type]
         await scene.say("hello there, how are you?")
@@ -253,7 +253,7 @@ async def test_memory_beyond_its_limit_and_memory_that_grows(tmp_path: Path) -> 
     assert taken is not None
     async with bot(tmp_path / "a", {"KENOBOT_WATCH__MEMORY_MB": str(taken / 1_000_000)}) as it:
         assert "MB of memory, of" in (await it.look(2))[0]
-    async with bot(tmp_path / "b", {"KENOBOT_WATCH__GROWTH_MB": "60"}) as it:
+    async with bot(tmp_path / "b", {"probes.GROWTH_MB": 60}) as it:
         assert await it.look(61) == []
         held = bytearray(120_000_000)
         held[::4096] = b"x" * len(held[::4096])
@@ -274,7 +274,7 @@ def test_the_limit_of_a_service_is_found(tmp_path: Path) -> None:
 
 async def test_a_damaged_database_is_found_by_the_daily_check(tmp_path: Path) -> None:
     """Also a row that its table does not allow; the bot is unhealthy until the next check passes."""
-    async with bot(tmp_path, {"KENOBOT_WATCH__DATABASE_HOURS": "1"}) as it:
+    async with bot(tmp_path, {"probes.CHECK_HOURS": 1}) as it:
 
         def spoil(state: str) -> None:
             with closing(sqlite3.connect(it.scene.home.database)) as elsewhere, elsewhere:
@@ -355,7 +355,7 @@ async def test_a_machine_that_wakes_up_has_that_time_as_well(tmp_path: Path) -> 
 
 async def test_a_bot_that_nobody_uses_stays_well(tmp_path: Path) -> None:
     """It sleeps every night though nothing was said since the last one."""
-    async with bot(tmp_path, {"KENOBOT_WATCH__DATABASE_HOURS": "0"}) as it:
+    async with bot(tmp_path, {"probes.FIRST_CHECK": timedelta(days=10_000)}) as it:
         worker = it.scene.app.background.sleep_worker
         for _ in range(5 * 24):
             await worker.tick()
@@ -372,7 +372,7 @@ async def test_a_question_whether_a_tool_may_run_is_no_waiting_message(tmp_path:
     call = Reply("", "tool_use", calls=(ToolCall("c", "fetch", {}),))
     script: list[str | Reply] = ["Hm.", call, "Read.", call, "It links to another page."]
     async with bot(
-        tmp_path, {"KENOBOT_WATCH__DATABASE_HOURS": "0"}, provider=ScriptedProvider([*script]), tools=[tool]
+        tmp_path, {"probes.FIRST_CHECK": timedelta(days=10_000)}, provider=ScriptedProvider([*script]), tools=[tool]
     ) as it:
         await it.scene.say("read the page")
         assert "May I run this?" in await it.scene.say("and what it links to")

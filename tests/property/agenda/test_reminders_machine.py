@@ -15,11 +15,11 @@ from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.delivery import ReminderDelivery
 from kenobot.agenda.job import Job, NewJob, Place
 from kenobot.agenda.zones import set_zone, zone_in_force
-from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
+from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox
 from kenobot.testing.channel import FakeChannel

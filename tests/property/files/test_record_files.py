@@ -10,7 +10,7 @@ from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFi
 from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 
 PIECES = [
     "Ana vive en Bilbao", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻", "---", "...", "id: 3", "checksum: c0",

@@ -70,11 +70,11 @@ def test_every_message_is_shown_summed_up_or_pending(steps: list[tuple[str, int,
 
 async def _play(steps: list[tuple[str, int, int]], *, restart: bool) -> None:
     environ = {
-        "KENOBOT_CONTEXT__HISTORY_MIN": "4",
-        "KENOBOT_CONTEXT__HISTORY_MAX": "10",
+        "PromptLimits.history_min": 4,
+        "PromptLimits.history_max": 10,
         "KENOBOT_CONTEXT__BUDGET_TOKENS": "4000",
         "KENOBOT_CONTEXT__MEMORY_TOKENS": "600",
-        "KENOBOT_CONTEXT__MESSAGE_TOKENS": "400",
+        "PromptLimits.message_tokens": 400,
         "KENOBOT_COMPACTION__SUMMARY_TOKENS": "300",
     }
     clock = EagerClock()

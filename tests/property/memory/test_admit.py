@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, correct, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.statement_relation import (
+from kenobot.cognitive.store import events, term_index
+from kenobot.language.similarity import similarity, topic_words
+from kenobot.language.statements.statement_relation import (
     is_contrary,
     parse_statement,
     relation,
     repeat_veto,
     same_words,
 )
-from kenobot.cognitive.store import events, term_index
-from kenobot.cognitive.text.similarity import similarity, topic_words
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START

@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, Likel
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory

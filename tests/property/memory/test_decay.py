@@ -21,7 +21,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import list_file_rows
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection

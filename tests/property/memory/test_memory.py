@@ -14,8 +14,8 @@ from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.fingerprint import key_of, normalise
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.fingerprint import key_of, normalise
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START

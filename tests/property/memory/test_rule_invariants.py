@@ -7,8 +7,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.heuristic import Message, read_messages
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
+from kenobot.language.facts.heuristic import Message, read_messages
+from kenobot.language.facts.parse_facts import ExtractedFact
 from tests.property.memory.true_facts import ME, OTHERS, TONGUES, Grammar, Tongue
 from tests.property.memory.true_talks import Line, Talk, has_words_of, is_in
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import NewJob, Place
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.when.meaning import Moment
+from kenobot.language.when.meaning import Moment
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection
 

@@ -8,7 +8,7 @@ import pytest
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import Job, JobError, NewJob, Place
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.when.meaning import Moment, Recurrence
+from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 from tests.samples import plan

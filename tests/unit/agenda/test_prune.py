@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import NewJob, Place
-from kenobot.cognitive.text.when.meaning import Recurrence
+from kenobot.language.when.meaning import Recurrence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.delivery import ReminderDelivery
 from kenobot.agenda.job import NewJob, Place
-from kenobot.cognitive.text.when.meaning import Moment, Recurrence
 from kenobot.core.bus import Bus
 from kenobot.gateway.access import Access, Roster
 from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
+from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Outbox

@@ -11,9 +11,9 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.store import records
+from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection

@@ -104,7 +104,7 @@ def test_all_that_ship_fit_into_a_prompt(home: Home, tmp_path: Path) -> None:
         ("web_search", '[tools.web_search]\nengine = "brave"', "credentials/tools.web_search.api_key"),
         ("web_search", '[tools.web_search]\nengine = "tavily"', "credentials/tools.web_search.api_key"),
         ("web_search", '[tools.web_search]\nengine = "searxng"', "set tools.web_search.url"),
-        ("web_search", "[tools.web_search]\nresults = 0", "tools.web_search.results = 0"),
+        ("web_search", '[tools.web_search]\nlanguage = "English"', "tools.web_search.language"),
         ("read_file", "", "name one in [tools.workspaces]"),
         ("shell", "", "name one in [tools.workspaces]"),
         ("tools.workspaces.notes", '[tools.workspaces]\nnotes = "/srv/not-there"', "no folder /srv/not-there"),

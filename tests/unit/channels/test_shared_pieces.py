@@ -98,9 +98,7 @@ def test_what_cannot_be_an_id_is_refused(model: type[ChatSettings], owner: str) 
 def test_a_channel_whose_package_is_missing_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its settings are checked first."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    account = XmppSettings.model_validate(
-        {"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]}
-    )
+    account = XmppSettings.model_validate({"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]})
     with pytest.raises(ConfigError, match=r"pip install 'kenobot\[xmpp\]'"):
         xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
 

@@ -61,7 +61,7 @@ def test_the_plugins_own_settings_are_shown(cli: Cli, home: Home) -> None:
 def test_mistakes_are_listed(cli: Cli, home: Home) -> None:
     """`config` is also the check: exit 78 and a line a mistake."""
     home.prepare()
-    home.config_file.write_text("[loop]\nattemps = 3\nbacklog = 0\n")
+    home.config_file.write_text("[loop]\nattemps = 3\nchat_backlog = 0\n")
     code, out, err = cli("config")
     assert (code, out) == (78, "")
     assert len(err.splitlines()) == 2

@@ -30,7 +30,7 @@ _BEHIND_THE_TURNS = (
     "kenobot.agent.background.extraction",
     "kenobot.agent.background.sleep",
     "kenobot.agent.turn.memory_report",
-    "kenobot.cognitive.remember.extract.heuristic",
+    "kenobot.language.facts.heuristic",
 )
 _FOR_OTHER_COMMANDS = (
     "kenobot.app.plugin_report",

@@ -66,7 +66,19 @@ def _template(node: ast.AST) -> str | None:
 @cache
 def _trees() -> dict[str, ast.Module]:
     root = Path(kenobot.__file__).parent
-    rooms = ("api", "cli", "cognitive", "channels", "core", "app", "storage", "providers", "ports", "skills")
+    rooms = (
+        "api",
+        "cli",
+        "cognitive",
+        "language",
+        "channels",
+        "core",
+        "app",
+        "storage",
+        "providers",
+        "ports",
+        "skills",
+    )
     paths = (path for room in rooms for path in sorted((root / room).resolve().rglob("*.py")))
     top = root.parent
     return {str(path.relative_to(top)).removeprefix("kenobot/"): ast.parse(path.read_text("utf-8")) for path in paths}
@@ -196,7 +208,7 @@ def test_help_and_usage_errors_are_in_spanish(cli: Cli, spanish: None) -> None:
     assert "uso: kenobot memory list" in out
     assert "opciones:" in out
     assert "solo los que son al menos así de seguros" in out
-    assert cli("dance")[2].endswith("no hay ninguna orden 'dance': kenobot --help las muestra\n")
+    assert cli("dance")[2].endswith("no hay ninguna orden 'dance': kenobot help all las muestra\n")
     assert "'x' no es un número del 1 al 1000000" in cli("signals", "--limit", "x")[2]
 
 

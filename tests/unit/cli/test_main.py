@@ -64,7 +64,7 @@ def test_a_mistyped_command_is_told_the_nearest(cli: Cli, typed: str, meant: str
     """As a usage error; one like none is sent to the list of all."""
     code, _, err = cli(typed)
     assert (code, f"unknown command '{typed}': did you mean '{meant}'?" in err) == (2, True)
-    assert "kenobot --help lists them" in cli("qqqq")[2]
+    assert "kenobot help all lists them" in cli("qqqq")[2]
 
 
 def test_a_file_is_no_home(cli: Cli, tmp_path: Path) -> None:
@@ -203,11 +203,15 @@ def test_an_older_name_of_a_command_still_works(cli: Cli) -> None:
 
 
 def test_the_help_lists_every_command_by_group(cli: Cli) -> None:
-    """Each with a line of its own, and none with its older name."""
-    code, out, err = cli("--help")
+    """`kenobot help all` has a line for each and none with its older name; `kenobot --help` has at most fifteen."""
+    code, out, err = cli("help", "all")
     assert (code, err) == (0, "")
     assert [name for name in ("Run", "Memory", "Evaluate") if f"\n{name}\n" not in out] == []
     names = {line.split()[0] for line in out.splitlines() if line.startswith("  ") and line.split()}
     assert {"setup", "chat", "run", "config", "access", "deadletter", "signals", "memory", "sleep"} <= names
     assert {"proposals", "import", "demo", "bench", "version", "--home"} <= names
     assert "mail" not in names
+    code, short, err = cli("--help")
+    assert (code, err) == (0, "")
+    assert len([line for line in short.partition("options:")[0].splitlines() if line.startswith("  ")]) <= 15
+    assert '"kenobot help all"' in short

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, words
+from kenobot.language.fingerprint import key_of
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import fold, words
 
 _COMPARED = 2_000  # characters of a line that tell what it is like
 _PIECE = 3  # characters

@@ -26,8 +26,8 @@ from kenobot.cognitive.store import events, list_file_rows
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import ColumnValue, change, tombstone_time
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.quoting import QuoteMark, quote_mark
+from kenobot.language.fingerprint import key_of
+from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection

@@ -16,9 +16,9 @@ from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
 from kenobot.core import lazy
+from kenobot.language.fingerprint import key_of
+from kenobot.language.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 

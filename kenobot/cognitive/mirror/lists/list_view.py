@@ -19,9 +19,9 @@ from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
-from kenobot.cognitive.text.calendar import local_day, local_time
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.quoting import quote_mark
+from kenobot.language.calendar import local_day, local_time
+from kenobot.language.fingerprint import key_of
+from kenobot.language.quoting import quote_mark
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 

@@ -10,8 +10,8 @@ from itertools import takewhile
 
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
-from kenobot.cognitive.text.quoting import index_line, index_target
 from kenobot.core import lazy
+from kenobot.language.quoting import index_line, index_target
 
 REFERENCE_HEADING = "## Reference"
 

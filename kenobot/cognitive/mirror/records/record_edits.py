@@ -25,7 +25,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, tombstone_time
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection

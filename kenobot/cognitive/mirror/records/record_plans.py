@@ -11,11 +11,11 @@ from kenobot.cognitive.mirror.records import record_file_rows, record_format
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
-from kenobot.cognitive.remember.classify import is_worth_artifact
+from kenobot.cognitive.remember.confidence import is_worth_artifact
 from kenobot.cognitive.store import boxes, events, records
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.calendar import local_time
+from kenobot.language.calendar import local_time
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import FileStamp
 

@@ -13,9 +13,9 @@ from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import name_key, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
 from kenobot.cognitive.recall.question.answers import asked_type
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, search_stems, words
+from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import fold, search_stems, words
 from kenobot.storage.connection import Connection
 
 _FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.store.records import AMONG
-from kenobot.cognitive.text.dates import names_time
-from kenobot.cognitive.text.recall_need import is_standing_wish, recall_need
-from kenobot.cognitive.text.words import fold, words
+from kenobot.language.dates import names_time
+from kenobot.language.recall_need import is_standing_wish, recall_need
+from kenobot.language.words import fold, words
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow

@@ -26,7 +26,7 @@ from kenobot.storage.database import Database
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # needs numpy
-    from kenobot.cognitive.text.similarity import Nearness
+    from kenobot.cognitive.remember.nearness import Nearness
 
 T = TypeVar("T")
 

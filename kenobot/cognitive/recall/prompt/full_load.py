@@ -12,10 +12,10 @@ from kenobot.cognitive.recall.results.memory import LoadMode, MemoryEntry, Memor
 from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.store import list_file_rows, tiers
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.text.quoting import index_line, index_target
 from kenobot.core.redaction import Redactor
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.language.quoting import index_line, index_target
 from kenobot.ports.identity import chat_scope
 from kenobot.storage.connection import Connection
 

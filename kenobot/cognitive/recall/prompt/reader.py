@@ -9,7 +9,7 @@ from kenobot.cognitive.recall.prompt.updates import read_updates
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, LoadMode, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
-from kenobot.cognitive.text.recall_need import is_question
+from kenobot.language.recall_need import is_question
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 

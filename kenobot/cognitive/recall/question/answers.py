@@ -9,15 +9,15 @@ import re
 from functools import lru_cache
 from typing import Literal, get_args
 
-from kenobot.cognitive.recall.question.relations import (
+from kenobot.core import lazy
+from kenobot.language.dates import asks_time_first, calendar_names, names_time
+from kenobot.language.lexicon import STOPWORDS, load_tables, table_pattern
+from kenobot.language.question.relations import (
     names_other_relationship,
     names_relationship,
     names_same_relationship,
 )
-from kenobot.cognitive.text.dates import asks_time_first, calendar_names, names_time
-from kenobot.cognitive.text.lexicon import STOPWORDS, load_tables, table_pattern
-from kenobot.cognitive.text.words import fold, stems, words
-from kenobot.core import lazy
+from kenobot.language.words import fold, stems, words
 
 AnswerKind = Literal["time", "number", "person", "place"]
 AnswerType = Literal[

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from kenobot.cognitive.text.lexicon import load_tables
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.lexicon import load_tables
+from kenobot.language.words import fold
 
 _TABLES = load_tables("kenobot.cognitive.recall.question", "asked_attributes.toml")
 _OWN, _OTHERS = (

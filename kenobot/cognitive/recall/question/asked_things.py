@@ -4,10 +4,10 @@
 """
 
 from kenobot.cognitive.recall.question.answers import is_type_word, type_words_in
-from kenobot.cognitive.recall.question.relations import names_other_relationship
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.relations import names_other_relationship
+from kenobot.language.words import fold, stems, words
 
 _BEFORE_NOUNS = frozenset(
     "the a an my our your his her their this el la los las un una unos unas mi mis nuestro nuestra nuestros nuestras "

@@ -8,10 +8,10 @@ import re
 from functools import lru_cache
 
 from kenobot.cognitive.recall.question.answers import CAPITALISED
-from kenobot.cognitive.text.dates import calendar_names
-from kenobot.cognitive.text.lexicon import STOPWORDS, load_tables, table_pattern
-from kenobot.cognitive.text.recall_need import is_question
-from kenobot.cognitive.text.words import fold, words
+from kenobot.language.dates import calendar_names
+from kenobot.language.lexicon import STOPWORDS, load_tables, table_pattern
+from kenobot.language.recall_need import is_question
+from kenobot.language.words import fold, words
 
 _LONGEST_UNMARKED = 120  # characters of a question without a mark
 _LONGEST = 600  # characters of a text that are searched

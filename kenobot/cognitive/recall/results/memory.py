@@ -7,14 +7,14 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.recall import RecallNeed
 from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
 from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
+from kenobot.language.recall_need import RecallNeed
 from kenobot.storage.conversation import MessageRow, PromptPrefix
 
 Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]

@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryEntry, MemoryPack, RecalledMemory, SearchReport
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.quoting import IMPORTED, quote_untrusted
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.quoting import IMPORTED, quote_untrusted
 
 _UNSURE = 0.4
 CLIPPED = " […]"

@@ -6,7 +6,9 @@ As text for a terminal, as Markdown for a chat, and as JSON.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kenobot.cognitive.recall.question.keywords import (
+from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
+from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory, SearchReport
+from kenobot.language.question.keywords import (
     KeywordGrade,
     KeywordScore,
     MemoryKind,
@@ -14,8 +16,6 @@ from kenobot.cognitive.recall.question.keywords import (
     grade_keywords,
     score_keywords,
 )
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory, SearchReport
 
 _LONGEST = 160
 _KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}

@@ -13,9 +13,9 @@ from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.dates import DateRange, calendar_names, parse_date_range
-from kenobot.cognitive.text.words import fold, head_and_tail, words
 from kenobot.core import lazy
+from kenobot.language.dates import DateRange, calendar_names, parse_date_range
+from kenobot.language.words import fold, head_and_tail, words
 
 _EITHER = 0.5
 _LONGEST_NAMING = 2000  # characters in which names are looked for

@@ -28,8 +28,8 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
-from kenobot.cognitive.text.dates import asks_time, parse_date_range
-from kenobot.cognitive.text.words import fold
+from kenobot.language.dates import asks_time, parse_date_range
+from kenobot.language.words import fold
 from kenobot.storage.connection import Connection
 
 _TURN = (0.9, 0.4)  # k1 and b of BM25

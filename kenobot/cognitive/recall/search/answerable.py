@@ -16,16 +16,16 @@ from functools import lru_cache
 from importlib import resources
 
 from kenobot.cognitive.recall.question import answers, slots
-from kenobot.cognitive.recall.question.relations import (
+from kenobot.cognitive.recall.results.trace import JudgedQuestion
+from kenobot.cognitive.recall.scoring.relevance import proper_names
+from kenobot.core import lazy
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.relations import (
     names_other_relationship,
     names_relationship,
     names_same_relationship,
 )
-from kenobot.cognitive.recall.results.trace import JudgedQuestion
-from kenobot.cognitive.recall.scoring.relevance import proper_names
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import fold, stems, words
-from kenobot.core import lazy
+from kenobot.language.words import fold, stems, words
 
 WORDS_ALONE = "words"
 """Key of the weights for a search without vectors."""

@@ -15,8 +15,8 @@ from importlib import resources
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.results.memory import Excerpt
-from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
+from kenobot.language.words import fold, stems, words
 
 _GOES_ON = lazy.regex(r"'s\b|\s+\w")
 _CALLS = lazy.regex(r"(?:[,!¡]|\b(?:hi|hey|hello|hola|buenas|dear|thanks|thank you|gracias|oh|wow|yes|no|yeah|ok))\s+$")

@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.results.memory import ConfidenceLevel, RecalledMem
 from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
 from kenobot.cognitive.recall.scoring.relevance import proper_names, proper_names_text
 from kenobot.cognitive.recall.scoring.weights import record_weights
-from kenobot.cognitive.text.words import words
+from kenobot.language.words import words
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex

@@ -8,13 +8,13 @@ from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
 from kenobot.cognitive.recall.results.render import CLIPPED, shorten
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.text.fingerprint import normalise
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.quoting import IMPORTED, quote_untrusted
-from kenobot.cognitive.text.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.fingerprint import normalise
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.quoting import IMPORTED, quote_untrusted
+from kenobot.language.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, import_kind
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

@@ -21,7 +21,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import scope_names
-from kenobot.cognitive.text.calendar import parse_time, week_of
+from kenobot.language.calendar import parse_time, week_of
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow

@@ -18,8 +18,8 @@ from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.confidence import OTHER_MODELS
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
-from kenobot.cognitive.text.words import terms
+from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.words import terms
 
 
 @dataclass(frozen=True, slots=True)

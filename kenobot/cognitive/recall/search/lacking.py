@@ -15,8 +15,8 @@ from kenobot.cognitive.recall.question.answers import AnswerType
 from kenobot.cognitive.recall.question.slots import asks
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import proper_names
-from kenobot.cognitive.text.words import fold, stems, words
 from kenobot.core import lazy
+from kenobot.language.words import fold, stems, words
 
 _SENTENCE = lazy.regex(r"[^.!?？؟\n]*\w[^.!?？؟\n]*[.!?？؟]*")
 _MARKED = lazy.regex(r".*[?？؟]\W*", re.DOTALL)

@@ -5,9 +5,9 @@ from functools import cached_property
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search import answerable
-from kenobot.cognitive.text.lexicon import STOPWORDS
-from kenobot.cognitive.text.words import stems, words
 from kenobot.core import lazy
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.words import stems, words
 
 _MARKS = ("- ", "— ")
 _ENDS = ("\n", " _(")  # of an item; what is known of it may follow

@@ -16,8 +16,8 @@ from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, only_asks
 from kenobot.cognitive.recall.search.on_show import content_words
-from kenobot.cognitive.text.words import fold, head_and_tail, stems
 from kenobot.core import lazy
+from kenobot.language.words import fold, head_and_tail, stems
 
 Found = RecalledMemory | Excerpt
 

@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
+from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.storage.connection import Connection
 
 

@@ -26,7 +26,7 @@ from kenobot.cognitive.recall.candidates.by_words import (
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question import relations
+from kenobot.cognitive.recall.question import relationship_names
 from kenobot.cognitive.recall.question.answers import is_latin, topic_text
 from kenobot.cognitive.recall.question.slots import asks
 from kenobot.cognitive.recall.results.memory import ConfidenceLevel, Excerpt, MemoryQuery, RecalledMemory, SearchReport
@@ -52,9 +52,10 @@ from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import Scopes, scope_names
-from kenobot.cognitive.text.recall_need import recall_need
-from kenobot.cognitive.text.words import search_terms
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.question import relations
+from kenobot.language.recall_need import recall_need
+from kenobot.language.words import search_terms
 from kenobot.storage.connection import Connection
 
 _SHELVES: tuple[Literal["record", "turn"], ...] = ("record", "turn")
@@ -278,7 +279,9 @@ def _search(
     parsed = parse_query(query.text, query.preceding_text, query.policy.recall)
     names: list[str] = []
     if relationships := relations.asked_relationships(query.text):
-        names = index.read(lambda side: relations.find_names(connection, side, query.reach, relationships), names)
+        names = index.read(
+            lambda side: relationship_names.find_names(connection, side, query.reach, relationships), names
+        )
         parsed = with_names(parsed, names)
     search = partial(_search_index, query=query, parsed=parsed, beside_vectors=vectors is not None)
     hits = replace(index.read(search, SearchHits()), names=names)

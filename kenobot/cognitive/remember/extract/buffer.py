@@ -13,9 +13,9 @@ from typing import Literal
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.store.change import ERASED_TEXT
-from kenobot.cognitive.text.lexicon import phrases
-from kenobot.cognitive.text.words import fold
 from kenobot.core.pattern_set import PatternSet
+from kenobot.language.lexicon import phrases
+from kenobot.language.words import fold
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.names import SpokenLine, known_as, label_id, sanitize_name, split_line
 from kenobot.storage import conversation

@@ -7,7 +7,7 @@ from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records, term_index
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes
-from kenobot.cognitive.text.fingerprint import OWNER_SUBJECT
+from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage.connection import Connection
 

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.quoting import quote_lines
 from kenobot.core.token_estimate import PICTURE_TOKENS, clip_to_tokens, estimate_tokens
+from kenobot.language.quoting import quote_lines
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Image, Message, Request, ToolResult
 

@@ -30,8 +30,8 @@ from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import parse_time
-from kenobot.cognitive.text.similarity import SimilarTexts
+from kenobot.language.calendar import parse_time
+from kenobot.language.similarity import SimilarTexts
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
 

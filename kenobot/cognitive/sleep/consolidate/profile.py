@@ -7,7 +7,6 @@ no line covers stands as it is.
 
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import has_same_words
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, expire
@@ -16,9 +15,10 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.fingerprint import normalise
-from kenobot.cognitive.text.words import fold, terms
 from kenobot.core import redaction
+from kenobot.language.fingerprint import normalise
+from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
+from kenobot.language.words import fold, terms
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
-from kenobot.cognitive.remember.statement_relation import parse_statement, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan import model_answers
@@ -19,11 +18,12 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import key_of
-from kenobot.cognitive.text.lexicon import phrases
-from kenobot.cognitive.text.similarity import SimilarTexts
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.fingerprint import key_of
+from kenobot.language.lexicon import phrases
+from kenobot.language.similarity import SimilarTexts
+from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from kenobot.cognitive.remember.conflicts import word_weight
-from kenobot.cognitive.remember.statement_relation import relation
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import join_pairs, near_pairs
 from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import has_same_words
@@ -19,7 +18,8 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.similarity import similarity
+from kenobot.language.similarity import similarity
+from kenobot.language.statements.statement_relation import relation
 from kenobot.ports.memory import Candidate
 
 META = "meta"

@@ -20,9 +20,9 @@ from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, U
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records, tiers
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text import calendar
-from kenobot.cognitive.text.quoting import IMPORTED, quote_untrusted
 from kenobot.core import redaction
+from kenobot.language import calendar
+from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.ports.memory import Candidate
 
 _DIGEST = "of"  # attribute of a summary: the digest of the facts it was written of

@@ -12,12 +12,12 @@ from typing import Literal, get_args
 
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.remember.extract.known_memories import GUIDELINES
-from kenobot.cognitive.remember.extract.parse_facts import Category
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import ExtractionOutcome
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
+from kenobot.language.facts.parse_facts import Category
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 

@@ -14,8 +14,8 @@ from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import records
-from kenobot.cognitive.text.calendar import local_day
 from kenobot.core import lazy
+from kenobot.language.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 

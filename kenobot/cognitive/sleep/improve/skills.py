@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.text.words import fold
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.skills.names import name_of
 

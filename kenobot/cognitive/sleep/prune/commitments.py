@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
 from kenobot.cognitive.beliefs.lifecycle import due_on, note_resolved, resolved_on
-from kenobot.cognitive.remember.extract.clause_rules import promises
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
 from kenobot.cognitive.sleep.plan.changes import Change, expire, question_about, unchanged, update
@@ -17,14 +16,9 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.calendar import local_day
-from kenobot.cognitive.text.completions import (
-    completed_commitment,
-    completes,
-    completion_sentences,
-    names_part,
-    says_done,
-)
+from kenobot.language.calendar import local_day
+from kenobot.language.completions import completed_commitment, completes, completion_sentences, names_part, says_done
+from kenobot.language.facts.clause_rules import promises
 
 OVERDUE = "overdue"
 MAYBE_DONE = "maybe_done"

@@ -19,14 +19,14 @@ from kenobot.cognitive.beliefs.value import (
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.remember.classify import tier_of_confidence
+from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, expire, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.records import Record, stamp
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.calendar import parse_time
+from kenobot.language.calendar import parse_time
 
 _JUDGED = ("category", "importance", "tier", "use_count", "verification", "policy_class")
 _CYCLE = ("last_seen", "last_used", "confirmed", "verification", "policy_class", "lifecycle")

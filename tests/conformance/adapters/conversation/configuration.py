@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.app.wiring import BREAKER_FAILURES, BREAKER_SECONDS
 from kenobot.channels.http.settings import HttpSettings
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.settings.home import Home
@@ -88,9 +90,9 @@ def defaults(case: Case) -> Outcome:
     ours: dict[str, Any] = {
         "logLevel": settings.log.level,
         "memoryDays": settings.memory.days,
-        "sessionHistoryLimit": settings.context.history_min,
-        "circuitBreaker.threshold": settings.provider.breaker_failures,
-        "circuitBreaker.cooldown": settings.provider.breaker_seconds * 1000,
+        "sessionHistoryLimit": PromptLimits().history_min,
+        "circuitBreaker.threshold": BREAKER_FAILURES,
+        "circuitBreaker.cooldown": BREAKER_SECONDS * 1000,
         "telegram.allowedUsers": telegram.allowed_users,
         "telegram.allowedChatIds": telegram.allowed_chats,
     }

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from kenobot.cognitive.text.calendar import describe_age
+from kenobot.language.calendar import describe_age
 from tests.conformance.cases import Case, Outcome, compare
 
 

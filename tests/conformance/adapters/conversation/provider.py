@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from kenobot.cognitive.text.json_answers import outermost_json_values
 from kenobot.core.retry import CircuitBreaker, RetryPolicy, retry_delay
+from kenobot.language.json_answers import outermost_json_values
 from kenobot.ports.errors import RemoteError
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult, Usage

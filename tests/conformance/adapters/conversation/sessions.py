@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
+from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.cli.importers.folder import json_lines
-from kenobot.core.settings.load import Settings
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -44,7 +44,7 @@ def load_limit(case: Case) -> Outcome:
     texts = asyncio.run(
         _latest(
             [f"msg {number}" for number in range(count)] if isinstance(count, int) else count,
-            Settings().context.history_min if limit == "default" else limit,
+            PromptLimits().history_min if limit == "default" else limit,
         )
     )
     return compare(case, [texts[0], texts[-1]] if texts else [])

@@ -11,10 +11,11 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.remember.admit import admit, check_action, parse_action
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.classify import importance, kind_of, tier_of_confidence
+from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.sleep.improve.guidelines import outcome_prior
 from kenobot.cognitive.store import records
-from kenobot.cognitive.text import fingerprint
+from kenobot.language import fingerprint
+from kenobot.language.statements.classify import importance, kind_of
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START

@@ -10,9 +10,9 @@ from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.conflicts import end_record
+from kenobot.cognitive.remember.nearness import band_of
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.similarity import band_of
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START

@@ -23,9 +23,9 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.fingerprint import key_of
 from kenobot.core import texts
 from kenobot.core.i18n import Text
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.storage.erasure import erase_turns

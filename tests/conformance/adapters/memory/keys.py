@@ -1,6 +1,6 @@
 """When two texts are the same words."""
 
-from kenobot.cognitive.text.fingerprint import key_of, normalise
+from kenobot.language.fingerprint import key_of, normalise
 from tests.conformance.cases import Case, Outcome, compare
 
 

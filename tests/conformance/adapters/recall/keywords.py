@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kenobot.cognitive.recall.question.keywords import extract_keywords, grade_keywords, score_keywords
+from kenobot.language.question.keywords import extract_keywords, grade_keywords, score_keywords
 from tests.conformance.cases import Adapter, Case, Checked, NotApplicable, Outcome, compare
 
 # What the original dropped: short terms, letters outside of its alphabet, words in other scripts.

@@ -12,7 +12,7 @@ from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.testing.clock import EagerClock
 from tests.scene import Scene
 
-SMALL = {"KENOBOT_CONTEXT__HISTORY_MIN": "4", "KENOBOT_CONTEXT__HISTORY_MAX": "12"}
+SMALL = {"PromptLimits.history_min": 4, "PromptLimits.history_max": 12}
 HEADING = "### Earlier in this conversation"
 TALK = [
     "Hemos decidido usar Postgres para el proyecto Andrómeda",

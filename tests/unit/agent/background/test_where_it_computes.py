@@ -11,7 +11,7 @@ from kenobot.agent.background import compaction, extraction
 from kenobot.cognitive.compact import rule_summary
 from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.recall.index.vector_sync import VectorSync
-from kenobot.cognitive.remember.extract import heuristic
+from kenobot.language.facts import heuristic
 from tests.scene import Scene
 from tests.unit.agent.background.extraction_talk import Minds, lyon
 from tests.unit.agent.embedded_house import house
@@ -44,7 +44,7 @@ async def test_a_summary_by_rules_and_its_check_keep_the_event_loop_free(
         threads_of(monkeypatch, compaction, "trust_of"),
         threads_of(monkeypatch, gaps, "find_gaps"),
     ]
-    environ = {"KENOBOT_CONTEXT__HISTORY_MIN": "2", "KENOBOT_CONTEXT__HISTORY_MAX": "10"}
+    environ = {"PromptLimits.history_min": 2, "PromptLimits.history_max": 10}
     async with Scene(tmp_path, ["ok"], environ=environ) as scene:
         for number in range(20):
             await scene.say(f"On 2026-03-{number + 1:02} we decided to paint room {number} green.")

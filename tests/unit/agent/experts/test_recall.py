@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from kenobot.agent.experts.recall import ModelQueryExpander
-from kenobot.cognitive.text.recall_need import is_question
+from kenobot.language.recall_need import is_question
 from kenobot.ports.provider import Request
 
 

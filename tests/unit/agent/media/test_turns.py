@@ -148,7 +148,7 @@ async def test_the_text_of_a_document_is_quoted_as_anothers(tmp_path: Path) -> N
 async def test_a_long_document_is_shown_in_part(tmp_path: Path) -> None:
     """Two of them share the room."""
     files = {"a": b"alpha " * 5000, "b": b"beta " * 5000}
-    scene, _ = media_scene(tmp_path, files, environ={"KENOBOT_MEDIA__DOCUMENT_CHARS": "1000"})
+    scene, _ = media_scene(tmp_path, files, environ={"MediaLimits.document_chars": 1000})
     async with scene:
         await scene.say("x", attachments=(document("a.txt", handle="a"), document("b.txt", handle="b")))
         prompt = scene.requests[-1]

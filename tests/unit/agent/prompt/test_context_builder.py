@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
-from kenobot.cognitive.text.calendar import describe_age
+from kenobot.language.calendar import describe_age
 from kenobot.ports.provider import Request
 from kenobot.testing.clock import EagerClock
 from kenobot.testing.provider import ScriptedProvider

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessages
-from kenobot.cognitive.text.provenance import quoted_passages, without_quotes
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.provenance import quoted_passages, without_quotes
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import START

@@ -147,9 +147,7 @@ async def test_the_answer_takes_the_place_of_what_stood_before_a_tool(tmp_path: 
 async def test_a_second_try_takes_the_place_of_the_first(tmp_path: Path, *, again: bool) -> None:
     """What was shown of the reply that broke off stays until there is something in its place."""
     other = Talker("other")
-    async with House(
-        tmp_path, fallbacks=[other], environ={"KENOBOT_PROVIDER__ATTEMPTS": "2" if again else "1"}
-    ) as house:
+    async with House(tmp_path, fallbacks=[other], environ={"RetryPolicy.attempts": 2 if again else 1}) as house:
         await house.scene.put("hello")
         house.talker.say("The first try ")
         await house.shows("The first try")
@@ -164,7 +162,7 @@ async def test_a_second_try_takes_the_place_of_the_first(tmp_path: Path, *, agai
 
 async def test_what_no_answer_replaces_is_taken_away(tmp_path: Path) -> None:
     """The model is gone for good: the person is told so, and what it had begun to say goes."""
-    async with House(tmp_path, environ={"KENOBOT_PROVIDER__ATTEMPTS": "1"}) as house:
+    async with House(tmp_path, environ={"RetryPolicy.attempts": 1}) as house:
         await house.scene.put("hello")
         house.talker.say("It is ")
         await house.shows("It is")

@@ -64,7 +64,7 @@ async def test_hostile_arguments_change_nothing(tmp_path: Path, name: str) -> No
     calls = _calls(name)
     rounds = [Reply("", "tool_use", calls=tuple(calls[at : at + 16])) for at in range(0, len(calls), 16)]
     script = ["Noted. <memory>Ana likes green tea</memory>", *rounds, "Done."]
-    kept: dict[str, Any] = {"tools": _TOOLS, "environ": {"KENOBOT_TOOLS__TOTAL_SECONDS": "600"}}
+    kept: dict[str, Any] = {"tools": _TOOLS, "environ": {"ToolLimits.total_seconds": 600}}
     async with Scene(tmp_path, script, **kept) as scene:
         await scene.say("Ana likes green tea")
         assert await scene.say("go") == "Done."

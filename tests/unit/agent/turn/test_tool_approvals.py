@@ -216,7 +216,7 @@ async def test_the_log_tells_what_was_run_from_what_was_not(tmp_path: Path) -> N
     """One that failed was run; one that is unknown, has wrong arguments or is one too many was not."""
     tool = Tool(ToolFailed("No."), _QUIET)
     wrong = replace(calls("b"), calls=(ToolCall("c0", "do", {"wrod": "b"}), ToolCall("c1", "undo", {})))
-    environ = {"KENOBOT_TOOLS__ROUNDS": "2"}
+    environ = {"ToolLimits.rounds": 2}
     script = [calls("a"), wrong, calls("c"), "It did not work."]
     async with Scene(tmp_path, script, tools=[tool], environ=environ) as scene:
         await scene.say("do it")

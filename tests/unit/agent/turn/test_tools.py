@@ -248,7 +248,7 @@ async def test_a_tool_that_hangs_is_broken_off(tmp_path: Path) -> None:
     """Each call has a deadline."""
     tool = Tool()
     tool.hangs = True
-    environ = {"KENOBOT_TOOLS__SECONDS": "0.1"}
+    environ = {"ToolLimits.seconds": 0.1}
     async with Scene(tmp_path, [calls("a"), "It took too long."], tools=[tool], environ=environ) as scene:
         assert await scene.say("go") == "It took too long."
         assert "0.1 seconds" in results(requests(scene)[1])[0].text
@@ -269,7 +269,7 @@ async def test_a_tool_that_computes_without_end_is_broken_off(tmp_path: Path, mo
 async def test_rounds_end(tmp_path: Path) -> None:
     """A model that calls tools for ever is told once to answer; then its words are the answer."""
     tool = Tool()
-    environ = {"KENOBOT_TOOLS__ROUNDS": "2"}
+    environ = {"ToolLimits.rounds": 2}
     async with Scene(tmp_path, [calls("again", text="Still looking.")], tools=[tool], environ=environ) as scene:
         assert "Still looking." in await scene.say("go")
         assert tool.ran == ["again"] * 2
@@ -279,7 +279,7 @@ async def test_rounds_end(tmp_path: Path) -> None:
 
 async def test_a_long_result_is_shown_in_part(tmp_path: Path) -> None:
     """And how much is missing is said."""
-    environ = {"KENOBOT_TOOLS__RESULT_CHARS": "100"}
+    environ = {"ToolLimits.result_chars": 100}
     async with Scene(tmp_path, [calls("a"), "Long."], tools=[Tool("x" * 1000)], environ=environ) as scene:
         await scene.say("go")
         assert results(requests(scene)[1])[0].text == "x" * 100 + "\n[… 900 characters more, which are not shown]"
@@ -663,7 +663,7 @@ async def test_a_tool_that_cannot_be_stopped_is_left_behind(
 ) -> None:
     """It costs the person no more than its deadline."""
     monkeypatch.setattr(toolbox, "_GRACE_SECONDS", 0.05)
-    tool, environ = Stubborn(""), {"KENOBOT_TOOLS__SECONDS": "0.1"}
+    tool, environ = Stubborn(""), {"ToolLimits.seconds": 0.1}
     async with Scene(tmp_path, [calls("a"), "It took too long."], tools=[tool], environ=environ) as scene:
         assert await scene.say("go") == "It took too long."
         tool.answer = "enough"

@@ -19,7 +19,7 @@ from kenobot.channels.telegram.updates import (
     undecided_fields,
     update_id,
 )
-from kenobot.cognitive.text.provenance import quoted_passages
+from kenobot.language.provenance import quoted_passages
 from kenobot.ports.messages import Inbound
 from tests.unit.channels.telegram.cases import conformance
 

@@ -18,7 +18,7 @@ from kenobot.cognitive.beliefs.value import (
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.calendar import parse_time
+from kenobot.language.calendar import parse_time
 from kenobot.testing.clock import START
 
 _TOLD = stamp(START)

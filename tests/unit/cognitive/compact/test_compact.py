@@ -21,8 +21,8 @@ from kenobot.cognitive.compact.digest import (
 from kenobot.cognitive.compact.sentences import TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.text.quoting import find_quotations
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.quoting import find_quotations
 from kenobot.ports.identity import Trust
 from tests.memory_rows import open_memory, put_record
 

@@ -14,7 +14,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE, Trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.database import Database

@@ -10,7 +10,7 @@ import pytest
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.paths import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day, local_time
+from kenobot.language.calendar import local_day, local_time
 from kenobot.storage import disk
 
 RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)

@@ -14,7 +14,7 @@ from kenobot.cognitive.store.records import Record
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
 
-SMALL = {"KENOBOT_CONTEXT__HISTORY_MIN": "4", "KENOBOT_CONTEXT__HISTORY_MAX": "12"}
+SMALL = {"PromptLimits.history_min": 4, "PromptLimits.history_max": 12}
 
 
 async def test_what_is_going_on_is_written_through(tmp_path: Path) -> None:

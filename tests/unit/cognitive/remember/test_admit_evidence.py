@@ -18,7 +18,7 @@ from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
-from tests.unit.cognitive.remember.test_statement_relation import live, record
+from tests.unit.language.statements.test_statement_relation import live, record
 
 _SCOPE = ("owner",)
 

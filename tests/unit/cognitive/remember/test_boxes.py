@@ -19,7 +19,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.words import terms
+from kenobot.language.words import terms
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -10,7 +10,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store import term_index
 from kenobot.cognitive.store.records import Record, by_ids
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.words import detect_language
+from kenobot.language.words import detect_language
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record

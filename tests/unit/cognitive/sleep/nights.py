@@ -10,7 +10,7 @@ from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.calendar import local_day
+from kenobot.language.calendar import local_day
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.storage.connection import Connection

@@ -10,8 +10,9 @@ from kenobot.cognitive.control import export
 from kenobot.cognitive.sleep.consolidate import synthesize
 from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.store.records import CONFIDED, Record
+from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.ports.memory import CONFIDED
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory

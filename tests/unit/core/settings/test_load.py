@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
+from kenobot.agent.prompt.context_builder import PromptLimits
+from kenobot.app.wiring import BREAKER_FAILURES, BREAKER_SECONDS
 from kenobot.core import plugins
 from kenobot.core.settings import explain
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
-from kenobot.core.settings.sources import PLUGIN_SECTIONS, RENAMED_KEYS, KeyPath
+from kenobot.core.settings.sources import PLUGIN_SECTIONS, RENAMED_KEYS, RETIRED, KeyPath
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin
 from kenobot.providers.openai_compatible import PRESETS
@@ -84,14 +86,14 @@ def test_without_a_file_everything_is_default(tmp_path: Path) -> None:
 def test_file_beats_default_and_environment_beats_file(home: Home) -> None:
     """Each key is taken from the strongest layer that has it, and remembers which one."""
     text = '[bot]\nname = "Ana"\ntimezone = "Europe/Madrid"\n[memory]\ndays = 7\n'
-    loaded = accepted(home, text, {"KENOBOT_BOT__NAME": "Eva", "KENOBOT_LOOP__PARALLEL_CHATS": "8"})
+    loaded = accepted(home, text, {"KENOBOT_BOT__NAME": "Eva", "KENOBOT_LOOP__CHAT_BACKLOG": "8"})
     assert (loaded.settings.bot.name, loaded.settings.bot.timezone) == ("Eva", "Europe/Madrid")
-    assert (loaded.settings.memory.days, loaded.settings.loop.parallel_chats) == (7, 8)
+    assert (loaded.settings.memory.days, loaded.settings.loop.chat_backlog) == (7, 8)
     assert loaded.origins == {
         "bot.name": "environment KENOBOT_BOT__NAME",
         "bot.timezone": f"file {home.config_file}",
         "memory.days": f"file {home.config_file}",
-        "loop.parallel_chats": "environment KENOBOT_LOOP__PARALLEL_CHATS",
+        "loop.chat_backlog": "environment KENOBOT_LOOP__CHAT_BACKLOG",
     }
 
 
@@ -155,7 +157,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("[loop]\nattemps = 3", 'unknown key "loop.attemps"; did you mean "loop.attempts"?'),
+        ("[loop]\nchat_baklog = 3", 'unknown key "loop.chat_baklog"; did you mean "loop.chat_backlog"?'),
         ('[bott]\nname = "x"', 'unknown section [bott]; did you mean "bot"?'),
         ("[zzz]\nx = 1", "unknown section [zzz]."),
         ('[channels]\nenabeld = ["telegram"]', 'unknown key "channels.enabeld"; did you mean "channels.enabled"?'),
@@ -169,7 +171,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ("[memory]\ndays = 3.5", "memory.days = 3.5 must be a whole number from 1 to 30."),
         ("[memory]\ndays = true", "memory.days = true must be a whole number from 1 to 30."),
         ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
-        ("[loop]\nturn_seconds = nan", "loop.turn_seconds = NaN must be a number from 5 to 86400."),
+        ("[watch]\nevery_seconds = nan", "watch.every_seconds = NaN must be a number from 1 to 3600."),
         ("[bot]\nname = 5", "bot.name = 5 must be a text."),
         ('[bot]\nname = ""', 'bot.name = "": string should have at least 1 character.'),
         (
@@ -187,7 +189,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ('[channels]\nenabled = ["telegrm"]', 'There is no channel called "telegrm"; did you mean "telegram"?'),
         ('[provider]\nname = "antropic"', 'There is no provider called "antropic"; did you mean "anthropic"?'),
         ("bot = 3", "bot is a section, not a value."),
-        ("[context]\nhistory_min = 99", "history_min (99) must not be more than history_max (60)."),
+        ("[context]\nmemory_tokens = 30000", "memory_tokens (30000) must not be more than budget_tokens (24000)."),
         (
             "[channels.telegram]\npoll_seconds = 99",
             "channels.telegram.poll_seconds = 99 must be a whole number from 1 to 50.",
@@ -203,18 +205,38 @@ def test_a_mistake_in_the_file_is_one_plain_line(home: Home, text: str, line: st
 
 def test_an_older_key_still_works_and_says_its_new_name(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     """Also in the environment, and with the older word for a value; an empty section is no key."""
-    text = '[context]\nhistory_messages = 3\n[messages]\nstale_minutes = 7\n[mail]\n[sleep]\nretention = "Joya"\n'
-    loaded = accepted(home, text, {"KENOBOT_MAIL__EXPIRE_HOURS": "9", "KENOBOT_EXTRACTION__AT_ONCE": "false"})
+    text = '[memory]\nrerank_tokens = 7\n[mail]\n[sleep]\nretention = "Joya"\n'
+    loaded = accepted(home, text, {"KENOBOT_MAIL__EXPIRE_HOURS": "9"})
     settings = loaded.settings
-    assert (settings.context.history_min, settings.sleep.daily_log) == (3, "weekly")
-    assert (settings.messages.stale_minutes, settings.messages.expire_hours) == (7, 9)
-    assert not settings.extraction.immediate
+    assert (settings.memory.rerank_daily_tokens, settings.sleep.daily_log) == (7, "weekly")
+    assert settings.messages.expire_hours == 9
     assert caplog.messages == [
-        f"{home.config_file}: context.history_messages is called context.history_min now",
+        f"{home.config_file}: memory.rerank_tokens is called memory.rerank_daily_tokens now",
         f"{home.config_file}: sleep.retention is called sleep.daily_log now",
-        "KENOBOT_EXTRACTION__AT_ONCE: extraction.at_once is called extraction.immediate now",
         "KENOBOT_MAIL__EXPIRE_HOURS: mail.expire_hours is called messages.expire_hours now",
     ]
+
+
+def test_a_key_that_is_no_setting_any_more_is_left_out_and_said(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    """In the file, in the environment and in the table of a plugin; the bot starts all the same."""
+    text = "[context]\nhistory_min = 3\n[signals]\n[tools.web_fetch]\nmost_mb = 5\n"
+    loaded = accepted(home, text, {"KENOBOT_LOOP__ATTEMPTS": "2"})
+    assert loaded.settings.context.memory_tokens == 6000
+    gone = (
+        (str(home.config_file), "context.history_min"),
+        (str(home.config_file), "signals"),
+        (str(home.config_file), "tools.web_fetch.most_mb"),
+        ("KENOBOT_LOOP__ATTEMPTS", "loop.attempts"),
+    )
+    assert caplog.messages == [
+        f"{place}: {key} is no setting any more: remove it; KenoBot chooses it now" for place, key in gone
+    ]
+
+
+@pytest.mark.parametrize("gone", sorted(RETIRED))
+def test_no_key_is_both_a_setting_and_none(gone: KeyPath) -> None:
+    """What was taken away is known to no table."""
+    assert ".".join(gone) not in set(explain.dotted_keys(Settings))
 
 
 @pytest.mark.parametrize("old", RENAMED_KEYS)
@@ -227,7 +249,7 @@ def test_every_older_key_leads_to_one_that_is(old: KeyPath) -> None:
 
 def test_all_mistakes_are_listed_at_once(home: Home) -> None:
     """Nobody has to mend five mistakes in five starts."""
-    text = "[loop]\nattemps = 3\nbacklog = 0\n[memory]\ndays = 99\n[channels.telegram]\npoll_seconds = 0\n"
+    text = "[loop]\nattemps = 3\nchat_backlog = 0\n[memory]\ndays = 99\n[channels.telegram]\npoll_seconds = 0\n"
     lines = refused(home, text, {"KENOBOT_LOG__LEVEL": "loud"})
     assert len(lines) == 5
     assert any(line.startswith('KENOBOT_LOG__LEVEL: log.level = "loud" must be one of') for line in lines)
@@ -382,9 +404,8 @@ def test_a_wrong_key_of_a_tool_stops_the_start(home: Home, text: str, said: str)
     ("section", "table"),
     [
         ("tools.web_search", 'engine = "gogle"'),
-        ("tools.web_search", "results = 0"),
         ("tools.web_search", 'url = "no address"'),
-        ("tools.web_fetch", "seconds = 1000"),
+        ("tools.web_fetch", "through_proxy = 3"),
         ("tools.web_fetch", 'own_hosts = ["https://a.b"]'),
         ("tools.shell", 'seconds = "soon"'),
         ("tools.git", "seconds = -1"),
@@ -496,9 +517,9 @@ def test_defaults_that_we_share_are_the_same() -> None:
     original, ours = case["expected"], Settings()
     assert original["logLevel"] == ours.log.level
     assert original["memoryDays"] == ours.memory.days
-    assert original["sessionHistoryLimit"] == ours.context.history_min
-    assert original["circuitBreaker"]["threshold"] == ours.provider.breaker_failures
-    assert original["circuitBreaker"]["cooldown"] == ours.provider.breaker_seconds * 1000
+    assert original["sessionHistoryLimit"] == PromptLimits().history_min
+    assert original["circuitBreaker"]["threshold"] == BREAKER_FAILURES
+    assert original["circuitBreaker"]["cooldown"] == BREAKER_SECONDS * 1000
     assert original["telegram"]["allowedUsers"] == []
 
 

@@ -26,7 +26,7 @@ def results(scene: Scene, number: int) -> list[ToolResult]:
 
 async def test_a_document_of_the_web_is_read_in_a_turn(tmp_path: Path) -> None:
     """As far as the settings show of a result, with where to go on."""
-    script, environ = [call("web_fetch", url="https://example.com/a"), "Read."], {"KENOBOT_TOOLS__RESULT_CHARS": "1000"}
+    script, environ = [call("web_fetch", url="https://example.com/a"), "Read."], {"ToolLimits.result_chars": 1000}
     async with open_site(a=answer(rb"{\rtf1 " + b"word " * 400 + b"}", "application/rtf")) as site:
         tool = WebFetch(site.client(), ManualClock())
         async with Scene(tmp_path, script, tools=[tool], environ=environ) as scene:

@@ -22,7 +22,8 @@ from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import CONFIDED, Record, stamp
+from kenobot.cognitive.store.records import Record, stamp
+from kenobot.ports.memory import CONFIDED
 
 QUESTION = "question"
 _BY_HAND = ("command", "edit")

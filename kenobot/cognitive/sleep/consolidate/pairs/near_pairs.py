@@ -19,8 +19,8 @@ from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import events, term_index
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.similarity import similarity
 from kenobot.core import pacing
+from kenobot.language.similarity import similarity
 from kenobot.storage.connection import Connection
 
 _PAGE = 2000  # pairs whose records are read at once

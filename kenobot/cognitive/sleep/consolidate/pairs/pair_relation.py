@@ -9,19 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.attribute_statements import is_single_valued
 from kenobot.cognitive.remember.conflicts import word_weight
-from kenobot.cognitive.remember.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.text.fingerprint import normalise, same_value
-from kenobot.cognitive.text.similarity import similarity, topic_words
-from kenobot.cognitive.text.words import fold
 from kenobot.core import lazy
+from kenobot.language.fingerprint import normalise, same_value
+from kenobot.language.similarity import similarity, topic_words
+from kenobot.language.statements.attribute_statements import is_single_valued
+from kenobot.language.statements.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
+from kenobot.language.words import fold
 from kenobot.ports.memory import Relation
 
 PairRelation = Literal["repeat", "contradiction", "independent", "open"]

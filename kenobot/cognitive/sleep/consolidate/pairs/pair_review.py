@@ -8,7 +8,6 @@ near texts, is a question. What a model told apart is linked: it is not asked ab
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from kenobot.cognitive.remember.attribute_statements import is_single_valued
 from kenobot.cognitive.remember.conflicts import EVENT_CATEGORIES, word_weight
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.pairs import pair_relation
@@ -20,8 +19,9 @@ from kenobot.cognitive.sleep.plan.changes import AddLink, Change, UpdateRecord, 
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.text.fingerprint import is_same_or_more_exact, normalize_name
-from kenobot.cognitive.text.similarity import similarity
+from kenobot.language.fingerprint import is_same_or_more_exact, normalize_name
+from kenobot.language.similarity import similarity
+from kenobot.language.statements.attribute_statements import is_single_valued
 
 _PAST_ADMIT = ("import", "edit")  # sources that `admit` did not compare with all that it should
 

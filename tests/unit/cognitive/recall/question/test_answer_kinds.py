@@ -2,10 +2,11 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question import answers, relations
+from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.scoring import relevance
-from kenobot.cognitive.text.dates import calendar_names
-from kenobot.cognitive.text.words import fold
+from kenobot.language.dates import calendar_names
+from kenobot.language.question import relations
+from kenobot.language.words import fold
 
 
 @pytest.mark.parametrize(

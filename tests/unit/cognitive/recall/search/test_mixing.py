@@ -11,8 +11,8 @@ from kenobot.cognitive.recall.results.render import render_search
 from kenobot.cognitive.recall.results.trace import MixFeatures
 from kenobot.cognitive.recall.search.excerpts import clip_around
 from kenobot.cognitive.recall.search.mixing import FEATURE_NAMES, in_one_order, learned_weights, memory_share
-from kenobot.cognitive.text.words import terms
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.words import terms
 from tests.unit.cognitive.recall.house import Memory
 
 

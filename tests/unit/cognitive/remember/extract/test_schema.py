@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.remember.extract.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
 
 
 def _texts(answer: str) -> list[str] | None:

@@ -16,7 +16,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.pairs import merging, pair_relation, pair_review
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
 from kenobot.cognitive.store import records
-from kenobot.cognitive.text.similarity import topic_words
+from kenobot.language.similarity import topic_words
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory

@@ -13,7 +13,7 @@ from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.promote import fact_lines, without_label
 from kenobot.cognitive.store import events, list_file_rows, records, tiers
 from kenobot.cognitive.store.scopes import ALL_SCOPES
-from kenobot.cognitive.text.fingerprint import key_of
+from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Source
 from kenobot.storage.connection import Connection

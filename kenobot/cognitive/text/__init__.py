@@ -1,1 +1,0 @@
-"""Words, dates, names and quotations in texts: how memory splits, normalises and compares them."""

@@ -1,7 +1,0 @@
-"""Read the moments and recurrences that a text names, in Spanish and English; pure, in the owner's local time."""
-
-from kenobot.cognitive.text.when.meaning import Choice, Meaning, Moment, Recurrence, When
-from kenobot.cognitive.text.when.read import read_when
-from kenobot.cognitive.text.when.strip import strip_when
-
-__all__ = ["Choice", "Meaning", "Moment", "Recurrence", "When", "read_when", "strip_when"]

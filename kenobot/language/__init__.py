@@ -1,0 +1,1 @@
+"""Pure functions over text, in Spanish and English: words, days, statements, changes, facts, questions."""

@@ -1,0 +1,1 @@
+"""Recognise that a statement changes an earlier one, and which part of it."""

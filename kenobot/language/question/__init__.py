@@ -1,0 +1,1 @@
+"""Analyze a question: its keywords, its period, and how many turns an answer needs."""
