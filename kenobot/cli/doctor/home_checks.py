@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+from kenobot.agent.snapshot import take_snapshot
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
 from kenobot.cli.language import say, translate_lines, word_error
@@ -148,7 +149,7 @@ def check_files(context: CommandContext) -> Iterator[Finding]:
 def check_messages(context: CommandContext) -> Iterator[Finding]:
     """Messages that wait, and that could not be answered."""
     with context.read() as connection:
-        waiting = diagnosis.oldest_waiting(connection)
+        waiting = take_snapshot(connection, context.now).waiting_since
         ended = diagnosis.count_ended_letters(connection, context.now - _RECENT)
     if waiting is not None and context.now - waiting > _LONGEST_WAIT:
         text = say("A message waits since {at}.", at=context.local_time(waiting))
