@@ -24,7 +24,7 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
-from tests.integration.harness import KEY, TOKEN
+from tests.integration.stand_in import KEY, TOKEN
 
 _MESSAGES, _WARM = 60, 8
 STAGES = (

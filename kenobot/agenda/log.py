@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda.entry import Entry, in_order
 from kenobot.agenda.past_question import days_over, tells_done
 from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
+from kenobot.cognitive.memory import Record
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.cognitive.store.records import stamp
 from kenobot.language.calendar import local_day, local_time
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import agenda_question

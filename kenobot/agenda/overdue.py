@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda.say_time import say_day
 from kenobot.agenda.zones import zone_in_force
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
+from kenobot.cognitive.memory import Record
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Record
 from kenobot.core import texts
 from kenobot.core.redaction import one_line
 from kenobot.gateway.bot_messages import BotMessenger, MessageButtons

@@ -9,8 +9,8 @@ from kenobot.agenda.entry import Entry, Mark, in_order
 from kenobot.agenda.job import Job, JobState
 from kenobot.agenda.job_rows import told_between
 from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
+from kenobot.cognitive.memory import Record
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import local_day, local_time, parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.facts.clause_rules import is_duty

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.agent.ledger.limits import Limit, find_used_up
-from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.memory import Nights
+from kenobot.ledger.limits import Limit, find_used_up
 from kenobot.storage import mail_counts, queue_ages, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.mail_counts import MailCounts
@@ -48,7 +47,7 @@ def take_snapshot(connection: Connection, now: datetime, budgets: Sequence[Limit
         queue_ages.read(connection, now),
         find_used_up(connection, budgets, day),
         turn_stats.last_turn(connection),
-        sleep_plans.last_full_night_at(connection),
-        sleep_plans.first_event_at(connection),
-        run_rows.last_run(connection, "running") is not None,
+        Nights.last_full_at(connection),
+        Nights.first_event_at(connection),
+        Nights.unfinished(connection) is not None,
     )

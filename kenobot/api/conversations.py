@@ -19,7 +19,7 @@ from kenobot.api.services import Caller
 from kenobot.channels.http.calls import Call
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import CONVERSATION
-from kenobot.cognitive.store.scopes import scope_names
+from kenobot.cognitive.memory import scope_names
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Inbound

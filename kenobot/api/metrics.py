@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.core.health import STATES
 from kenobot.core.percentiles import Distribution
 from kenobot.core.status_report import StatusReport
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage.model_calls import Spending
 
 

@@ -10,20 +10,17 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from kenobot import __version__
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
 from kenobot.api.metrics import metrics_text
 from kenobot.api.moments import Day
 from kenobot.api.paging import LARGEST_ID
 from kenobot.api.services import ApiServices, Caller
-from kenobot.cognitive.sleep import night, run_rows
-from kenobot.cognitive.sleep.report import as_json, build_report
-from kenobot.cognitive.store import records, sleep_plans
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.memory import ALL_SCOPES, Memory, Nights
 from kenobot.core.health import State
 from kenobot.core.percentiles import distribution
 from kenobot.core.status_report import CauseRow, StatusReport
 from kenobot.language.calendar import local_day
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import dead_letters, message_status, model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
@@ -121,7 +118,7 @@ async def get_health(caller: HealthReader) -> Health:
     services = caller.services
 
     def read(connection: Connection) -> tuple[dict[str, int], dict[str, int]]:
-        counts = records.live_counts_by_form(connection, ALL_SCOPES)
+        counts = Memory.count_by_form(connection, ALL_SCOPES)
         return dict(message_status.state_counts(connection)), dict(counts)
 
     messages, memories = await services.database.read_long(read)
@@ -178,9 +175,8 @@ async def get_sleep(
     services = caller.services
 
     def read(connection: Connection) -> dict[str, Any] | None:
-        numbers = [run] if run is not None else sleep_plans.newest_nights(connection, 1)
-        found = run_rows.get_run(connection, numbers[0]) if numbers else None
-        return None if found is None else as_json(build_report(connection, found, night.NIGHT, services.sleep_policy))
+        found = Nights.find(connection, run)
+        return None if found is None else Nights.as_json(Nights.report(connection, found, services.sleep_policy))
 
     report = await services.database.read_long(read)
     if report is None:

@@ -10,13 +10,9 @@ from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.ledger.embedding import LedgerMeter
-from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
@@ -37,17 +33,18 @@ from kenobot.app.wiring import (
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
+from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.redaction import Redactor
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
@@ -59,6 +56,8 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.ledger.embedding import LedgerMeter
+from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
@@ -93,6 +92,7 @@ _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
+_QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
@@ -136,7 +136,7 @@ class App:
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
-        self.scheduler = Scheduler()
+        self.scheduler, self.quiet = Scheduler(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -151,7 +151,7 @@ class App:
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
         intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
-        self.memory_files = MemoryFiles(home.memory, database, clock, zone, policy, intake=intake)
+        self.memory_files = MemoryFiles(*(home.memory, database, clock, zone, policy), intake=intake, quiet=self.quiet)
         index = self.index = SideIndex(home.index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)
@@ -176,8 +176,8 @@ class App:
     def background(self) -> "Background":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.agent.background.per_chat_worker import WorkerContext
             from kenobot.app.background import Background
+            from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
                 *(self.database, self.bus, self.clock, self.zone),
@@ -185,6 +185,7 @@ class App:
                 self.ledger,
                 self.index,
                 self.embedding,
+                self.quiet,
             )
             self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
@@ -266,7 +267,7 @@ class App:
     def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
         """Construct the commands of a chat."""
         context = CommandContext(
-            *(self.zone, self.home.memory, self.access, self.index, reply_language(self.settings)),
+            *(self.zone, self.home.memory, self.access, Memory(self.index), reply_language(self.settings)),
             budgets=self.ledger.limits,
             skills=self.skills,
             bot_name=self.settings.bot.name,
@@ -387,6 +388,7 @@ class App:
                 await self.loop.wait_idle()
                 await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
+        self.quiet.seconds = _QUIET_SPELL_SECONDS
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()

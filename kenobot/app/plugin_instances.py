@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app import embedder_choice
+from kenobot.cognitive.recall.embedding_worker import PreviousEmbedders
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup

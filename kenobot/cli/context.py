@@ -12,9 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
+from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, Scopes, SideIndex
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.language.calendar import local_day

@@ -12,7 +12,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import quoted, say, translate
 from kenobot.cli.table import flat, print_table
-from kenobot.cognitive.store.records import Record, by_ids
+from kenobot.cognitive.memory import Memory, Record
 from kenobot.core.plugins import did_you_mean
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
@@ -54,7 +54,7 @@ def memory_log(context: CommandContext) -> int:
     with context.read(rows=True) as connection:
         rows = _latest(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
-        records = by_ids(connection, ids, context.scopes) if ids else {}
+        records = Memory.get_all(connection, ids, context.scopes) if ids else {}
     if rows and not args.json:
         cells = [_event(context, row, records.get(row["record_id"])) for row in rows]
         print_table(("#", "time", "what", "by", "memory"), cells)

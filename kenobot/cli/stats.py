@@ -8,13 +8,13 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
 from kenobot.core.percentiles import Distribution
 from kenobot.language.calendar import local_day
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

@@ -1,4 +1,8 @@
-"""Estimate the tokens of a text without a model."""
+"""Estimate the tokens of a text or a request without a model."""
+
+import json
+
+from kenobot.ports.provider import Block, Image, Request, ToolResult
 
 BYTES_A_TOKEN = 3.5
 PICTURE_TOKENS = 1600
@@ -27,3 +31,19 @@ def clip_to_tokens(text: str, tokens: int) -> str:
     while room > 0 and (raw[room] & 0xC0) == 0x80:
         room -= 1
     return raw[:room].decode("utf-8", "surrogatepass")
+
+
+def request_tokens(request: Request) -> int:
+    """About how many tokens a request may use in all, its longest answer included."""
+    tokens = request.max_tokens + sum(estimate_tokens(block.text) for block in request.system)
+    for spec in request.tools:
+        tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
+    for message in request.messages:
+        for content in message.blocks:
+            if isinstance(content, Block | ToolResult):
+                tokens += estimate_tokens(content.text)
+            elif isinstance(content, Image):
+                tokens += PICTURE_TOKENS
+            else:
+                tokens += estimate_tokens(f"{content.name} {json.dumps(dict(content.arguments))}")
+    return tokens

@@ -19,26 +19,27 @@ LOG_BYTES_AT_REST = 1024**2
 
 
 class SteppedConnection(sqlite3.Connection):
-    """A connection that calls `before_query` before each query: to rest, or to raise and so end what asks it."""
+    """A connection that calls `before_query`, if any, before each query: to rest, or to raise and so end the asker."""
 
-    before_query: Callable[[], None]
+    before_query: Callable[[], None] | None = None
 
     def execute(self, sql: str, /, *values: Any) -> sqlite3.Cursor:
-        self.before_query()
+        if self.before_query is not None:
+            self.before_query()
         return super().execute(sql, *values)
 
 
 def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], None] | None = None) -> Connection:
     """A connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
-    before_query: see `SteppedConnection`.
+    before_query: see `SteppedConnection`; one that writes may be given it later.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    factory = sqlite3.Connection if before_query is None else SteppedConnection
+    factory = sqlite3.Connection if readonly and before_query is None else SteppedConnection
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
     )
-    if isinstance(connection, SteppedConnection) and before_query is not None:
+    if isinstance(connection, SteppedConnection):
         connection.before_query = before_query
     try:
         connection.execute("PRAGMA foreign_keys = ON")

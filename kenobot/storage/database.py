@@ -1,7 +1,8 @@
 """The one database of a home: SQLite in WAL mode, one writer thread with group commit, a few readers, one behind them.
 
 Everything that must not be lost is on disk (`synchronous=FULL`) before `write` returns. Writes that arrive while a
-commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else.
+commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else; one
+that is alone needs none.
 """
 
 import asyncio
@@ -21,7 +22,14 @@ from typing import Any, Generic, TypeVar
 from kenobot.core import pacing
 from kenobot.core.pacing import Pacer, Rank, current_rank
 from kenobot.ports.errors import StoreError, StoreFull
-from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, to_store_error
+from kenobot.storage.connection import (
+    LOG_BYTES_AT_REST,
+    Connection,
+    SteppedConnection,
+    connect,
+    savepoint,
+    to_store_error,
+)
 from kenobot.storage.migrate import migrate, open_writer
 from kenobot.storage.result import Result, ResultQueue
 
@@ -80,9 +88,8 @@ class Database:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.pacer = Pacer()
-        self._broken_off = threading.Event()
         self._hurried = threading.Event()
-        self._connection = open_writer(path, before_query=partial(_end_if, self._broken_off))  # the writer's own
+        self._connection = open_writer(path)  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(_BUSY_TIMEOUT)
         # Not a SimpleQueue: of that, a wait whose time is over before it begins never ends (seen with Python 3.11).
@@ -242,18 +249,22 @@ class Database:
         try:
             self._begin(connection)
             for job in group:
-                connection.execute("SAVEPOINT job")
+                if len(group) > 1:
+                    connection.execute("SAVEPOINT job")
                 try:
                     job.result = job.work(connection)
                 except Exception as error:
                     if not connection.in_transaction:
                         undone = True
                         raise
-                    connection.execute("ROLLBACK TO job")
+                    connection.execute("ROLLBACK TO job" if len(group) > 1 else "ROLLBACK")
                     job.error = _plain(error)
-                    _rescue(connection, job)
-                connection.execute("RELEASE job")
-            connection.execute("COMMIT")
+                    if job.rescue is not None:
+                        self._rescue(connection, job.rescue)
+                if len(group) > 1:
+                    connection.execute("RELEASE job")
+            if connection.in_transaction or any(job.error is None for job in group):
+                connection.execute("COMMIT")
         except Exception as error:
             if connection.in_transaction:
                 with contextlib.suppress(sqlite3.Error):
@@ -263,6 +274,18 @@ class Database:
                 if undone and len(group) > 1:
                     job.error = None
                     self._commit(connection, [job])
+
+    def _rescue(self, connection: Connection, rescue: Callable[[Connection], object]) -> None:
+        """Write what stays of a job that failed."""
+        if not connection.in_transaction:
+            self._begin(connection)
+        try:
+            with savepoint(connection, "rescue"):
+                rescue(connection)
+        except Exception as error:
+            _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
+            if not connection.in_transaction:
+                raise
 
     def _begin(self, connection: Connection) -> None:
         """Begin a transaction once no other program writes. Raises sqlite3.Error when that lasts too long."""
@@ -304,7 +327,8 @@ class Database:
 
     def _survey(self, job: _Job, over: threading.Event, pacer: Pacer | None) -> None:
         def before_query() -> None:
-            _end_if(over)
+            if over.is_set():
+                _end()
             pacing.step()
 
         if pacer is not None:
@@ -367,7 +391,8 @@ class Database:
         await _join_thread(self._writer, ends)
         if self._writer.is_alive():
             _log.warning("The database was busy for too long at the end: what it was at is undone.")
-            self._broken_off.set()
+            if isinstance(self._connection, SteppedConnection):
+                self._connection.before_query = _end
             with contextlib.suppress(sqlite3.Error):  # it may have closed meanwhile
                 self._connection.interrupt()
             await _join_thread(self._writer, time.monotonic() + _BREAK_OFF_SECONDS)
@@ -449,22 +474,8 @@ def _look(connection: Connection, job: _Job) -> None:
             connection.rollback()
 
 
-def _rescue(connection: Connection, job: _Job) -> None:
-    """Write what stays of a job that failed."""
-    if job.rescue is None:
-        return
-    try:
-        job.rescue(connection)
-    except Exception as error:
-        _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
-        if not connection.in_transaction:
-            raise
-        connection.execute("ROLLBACK TO job")
-
-
-def _end_if(over: threading.Event) -> None:
-    if over.is_set():
-        raise StoreError("Nobody waits for this any more.")
+def _end() -> None:
+    raise StoreError("Nobody waits for this any more.")
 
 
 def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:

@@ -480,21 +480,34 @@ def newest_id(connection: Connection) -> int:
     return found
 
 
-def finish(connection: Connection, message: int, attempt: int, end: FinalState, at: datetime, reason: str = "") -> None:
-    """Mark a message and its fragments done, inside a transaction.
+def finish(
+    connection: Connection,
+    message: int,
+    attempt: int,
+    end: FinalState,
+    at: datetime,
+    reason: str = "",
+    *,
+    is_whole: bool = False,
+) -> datetime:
+    """Mark a message and its fragments done, inside a transaction; return when it came in.
 
-    Raises Fenced when `attempt` is not its latest claim.
+    is_whole: it is known to have no other fragments. Raises Fenced when `attempt` is not its latest claim.
     """
-    cursor = connection.execute(
-        "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed'",
+    received = connection.execute(
+        "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed' "
+        "RETURNING received_at",
         (end, reason, at.isoformat(), message, attempt),
-    )
-    if cursor.rowcount != 1:
+    ).fetchall()
+    if not received:
         raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
-    connection.execute(
-        "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE joined_to = ? AND state IN ('pending', 'claimed')",
-        (end, reason, at.isoformat(), message),
-    )
+    if not is_whole:
+        connection.execute(
+            "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
+            "WHERE joined_to = ? AND state IN ('pending', 'claimed')",
+            (end, reason, at.isoformat(), message),
+        )
+    return datetime.fromisoformat(received[0][0])
 
 
 def defer(connection: Connection, message: int, attempt: int) -> bool:

@@ -6,7 +6,6 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
@@ -62,13 +61,13 @@ def schema_version(path: Path) -> int:
     return version
 
 
-def open_writer(path: Path, *, before_query: Callable[[], None] | None = None) -> Connection:
-    """Open a connection to write by. before_query: see `connect`.
+def open_writer(path: Path) -> Connection:
+    """Open a connection to write by.
 
     Raises ConfigError when the file cannot be opened, StoreError when the disk fails or it is damaged.
     """
     try:
-        return connect(path, before_query=before_query)
+        return connect(path)
     except (sqlite3.Error, OSError) as error:
         raise _cannot_open(path, error) from error
 

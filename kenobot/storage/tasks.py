@@ -22,8 +22,8 @@ CANCELLED = "cancelled by a person"
 _OPEN = "inbox.state IN ('pending', 'claimed')"
 _COLUMNS = (
     "task.id, task.inbox_id, origin, title, language, shown, last, button, asked, consent, inbox.session, "
-    "inbox.channel, inbox.chat, inbox.thread, inbox.sender, inbox.private, inbox.received_at, inbox.done_at, CASE "
-    "WHEN inbox.state IN ('pending', 'claimed') AND asked THEN 'waiting' "
+    "inbox.channel, inbox.chat, inbox.thread, inbox.sender, inbox.private, inbox.received_at, inbox.done_at, "
+    "inbox.attempts, CASE WHEN inbox.state IN ('pending', 'claimed') AND asked THEN 'waiting' "
     "WHEN inbox.state = 'pending' THEN 'queued' WHEN inbox.state = 'claimed' THEN 'running' "
     "WHEN inbox.state = 'answered' THEN 'done' WHEN inbox.state = 'dropped' THEN 'cancelled' ELSE 'failed' END"
 )
@@ -32,7 +32,10 @@ _FROM = "FROM task JOIN inbox ON inbox.id = task.inbox_id"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task. inbox_id, origin, shown, last, button, asked, consent: as the table of this name has them."""
+    """A task. inbox_id, origin, shown, last, button, asked, consent: as the table of this name has them.
+
+    attempts: claims of its work that were not given back.
+    """
 
     id: int
     inbox_id: int
@@ -52,6 +55,7 @@ class Task:
     private: bool
     begun: datetime
     ended: datetime | None
+    attempts: int
     state: TaskState
 
     @property
@@ -228,7 +232,7 @@ async def prune(database: Database) -> None:
 
 def _load(connection: Connection, where: str, *values: int | str) -> Iterator[Task]:
     for row in connection.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {where}", values):
-        *head, private, begun, ended, state = row
+        *head, private, begun, ended, attempts, state = row
         moments = datetime.fromisoformat(begun), datetime.fromisoformat(ended) if ended else None
-        columns: tuple[Any, ...] = (*head, bool(private), *moments, state)
+        columns: tuple[Any, ...] = (*head, bool(private), *moments, attempts, state)
         yield Task(*columns)

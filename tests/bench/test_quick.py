@@ -12,6 +12,8 @@ from bench.quick.process import Checkout, Running
 from bench.quick.scene import step_name
 from tests.soak.probe import WITHIN_MS, ProbeResult, report
 
+pytestmark = pytest.mark.long
+
 _ROOT = Path(__file__).resolve().parents[2]
 _SMALL = Plan(1, sequential=10, parallel=50, remembered=50, past_turns=200, past_memories=50, quiet_seconds=0.6)
 

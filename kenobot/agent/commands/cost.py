@@ -1,11 +1,11 @@
 """`/cost`: tell the owner what models have cost today and this month, and how much of the budget is used."""
 
 from kenobot.agent.commands.command import CommandCall, CommandContext
-from kenobot.agent.ledger.limits import amount_text
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.core.model_purposes import purpose_words
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import amount_text
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

@@ -13,11 +13,10 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.cognitive.control import missing_files, revived_lines
-from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
 from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.identity.identity_files import FOLDER
-from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.memory import DEFAULT
 from kenobot.cognitive.sleep import proposals
 from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import proposals as proposal_store
@@ -26,6 +25,7 @@ from kenobot.cognitive.store.proposals import Proposal
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice, choices_of
+from kenobot.language.number_words import parse_number
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control

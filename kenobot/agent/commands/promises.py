@@ -8,7 +8,8 @@ from kenobot.agenda.overdue import KIND, LEFT
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.open_questions import close_by_words, find_question
 from kenobot.cognitive.beliefs.lifecycle import note_resolved, resolved_on
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.memory import Memory
+from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.core import lazy, texts
 from kenobot.language.calendar import local_day
@@ -44,7 +45,7 @@ def answer_by_button(connection: Connection, call: CommandCall, context: Command
 def _follow(
     connection: Connection, word: str, number: int, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    record = records.get(connection, number, call.principal.read_scopes)
+    record = Memory.get(connection, number, call.principal.read_scopes)
     today = call.at.astimezone(context.zone).date()
     if record is None or record.status != "active" or resolved_on(record, today, context.zone) is not None:
         return texts.PROMISE_GONE(call.language)

@@ -370,9 +370,9 @@ class CommandRegistry:
             return False
         from kenobot.agent.commands import forget
 
-        search = self._context.memory_search
+        memory = self._context.memory
         try:
-            return await database.read(lambda c: forget.is_known(c, topic, principal, search))
+            return await database.read(lambda c: forget.is_known(c, topic, principal, memory))
         except StoreError as error:
             _log.warning("memory cannot be read for a wish to forget: %s", error)
             return False

@@ -11,15 +11,14 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.commands.tasks import find_tasks
-from kenobot.agent.ledger.limits import amount_text
 from kenobot.agent.snapshot import Snapshot, take_snapshot
-from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.store import records
+from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
 from kenobot.core.model_purposes import purpose_words
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import amount_text
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import conversation, mail_counts, turn_stats
 from kenobot.storage.connection import Connection
@@ -61,7 +60,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if answered:
         lines.append(texts.STATUS_ANSWERED(language, age=time_ago_text(answered, call.at, language)))
         lines += _last_times(connection, call)
-    forms = counted_forms(records.live_counts_by_form(connection, call.principal.read_scopes), language)
+    forms = counted_forms(Memory.count_by_form(connection, call.principal.read_scopes), language)
     lines.append(texts.STATUS_MEMORY(language, forms=forms) if forms else texts.MEMORY_NONE(language))
     if owner:
         lines.append(_last_night(connection, call, language))
@@ -104,17 +103,17 @@ def _last_times(connection: Connection, call: CommandCall) -> list[str]:
 
 def sleep(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """`/sleep`: when memory was tidied last, and what came of it; `/sleep now`: have it tidied."""
-    if run_rows.last_run(connection, "running") is not None:
+    if Nights.unfinished(connection) is not None:
         return texts.SLEEP_RUNNING(call.language)
     if call.arguments.strip().lower() in _NOW:
-        run_rows.ask_for_night(connection)
+        Nights.ask_for(connection)
         return texts.SLEEP_BEGUN(call.language)
     now = Choice(texts.BUTTON_SLEEP(call.language), "sleep", "now")
     return CommandAnswer(_last_night(connection, call, call.language), ((now,),))
 
 
 def _last_night(connection: Connection, call: CommandCall, language: Language) -> str:
-    night = run_rows.last_run(connection)
+    night = Nights.last_finished(connection)
     if night is None or night.finished is None:
         return texts.SLEEP_NEVER(language)
     age = time_ago_text(night.finished.isoformat(), call.at, language)

@@ -16,30 +16,21 @@ from datetime import datetime, timedelta
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.trifecta import Exposure
+from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.identity.preference_notes import added_preferences
-from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.memory import MemoryPack, MemoryQuery, Section, SideIndex
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
-from kenobot.cognitive.recall.results.memory import (
-    NO_HINTS,
-    NO_MEMORY,
-    LoadMode,
-    MemoryEntry,
-    MemoryPack,
-    MemoryQuery,
-    SearchHints,
-    Section,
-)
+from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, LoadMode, MemoryEntry, SearchHints
 from kenobot.cognitive.store import events, records
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.calendar import describe_age

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.ledger import ModelCall
-from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryPack, MemoryQuery, SearchHints, SearchReport
+from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles, MemoryPack, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.memory import NO_HINTS, SearchHints
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
 from kenobot.language.recall_need import recall_need
+from kenobot.ledger.ledger import ModelCall
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
 from kenobot.ports.identity import Principal

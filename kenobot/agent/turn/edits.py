@@ -12,11 +12,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext, one_line
 from kenobot.agent.prompt.speakers import message_text
-from kenobot.cognitive.control.undo import UndoError, undo
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import events, feedback
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import AdmitContext, Memory, Record, UndoError
+from kenobot.cognitive.store import events
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
@@ -82,8 +79,8 @@ class Edits:
 
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
-        from kenobot.agent.turn.edited_memory import EditedWords, follow_edit
         from kenobot.agent.turn.memory_report import build_turn
+        from kenobot.cognitive.remember.edited_memory import EditedWords, follow_edit
 
         turn = edits.find_edited_turn(connection, edit)
         assert turn is not None
@@ -108,10 +105,10 @@ class Edits:
     ) -> Iterator[Record]:
         """Yield what the turn of the old words alone made of memory, the newest first."""
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
-        lately = [number for number, _ in feedback.recently_learned(connection, edit.session)]
+        lately = Memory.list_lately_learned(connection, edit.session)
         for scope in reach:
-            lately += store.newest_from_messages(connection, scope, turn.rows, _LATEST)
-        for record in store.by_ids(connection, list(dict.fromkeys(lately)), reach).values():
+            lately += Memory.list_told_by(connection, scope, turn.rows, _LATEST)
+        for record in Memory.get_all(connection, list(dict.fromkeys(lately)), reach).values():
             sources = set(record.source_message_ids)
             if sources and sources <= set(turn.rows) and record.status == "active":
                 yield record
@@ -127,7 +124,9 @@ class Edits:
         if not births:
             return False
         try:
-            undo(connection, births[-1].decision_id, reach, act, "" if edit.inbound.private else edit.inbound.user)
+            Memory.undo(
+                connection, births[-1].decision_id, reach, act, "" if edit.inbound.private else edit.inbound.user
+            )
         except UndoError as error:
             _log.info("what an edited message taught stays: %s", error)
             return False

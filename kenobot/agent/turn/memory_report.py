@@ -12,37 +12,38 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
-from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
 from kenobot.agent.turn.change_question import ChangeAsker
 from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import due_on
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.results.memory import (
-    ConfidenceLevel,
+from kenobot.cognitive.memory import (
+    DEFAULT,
+    EmbeddingWorker,
+    MemoryFiles,
     MemoryPack,
     MemoryQuery,
     RecalledMemory,
+    Record,
     SearchReport,
+    SideIndex,
 )
+from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
+from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.cognitive.store import events, records, term_index
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact

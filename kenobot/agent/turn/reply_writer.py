@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kenobot.agent import fact_candidates
 from kenobot.agent.commands.command import CommandCall, button_rows
 from kenobot.agent.media.message_words import message_pictures
 from kenobot.agent.prompt.speakers import message_text
@@ -18,13 +17,15 @@ from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
+from kenobot.cognitive.memory import AdmitContext
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember import fact_candidates
 from kenobot.cognitive.store import proposals
 from kenobot.core import texts
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
+from kenobot.language.confidences import confided_tags
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
@@ -76,13 +77,15 @@ class ReplyWriter:
         return RenderedAnswer([*answer.parts, *parts], f"{answer.text}\n\n{question}")
 
     def write(
-        self, connection: Connection, data: TurnData, answer: RenderedAnswer
+        self, connection: Connection, data: TurnData, answer: RenderedAnswer, *, reacts: bool
     ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
         pending, context, effects = data.pending, data.context, data.effects
         assert context is not None and effects is not None
         at, session, principal = self._s.clock.now(), pending.session, data.principal
-        inbox.finish(connection, pending.id, data.attempt, "answered", at)
-        reacted = [] if data.task is not None else _react(connection, pending, principal, at)
+        # That which has just come in has the fragments that were gathered for it.
+        is_whole = pending.fresh and not pending.fragments
+        received = inbox.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
+        reacted = _react(connection, pending, principal, at) if reacts else []
         turn = conversation.FinishedTurn(
             session,
             pending.id,
@@ -128,8 +131,12 @@ class ReplyWriter:
             waiting += self._s.tasks.begin(connection, data, at)
         proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
-        times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
-        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
+        times = None  # of a task: nobody waited for it
+        if data.task is None:
+            times = data.times.result(data.attempt, pending.inbound.channel, received)
+        turn_steps.finish_turn(
+            *(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times), has_steps=data.has_steps
+        )
         data.calls.write(connection)
         return decisions, waiting, reacted
 
@@ -167,10 +174,17 @@ class ReplyWriter:
         return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
 
 
+def may_react(data: TurnData) -> bool:
+    """Return whether a message may say something of the last replies' memories and advice."""
+    text = data.pending.inbound.text
+    is_said = reactions.match_reaction(text) is not None or outcome.detect_outcome(text) is not None
+    return data.task is None and is_said
+
+
 def _unique_candidates(candidates: Sequence[Candidate], message: str) -> list[Candidate]:
     """Take the same words once: a reply can hold thousands of the same tag. Mark what was told in confidence."""
     unique = list(dict.fromkeys(candidates))
-    if unique and (tags := fact_candidates.confided_tags([message])):
+    if unique and (tags := confided_tags([message])):
         return [replace(item, tags=(*item.tags, *tags)) for item in unique]
     return unique
 

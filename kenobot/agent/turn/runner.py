@@ -27,7 +27,7 @@ from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.pieces import ToolRound, joined_text
 from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.reaction import take_reaction
-from kenobot.agent.turn.reply_writer import ReplyWriter
+from kenobot.agent.turn.reply_writer import ReplyWriter, may_react
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
@@ -258,7 +258,7 @@ class TurnRunner:
                 data.times.add_recall(context.recall_seconds)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
-                data.unsaved = self._last(pieces, rounds)
+                data.unsaved, data.has_steps = self._last(pieces, rounds), True
                 await self._s.database.write(self._checkpoint(data))
                 await data.calls.written()
             case machine.ProcessReply(pieces, fresh, rounds):
@@ -291,6 +291,7 @@ class TurnRunner:
             data.attempt = await self._inbox.claim(pending.id)
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
+                data.has_steps = True
                 saved = restore(await self._s.database.read(lambda c: turn_steps.load_steps(c, pending.id)))
                 data.tools = saved.journal
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
@@ -378,12 +379,17 @@ class TurnRunner:
         """
         assert data.processed is not None and data.effects is not None
         effects = data.effects
-        answer = await self._text_work.run(len(data.processed.clean), lambda: self._writer.render(data))
+        length = len(data.processed.clean) + len(data.pending.inbound.text)
+        answer, reacts = await self._text_work.run(length, lambda: (self._writer.render(data), may_react(data)))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
-        written, waiting, reacted = await self._s.database.write(
-            lambda connection: self._writer.write(connection, data, answer),
-            rescue=self._checkpoint(data) if data.unsaved else None,
-        )
+        try:
+            written, waiting, reacted = await self._s.database.write(
+                lambda connection: self._writer.write(connection, data, answer, reacts=reacts),
+                rescue=self._checkpoint(data) if data.unsaved else None,
+            )
+        except Exception:
+            data.has_steps = True  # the checkpoint
+            raise
         if self._s.tasks is not None and data.seed is not None:
             self._s.tasks.wake()
         draft, data.draft = data.draft, None

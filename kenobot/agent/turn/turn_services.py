@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.registry import CommandListener, CommandRegistry
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn import state_machine as machine
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.memory import EmbeddingWorker
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
@@ -20,6 +19,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.ledger.models import ReplyModel
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.postprocessors.pipeline import Pipeline

@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot import __version__
-from kenobot.agent.background.sleep import next_sleep_time
-from kenobot.agent.ledger.limits import amount_text
 from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
 from kenobot.app.wiring import sleep_policy
+from kenobot.cognitive.memory import Nights
 from kenobot.core.frames import Status
 from kenobot.core.status_report import (
     BackgroundStatus,
@@ -26,6 +25,7 @@ from kenobot.core.status_report import (
     StatusReport,
 )
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import amount_text
 from kenobot.ports.channel import ReportsLiveness, heard_at
 from kenobot.storage import turn_stats
 from kenobot.storage.connection import Connection
@@ -117,7 +117,7 @@ def _queues(snapshot: Snapshot, now: datetime) -> QueueStatus:
 
 def _background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStatus:
     settings = app.settings.sleep
-    following = next_sleep_time(settings, sleep_policy(settings).sleep, snapshot.last_night, now, str(app.zone))
+    following = Nights.next_time(settings, sleep_policy(settings).sleep, snapshot.last_night, now, str(app.zone))
     working = ["sleep"] if snapshot.is_night else []
     if not app.embedding.idle:
         working.append("vectors")

@@ -14,9 +14,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
-from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.memory import DEFAULT, AdmitContext, Policy, sanitize
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.cognitive.store.imported_talks import IMPORTED

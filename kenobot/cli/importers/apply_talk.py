@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
 from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
-from kenobot.cognitive.policy import Policy
+from kenobot.cognitive.memory import AdmitContext, Policy, sanitize
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks
 from kenobot.core.redaction import find_secret

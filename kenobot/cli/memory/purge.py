@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate_lines
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
-from kenobot.cognitive.control.find import resolve_reference
-from kenobot.cognitive.control.forget import PurgePlan, plan_purge
+from kenobot.cognitive.memory import Memory, PurgePlan
 from kenobot.storage import erasure
 from kenobot.storage.backup.backups import backup_folder, find_copies
 
@@ -25,8 +23,8 @@ def purge(context: CommandContext) -> int:
     if not args.dry_run:
         finish_interrupted_purge(context)
     with context.read() as connection:
-        record = resolve_reference(connection, args.ref, context.scopes)
-        plan = plan_purge(connection, record.id, context.scopes)
+        record = Memory.resolve(connection, args.ref, context.scopes)
+        plan = Memory.plan_purge(connection, record.id, context.scopes)
     assert plan is not None
     copies = [str(path) for path in find_copies(home, backup_folder(home, context.loaded.settings.backup.folder))]
     print(translate_lines(_plan_text(plan, copies, context.zone)), file=sys.stderr if args.json else sys.stdout)
@@ -36,7 +34,7 @@ def purge(context: CommandContext) -> int:
     if not args.yes and not options.confirm("Erase this for good? [y/N] ", nobody):
         return options.print_failure("Nothing was erased.")
     with context.write() as connection:
-        plan, erased = execute_purge(connection, plan, context.scopes, context.owner)
+        plan, erased = Memory.purge(connection, plan, context.scopes, context.owner)
     residue = purge_files(context, plan)
     row = {"purged": [each.id for each in plan.records], "turns": [*plan.turns], "left": residue}
     row |= {"messages": len(erased.messages), "backups": copies}

@@ -10,14 +10,9 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate, translate_lines
 from kenobot.cli.memory import vectors
 from kenobot.cli.table import flat
-from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.control.stats_rows import collect_stats
-from kenobot.cognitive.recall.index.index import unindexed_count
+from kenobot.cognitive.memory import Memory, MemoryQuery, SearchReport, Section
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.results import xray
-from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport, Section
-from kenobot.cognitive.recall.search.recall import recall as run_recall
-from kenobot.cognitive.remember.extract import buffer
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.language.calendar import local_day
@@ -118,7 +113,7 @@ def _recall(context: CommandContext, text: str, budget: int, limit: int) -> Sear
     with context.index() as (index, connection):
         if as_of is None:
             vectors.enable_vector_search(context, connection, index, text)
-        return run_recall(connection, index, query)
+        return Memory(index).recall(connection, query)
 
 
 # ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,15 +129,8 @@ def stats(context: CommandContext) -> int:
 def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     home, scopes = context.home, context.scopes
     today = local_day(context.now, context.zone)
-    gaps = summary_rows.gap_counts(connection, scopes)
-    waiting = sum(
-        len(buffer.pending_turns(connection, session, 10_000)) for session in buffer.sessions_with_pending(connection)
-    )
     return {
-        **collect_stats(connection, scopes),
-        "turns_waiting": waiting,
-        "summaries": {"live": summary_rows.count_summaries(connection, scopes), "gaps": gaps.total(), **gaps},
-        "index_lag": unindexed_count(home.index, connection) if home.index.exists() else None,
+        **Memory.count(connection, scopes, home.index),
         **vectors.vector_stats(context, connection),
         "tokens_today": model_calls.spent_between(connection, today, today, "extraction").tokens,
         "disk": {

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.language import say
 from kenobot.cli.table import flat, print_table
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Record
 from kenobot.language.calendar import local_day
 
 _LEFT_OUT = ("changed_event", "day", "by")

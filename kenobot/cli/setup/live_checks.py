@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.channels.telegram.client import BANNED, PollingConflict, TelegramClient, TokenRefused, WebhookInTheWay
 from kenobot.channels.telegram.owner_code import OwnerCode
 from kenobot.channels.telegram.settings import TelegramSettings
@@ -17,6 +16,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.counted_model import PURPOSE, counted_model
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.channel import ChecksAccess
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteError, TruncatedReply, Unavailable

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_turns
@@ -13,9 +14,11 @@ from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.identity import chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint
 
+_LATELY = timedelta(days=1)
 _MEANING = frozenset("text category subject attributes tier trust key status".split())
 _BIRTHS = frozenset({"created", "imported"})
 _NOT_A_CHANGE = frozenset({"recalled", "undone", "purged"})
@@ -108,6 +111,29 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str], author: s
         if not author or changes_only_words_of(connection, happening.decision_id, author, reach):
             return happening.decision_id
     return None
+
+
+def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
+    """Find what the last message that told anything in a chat had remembered, within a day before `at`.
+
+    Return its decisions, the newest first, each with its memory. scope: to which the chat writes.
+    """
+    reach = tuple(dict.fromkeys((scope, chat_scope(session))))
+    found: dict[int, str] = {}
+    turn: tuple[int, ...] | None = None
+    for event in events.newest_events(connection, reach, BY_ITSELF):
+        if at - datetime.fromisoformat(event.at) > _LATELY:
+            break
+        if event.session != session or event.kind != "created" or event.record is None:
+            continue
+        record = store.get(connection, event.record, reach)
+        if record is None or record.status != "active" or events.undone_by(connection, event.decision_id) is not None:
+            continue
+        turn = record.source_message_ids if turn is None else turn
+        if record.source_message_ids != turn or (found and not turn):
+            break
+        found.setdefault(event.decision_id, record.text)
+    return found
 
 
 def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> dict[int, Record]:

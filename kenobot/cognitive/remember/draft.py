@@ -19,7 +19,7 @@ from kenobot.language.statements.classify import FactKind, importance, kind_of
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import detect_language, fold
 from kenobot.ports.identity import QUOTED_TRUST, Trust
-from kenobot.ports.memory import Candidate, Form, Source
+from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form, Source
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
@@ -72,7 +72,7 @@ def find_secret(candidate: Candidate, text: str) -> str | None:
 
     Of what is only noted, by rules or by a model, more counts than of an order: there the person means what they say.
     """
-    if records.KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
+    if KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
         return None
     find = find_told_secret if candidate.source in _NOTED_SOURCES else redaction.find_secret
     parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
-from kenobot.ports.memory import CONFIDED
+from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
 
@@ -48,9 +48,6 @@ HEARSAY = "hearsay"
 
 NOTED_BY_RULES = "rules"
 """The tag of a memory that rules noted in the place of a model."""
-
-KEPT_ON_YES = "kept secret"
-"""The tag of what looks like a secret, and was kept because its person wanted that."""
 
 MARKS = frozenset({CONFIDED, HEARSAY, KEPT_ON_YES, NOTED_BY_RULES})
 """The tags that say nothing of what a memory is about."""

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.memory import ChangeReport, NightReport, SleepPolicy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import MatchedPattern, match_patterns, patterns_of
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.report import ChangeReport, NightReport
 from kenobot.cognitive.store import sleep_plans
 from kenobot.core import lazy
 from kenobot.evals.demo.story import Act, DemoStep, Story

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
 
+from kenobot.cognitive.memory import ChangeReport
 from kenobot.cognitive.procedural.pattern import MatchedPattern
-from kenobot.cognitive.sleep.report import ChangeReport
 from kenobot.cognitive.store.records import Json
 from kenobot.core import lazy
 from kenobot.core.i18n import Language

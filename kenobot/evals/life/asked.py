@@ -7,9 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.agent.commands.changed import KIND
+from kenobot.cognitive.memory import ALL_SCOPES, Record
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.evals.life.fortnights import Fortnight, Utterance
 from kenobot.evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 from kenobot.ports.identity import session_id

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.memory import AdmitContext
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question, few_notes
 from kenobot.evals.recall.eval_home import (

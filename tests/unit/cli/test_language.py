@@ -18,6 +18,7 @@ import kenobot
 from kenobot.cli import language
 from kenobot.cli.language import argument_name, say, translate
 from kenobot.ports.sentences import read_catalogue
+from tests.cases import each
 
 from .conftest import Cli
 from .memory_home import remember
@@ -155,7 +156,7 @@ def test_no_spanish_is_left_of_what_nothing_says() -> None:
 _PAIRS = [*_table("spanish.toml").items(), *_table("spanish.libraries.toml").items()]
 
 
-@pytest.mark.parametrize(("english", "spanish"), _PAIRS)
+@each(("english", "spanish"), _PAIRS)
 def test_both_languages_have_the_same_values(english: str, spanish: str) -> None:
     """No value is lost, and a pattern has words enough of its own to be told from a memory's text."""
     if "%(" not in english:

@@ -7,6 +7,7 @@ import pytest
 
 from kenobot.core import redaction
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
+from tests.cases import each
 from tests.cost import assert_linear
 
 _SECRETS = [
@@ -39,7 +40,7 @@ _SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("secret", "kind"), _SECRETS)
+@each(("secret", "kind"), _SECRETS)
 def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
     """Wherever it stands in a text."""
     for text in (secret, f"Please remember {secret} for me.", f"línea uno\n{secret}\nlínea tres"):
@@ -62,7 +63,7 @@ def test_a_password_that_is_told_the_other_way_round_is_recognised(text: str) ->
     assert find_secret(text) == "a password"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -72,8 +72,8 @@ def select_excerpts(
             sieve.drop("turn", turn.id, "on show as a turn")
             chosen.append(Excerpt(turn, each.relevance, each.matched, turn.text, 0, each.near, on_show=True))
             continue
-        share = min(room, policy.excerpt_tokens, max(_SHORTEST, room // places))
-        line = shorten(_line(turn, query, each.matched, share), share - 1)
+        share = min(room, _most_tokens(turn, query), max(_SHORTEST, room // places))
+        line = render_turn(turn, query, each.matched, share)
         tokens = estimate_tokens(line + "\n")
         if tokens > room or (room < _SHORTEST and line.endswith(CLIPPED)):
             sieve.dropped["no room"] += 1
@@ -81,6 +81,19 @@ def select_excerpts(
         room, places = room - tokens, places - 1
         chosen.append(Excerpt(turn, each.relevance, each.matched, line, tokens, each.near))
     return chosen
+
+
+def render_turn(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens: int) -> str:
+    """Render a turn as a line of less than `tokens`, clipped around `matched`, stems."""
+    return shorten(_line(turn, query, matched, tokens), tokens - 1)
+
+
+def _most_tokens(turn: MessageRow, query: MemoryQuery) -> int:
+    """Return the most tokens of an excerpt. In a prompt, replies to the best messages are quoted beside these."""
+    policy = query.policy.recall
+    if turn.line.name or not query.quotes_exchanges:
+        return policy.excerpt_tokens
+    return policy.reply_tokens if turn.role == "assistant" else policy.message_tokens
 
 
 def _bearing(ranked: Sequence[RankedTurn], least: float) -> list[RankedTurn]:

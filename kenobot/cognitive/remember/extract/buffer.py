@@ -23,8 +23,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 from kenobot.storage.state import read_state, write_state
 
-SignalLevel = Literal["high", "medium", "low", "none"]
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
+SignalLevel = Literal["high", "medium", "low", "none"]
 
 _APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
 _NO_PATTERNS = PatternSet(())
@@ -88,14 +88,21 @@ def _window(text: str, size: int) -> str:
 def decide_extraction(
     turns: Sequence[ConversationTurn], now: datetime, policy: ExtractPolicy, patterns: PatternSet
 ) -> ExtractionDecision:
-    """Decide whether to extract the turns that wait, oldest first. Hidden ones need no hurry."""
-    if not turns:
-        return "keep_buffering"
-    seen = (turn.text for turn in turns if not turn.hidden)
-    if policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen):
+    """Decide whether to extract the turns that wait, oldest first."""
+    if turns and is_urgent(turns, policy, patterns):
         return "extract_now"
-    late = now - turns[0].at >= timedelta(minutes=policy.every_minutes)
-    return "extract_batch" if late or len(turns) >= policy.every_turns else "keep_buffering"
+    return "extract_batch" if turns and is_enough(len(turns), turns[0].at, now, policy) else "keep_buffering"
+
+
+def is_enough(turns: int, since: datetime, now: datetime, policy: ExtractPolicy) -> bool:
+    """Return whether so many turns, the first of them said at `since`, are to be extracted whatever they say."""
+    return turns >= policy.every_turns or now - since >= timedelta(minutes=policy.every_minutes)
+
+
+def is_urgent(turns: Iterable[ConversationTurn], policy: ExtractPolicy, patterns: PatternSet) -> bool:
+    """Return whether any of the turns is to be extracted at once by what it says. Hidden ones need no hurry."""
+    seen = (turn.text for turn in turns if not turn.hidden)
+    return policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen)
 
 
 def sessions_with_pending(connection: Connection) -> list[str]:
@@ -118,7 +125,12 @@ def advance_cursor(connection: Connection, session: str, before: int, last: int)
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
     """The next turns of a session that wait, oldest first, at most `limit`."""
-    rows = conversation.iterate_messages(connection, session, after=cursor(connection, session))
+    return turns_after(connection, session, cursor(connection, session), limit)
+
+
+def turns_after(connection: Connection, session: str, message: int, limit: int) -> list[ConversationTurn]:
+    """The turns of a session after a message, oldest first, at most `limit`."""
+    rows = conversation.iterate_messages(connection, session, after=message)
     return group_turns(islice(rows, 2 * limit + 1))[:limit]
 
 
@@ -143,7 +155,7 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     for row in rows:
         if row.role == "assistant":
             if turns and turns[-1].inbox_id == row.inbox_id:
-                turns[-1] = replace(turns[-1], last_message=row.id, answer=row.text, answer_trust=row.trust)
+                turns[-1] = _answered(turns[-1], row)
             else:
                 turns.append(_unprompted(row))
             continue
@@ -163,6 +175,23 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
             )
         )
     return turns
+
+
+def _answered(turn: ConversationTurn, row: MessageRow) -> ConversationTurn:
+    """Return a turn with its answer; written out, for it is done for every turn that is read."""
+    return ConversationTurn(
+        row.id,
+        turn.inbox_id,
+        turn.text,
+        row.text,
+        turn.at,
+        turn.trust,
+        turn.scope,
+        turn.speaker,
+        turn.speaker_id,
+        turn.hidden,
+        row.trust,
+    )
 
 
 def _spoken(row: MessageRow) -> SpokenLine:

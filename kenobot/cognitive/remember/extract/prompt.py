@@ -1,6 +1,5 @@
 """Build the extraction request for a batch of turns, with everything said in it quoted."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,10 +9,10 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import PICTURE_TOKENS, clip_to_tokens, estimate_tokens
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import quote_lines
 from kenobot.ports.identity import Trust
-from kenobot.ports.provider import Block, Image, Message, Request, ToolResult
+from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 
@@ -50,22 +49,6 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
     return Request((Block(_INSTRUCTIONS, cache=True),), (message,), max_tokens=policy.max_answer_tokens)
-
-
-def request_tokens(request: Request) -> int:
-    """About how many tokens a request may use in all, its longest answer included."""
-    tokens = request.max_tokens + sum(estimate_tokens(block.text) for block in request.system)
-    for spec in request.tools:
-        tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
-    for message in request.messages:
-        for content in message.blocks:
-            if isinstance(content, Block | ToolResult):
-                tokens += estimate_tokens(content.text)
-            elif isinstance(content, Image):
-                tokens += PICTURE_TOKENS
-            else:
-                tokens += estimate_tokens(f"{content.name} {json.dumps(dict(content.arguments))}")
-    return tokens
 
 
 def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:

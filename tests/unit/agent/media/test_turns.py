@@ -302,10 +302,10 @@ async def test_a_turn_that_begins_again_has_its_attachments_once(
     scene, channel = media_scene(tmp_path, {"d": b"The rent is 650"}, "650.")
     write, failures = ReplyWriter.write, [ValueError("a mistake")]
 
-    def fail_once(*arguments: Any) -> Any:
+    def fail_once(*arguments: Any, reacts: bool) -> Any:
         if failures:
             raise failures.pop()
-        return write(*arguments)
+        return write(*arguments, reacts=reacts)
 
     monkeypatch.setattr(ReplyWriter, "write", fail_once)
     async with scene:

@@ -21,6 +21,7 @@ from kenobot.channels.telegram.updates import (
 )
 from kenobot.language.provenance import quoted_passages
 from kenobot.ports.messages import Inbound
+from tests.cases import each
 from tests.unit.channels.telegram.cases import conformance
 
 ME = BotUser(7, "KenoBot")
@@ -64,8 +65,8 @@ def test_a_caption_is_the_text_of_a_picture() -> None:
     assert inbound(photo=[{}], caption="what is this?").text == "what is this?"
 
 
-@pytest.mark.parametrize("field", ["photo", "voice", "video_note", "animation", "document", "story", "venue", "poll"])
-@pytest.mark.parametrize("odd", [{}, [], [{}], {"file_id": 3}, "x", None, {"location": 7, "options": [1]}])
+@each("field", ["photo", "voice", "video_note", "animation", "document", "story", "venue", "poll"])
+@each("odd", [{}, [], [{}], {"file_id": 3}, "x", None, {"location": 7, "options": [1]}])
 def test_what_has_an_unexpected_form_is_an_attachment_all_the_same(field: str, odd: object) -> None:
     """Nobody who sends a picture or a voice message is left without an answer."""
     (attachment,) = inbound(**{field: odd}).attachments
@@ -210,7 +211,7 @@ def test_a_passage_set_apart_as_a_quotation_stays_one(kind: str, words: str) -> 
 LINK = {"type": "text_link", "offset": 5, "length": 4, "url": "https://secret.example/x?a=1&b=2"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "entities", "read"),
     [
         ("mira aquí", [LINK], "mira aquí (https://secret.example/x?a=1&b=2)"),
@@ -229,7 +230,7 @@ LINK = {"type": "text_link", "offset": 5, "length": 4, "url": "https://secret.ex
         ("mira aquí", [LINK | {"url": ""}], "mira aquí"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("place", ["text", "caption", "quote", "answered", "forward"])
+@each("place", ["text", "caption", "quote", "answered", "forward"])
 def test_a_hidden_link_is_read_with_its_address(
     text: str, entities: list[dict[str, Any]], read: str, place: str
 ) -> None:

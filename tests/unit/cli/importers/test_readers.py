@@ -14,6 +14,7 @@ from kenobot.cli.importers.claude_export import CLAUDE
 from kenobot.cli.importers.talk import AmbiguousDates, TalkFormat, TalkOptions, TalkRecord, summarize_talk
 from kenobot.cli.importers.telegram_export import TELEGRAM
 from kenobot.cli.importers.whatsapp import WHATSAPP
+from tests.cases import each
 from tests.unit.cli.importers import exports
 from tests.unit.cli.importers.exports import chatgpt_node, claude_message, telegram_message
 
@@ -55,7 +56,7 @@ def test_an_iphone_in_spanish_is_read_with_its_marks() -> None:
     assert lines.total() == exports.WHATSAPP_IPHONE.count("\n")
 
 
-@pytest.mark.parametrize(
+@each(
     "head",
     [
         "1/2/26, 21:03 - ", "1/2/26, 9:03 PM - ", "1/2/26, 9:03\u202fpm - ", "1/2/26 9:03 p. m. - ",
@@ -106,7 +107,7 @@ def test_what_a_person_says_of_dates_holds_where_it_can(line: str, month: int) -
     assert at.month == month
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "kind"),
     [
         ("Ana: <Media omitted>", "media"), ("Ana: <Medien ausgeschlossen>", "media"),
