@@ -477,7 +477,7 @@ class App:
 
     async def check_external_changes(self) -> None:
         """Follow what the command line changed meanwhile: people, messages and memory."""
-        if await self.database.changed_elsewhere() or self.admission.stale:
+        if await self.database.has_changed_elsewhere() or self.admission.stale:
             await self.admission.refresh()
             self.memory_files.mark_dirty(())  # memory may have changed as well
             self.embedding.wake()

@@ -174,7 +174,7 @@ class _Import:
         sheets = [(sheet, sheet.talk) for sheet in plan.files if sheet.talk is not None]
         if not sheets:
             return
-        known = imported_talk.known_marks(self._connection, imported_talks.withdrawn_records(self._connection))
+        known = imported_talk.load_known_marks(self._connection, imported_talks.withdrawn_records(self._connection))
         writer = TalkImport(self._connection, self._about, self._policy, self._root, known)
         for sheet, source in sheets:
             counts, result, before = TalkCounts(), self.results[id(sheet)], self.said

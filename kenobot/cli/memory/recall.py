@@ -130,7 +130,7 @@ def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     return {
         **Inspection.count(connection, scopes, home.index),
         **vectors.vector_stats(context, connection),
-        "tokens_today": model_calls.spent_between(connection, today, today, "extraction").tokens,
+        "tokens_today": model_calls.sum_spent_between(connection, today, today, "extraction").tokens,
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),

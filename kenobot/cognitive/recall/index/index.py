@@ -328,7 +328,7 @@ def _fill(index: Connection, truth: Connection, gap: backlog_rows.Gap, rows: int
 def _index_rows(index: Connection, truth: Connection, records: Sequence[int], messages: Sequence[int]) -> None:
     rows = conversation.messages_by_id(truth, messages)
     if withdrawn := [row.inbox_id for row in rows if row.hidden and row.is_imported and row.inbox_id is not None]:
-        gone = imported_talks.hidden_turns(truth, withdrawn)
+        gone = imported_talks.list_hidden_turns(truth, withdrawn)
         rows = [row for row in rows if row.inbox_id not in gone]
     posting_rows.write_documents(index, record_documents(truth, records), turn_documents(messages, rows))
     conversation_rows.write_turns(index, truth, messages, rows)
