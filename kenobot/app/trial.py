@@ -80,8 +80,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
         return None
     if update.phase == "returning" and not is_under_way and not at_start:
         raise ReturnPending(
-            f"Version {update.new.version} did not get well ({update.reason}): the next start puts version "
-            f"{update.old.version} back."
+            "update.return_pending", version=update.new.version, reason=update.reason, former=update.old.version
         )
     if environments.current() != update.new.environment.resolve():
         return None

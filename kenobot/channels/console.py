@@ -261,9 +261,7 @@ class Console:
                 await _run_in_thread(lambda: write(stream))
         except (OSError, ValueError, StreamFailed) as error:
             reason = str(error).rstrip(".")
-            self._failure = self._failure or StreamFailed(
-                f"{reason}. An answer that was not printed is kept: it comes with the next `kenobot chat`."
-            )
+            self._failure = self._failure or StreamFailed("console.unprinted_answer", reason=reason)
             self._failed.set()
             raise self._failure from error
 
@@ -367,7 +365,7 @@ def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 65536)
     except OSError as error:
-        raise StreamFailed(f"The input cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise StreamFailed("console.unreadable_input", reason=error) from error
 
 
 async def _run_in_thread(function: Callable[[], T]) -> T:

@@ -35,7 +35,7 @@ def stats(context: CommandContext) -> int:
     groups = turn_stats.group_turns(turns, args.by, context.zone)
     total = turn_stats.group_turns(turns, "all", context.zone)
     if not turns and not messages.received:
-        return options.print_failure(f"No message came in within {args.days} days.")
+        return options.print_failure(say("No message came in within {days} days.", days=args.days))
     if args.json:
         print(json.dumps(_as_json(args.days, args.by, groups, total, messages, spent)))
     elif args.csv:

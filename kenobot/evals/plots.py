@@ -22,7 +22,7 @@ def save(drawn: Any, file: str | Path, dots: int) -> None:
         with Path(file).open("wb") as png:
             drawn.savefig(png, format="png", dpi=dots)
     except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error}.") from error
+        raise ConfigError("files.unwritable", path=file, reason=error) from error
 
 
 def _library() -> Any:

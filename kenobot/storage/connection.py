@@ -68,15 +68,13 @@ def replace_surrogates(text: str) -> str:
 def to_store_error(error: sqlite3.Error | MemoryError) -> StoreError:
     """Translate an error of SQLite into our own."""
     if isinstance(error, MemoryError):
-        return StoreError("There is no memory left for the database to work with.")
+        return StoreError("database.no_memory")
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
-        return StoreFull("The disk is full or read-only: nothing can be saved until there is space again.")
+        return StoreFull("database.disk_full_or_read_only")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreCorrupt(
-            "The database is damaged: stop KenoBot and put a copy from the backups folder in its place."
-        )
-    return StoreError(f"The database could not do its work ({error}).")
+        return StoreCorrupt("database.damaged")
+    return StoreError("database.failed", reason=error)
 
 
 @contextlib.contextmanager

@@ -393,7 +393,7 @@ class Database:
         if self._closed:
             raise StoreError("The database is closed.")
         if queued is not None and queued.qsize() >= _QUEUED:
-            raise StoreError("The disk is too slow for what is asked of it: try again later.")
+            raise StoreError("database.disk_slow")
         loop = asyncio.get_running_loop()
         waiting: Result[T] = Result(loop=loop)
         return _Job(work, loop, waiting), waiting
@@ -426,7 +426,7 @@ class _Steps(Generic[T]):
         def run(connection: Connection) -> tuple[T] | None:
             nonlocal is_new
             if not is_new:  # the disk was full: what these steps wrote is undone, and they cannot be taken back
-                raise StoreFull("The disk is full: nothing can be saved until there is space again.")
+                raise StoreFull("disk.full")
             is_new, began = False, time.monotonic()
             if self._steps is None:
                 self._steps = self._work(connection)

@@ -87,7 +87,7 @@ def check(path: Path) -> None:
     except OSError as error:
         raise _cannot_open(path, error) from error
     if blocked:
-        raise ConfigError(f"{index} is a folder where SQLite needs a file: move it out of the way.")
+        raise ConfigError("database.index_is_folder", index=index)
     if orphaned:
         # SQLite would begin anew, or go on elsewhere, without a word and without what only the log holds.
         raise StoreCorrupt(
@@ -98,9 +98,7 @@ def check(path: Path) -> None:
         return
     newest = migrations()[-1][0]
     if header and not header.startswith(b"SQLite format 3\0"):
-        raise StoreCorrupt(
-            f"{path} is not a database: set it aside, or put a copy from the backups folder in its place."
-        )
+        raise StoreCorrupt("database.not_a_database", path=path)
     version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
     version = version if logged is None else logged
     if version > newest:
@@ -112,7 +110,7 @@ def _header(path: Path) -> bytes | None:
     if not path.exists():
         return None
     if not os.access(path, os.R_OK | os.W_OK):
-        raise find_fault(path) or ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
+        raise find_fault(path) or ConfigError("database.no_access", path=path)
     with path.open("rb") as file:
         return file.read(100)
 
@@ -140,10 +138,7 @@ def _read_logged_version(log: Path) -> int | None:
 
 
 def _refuse_newer(path: Path, version: int, newest: int) -> ConfigError:
-    return ConfigError(
-        f"The database in {path} was written by a newer KenoBot (version {version}, this one knows {newest}): "
-        "update KenoBot, or restore a copy from the backups folder."
-    )
+    return ConfigError("database.newer_schema", path=path, version=version, newest=newest)
 
 
 def _cannot_open(path: Path, error: sqlite3.Error | OSError) -> KenobotError:

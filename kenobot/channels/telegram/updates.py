@@ -189,10 +189,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         raise MalformedUpdate("the update has no number")
     kind, body = message_body(raw)
     if body is None:
-        kinds = sorted(one_line(str(key)[:32]) for key in raw if key != "update_id")
-        if not _IGNORED_UPDATES.issuperset(kinds):
-            raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
-        return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
+        return _ignore_kind(raw)
     bodies: list[dict[str, Any]] = raw.get(ALBUM) or [body]
     message, *items = map(_validate, (body, *bodies))
     author = message.author
@@ -240,6 +237,14 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
         thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )
+
+
+def _ignore_kind(raw: dict[str, Any]) -> IgnoredUpdate:
+    """Ignore an update that is no message. Raises MalformedUpdate for one of an unknown kind."""
+    kinds = sorted(one_line(str(key)[:32]) for key in raw if key != "update_id")
+    if not _IGNORED_UPDATES.issuperset(kinds):
+        raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
+    return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
 
 
 def _validate(body: object) -> _Message:

@@ -8,9 +8,10 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+from kenobot.agent.snapshot import take_snapshot
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say, translate_lines, word_error
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
@@ -89,7 +90,7 @@ def check_database(context: CommandContext) -> Iterator[Finding]:
     except KenobotError as error:
         needs_backup = isinstance(error, StoreCorrupt) or home.restore_mark.exists()
         advice = restore if needs_backup else say("Do what it says, then run `kenobot doctor` again.")
-        yield Finding("database", "error", translate_lines(str(error)), advice)
+        yield Finding("database", "error", word_error(error), advice)
         return
     for problem in problems:
         yield Finding("database", "error", say("The database is damaged: {problem}", problem=problem), restore)
@@ -148,7 +149,7 @@ def check_files(context: CommandContext) -> Iterator[Finding]:
 def check_messages(context: CommandContext) -> Iterator[Finding]:
     """Messages that wait, and that could not be answered."""
     with context.read() as connection:
-        waiting = diagnosis.oldest_waiting(connection)
+        waiting = take_snapshot(connection, context.now).waiting_since
         ended = diagnosis.count_ended_letters(connection, context.now - _RECENT)
     if waiting is not None and context.now - waiting > _LONGEST_WAIT:
         text = say("A message waits since {at}.", at=context.local_time(waiting))

@@ -50,7 +50,7 @@ class Home:
         except OSError as error:  # a name that is too long, a folder that is closed
             raise home._name_trouble(error) from error
         except ValueError as error:  # a NUL
-            raise ConfigError(f"{home.path} cannot be used as a home: {error}.") from error
+            raise ConfigError("home.unusable", path=home.path, reason=error) from error
         return home
 
     @property
@@ -145,10 +145,7 @@ class Home:
     def check_restored(self) -> None:
         """Raise ConfigError when a restore was cut off: the home is then half of one and half of another."""
         if self.restore_mark.exists():
-            raise ConfigError(
-                f"A backup was being restored to {self.path} when it was cut off: run `kenobot restore FILE` again. "
-                f"What it replaces is kept in folders whose names begin with replaced-."
-            )
+            raise ConfigError("home.half_restored", path=self.path)
 
     def begin_restore(self) -> None:
         """Mark the home as being restored, durably. Raises OSError."""
@@ -173,9 +170,7 @@ class Home:
         except OSError as error:
             raise self._name_trouble(error) from error
         if not os.access(self.path, os.W_OK | os.X_OK):
-            raise find_fault(self.path) or ConfigError(
-                f"{self.path} cannot be written to: give it to the user who runs KenoBot."
-            )
+            raise find_fault(self.path) or ConfigError("home.unwritable", path=self.path)
 
     def _name_trouble(self, error: OSError) -> KenobotError:
         return name_fault(self.path, error, f"{self.path} cannot be used as a home: {_reason(error)}.")
@@ -185,10 +180,7 @@ class Home:
             return
         ours = any(mark.exists() for mark in (self.config_file, self.database, self.credentials))
         if not ours and any(self.path.iterdir()):
-            raise ConfigError(
-                f"{self.path} holds other things and is open to other people: use a folder of its own as home, "
-                f"or run: chmod 700 {self.path}"
-            )
+            raise ConfigError("home.too_open", path=self.path)
         self.path.chmod(0o700)
 
     def lock(self) -> AbstractContextManager[None]:

@@ -100,7 +100,7 @@ def load(name: str) -> list[Conversation]:
         text = Path(name).read_bytes().decode("utf-8")
         return _lines(text) if name.endswith(".jsonl") else _document(json.loads(text))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name} cannot be read: {error}.") from error
+        raise ConfigError("files.unreadable", path=name, reason=error) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
             f"{name} is neither JSON of LoCoMo, LongMemEval or chats with an assistant, nor lines of our own: {error}"

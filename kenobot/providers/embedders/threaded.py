@@ -104,7 +104,7 @@ def local_plugin(
 
     def build(_settings: NoSettings, context: PluginContext) -> ThreadedEmbedder:
         if why := unavailable_reason():
-            raise ConfigError(f'The embedder "{name}" cannot be used here: {why}.')
+            raise ConfigError("embedder.unusable", name=name, why=why)
         return ThreadedEmbedder(model_id, dimensions, lambda: load(context.home))
 
     return Plugin(settings=NoSettings, build=build)

@@ -174,9 +174,9 @@ def read_archive(archive: Path, into: Path | None = None) -> Manifest:
     except (tarfile.TarError, zlib.error, EOFError, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DamagedBackup(f"{archive} is no whole backup: it is cut off or damaged ({error}).") from None
+        raise DamagedBackup("backup.not_whole", archive=archive, reason=error) from None
     if missing := manifest.files.keys() - seen:
-        raise DamagedBackup(f"{archive} lacks {len(missing)} files, such as {min(missing)}.")
+        raise DamagedBackup("backup.lacks_files", archive=archive, count=len(missing), first=min(missing))
     return manifest
 
 
@@ -216,7 +216,7 @@ def _read_manifest(tar: tarfile.TarFile) -> Manifest:
     try:
         found = json.loads(content.read())
         if isinstance(found, dict) and isinstance(found.get("format"), int) and found["format"] > FORMAT:
-            raise ConfigError("The backup was made by a newer KenoBot: update KenoBot first.")
+            raise ConfigError("backup.made_by_newer")
         return Manifest.model_validate(found)
     except (ValidationError, RecursionError):
         raise ValueError("its manifest is not one of KenoBot's") from None
@@ -281,14 +281,14 @@ def plain_archive(archive: Path, key_file: Path | None, beside: Path | None) -> 
         yield archive
         return
     if key_file is None:
-        raise ConfigError(f"{archive.name} is encrypted: name the file with its secret key with --key.")
+        raise ConfigError("backup.key_missing", name=archive.name)
     pyrage = _age()
     identities = _identities(key_file)
     with tempfile.NamedTemporaryFile(dir=beside, prefix=".backup-") as plain:
         try:
             pyrage.decrypt_file(str(archive), plain.name, identities)
         except pyrage.DecryptError as error:
-            raise ConfigError(f"{archive.name} cannot be decrypted with this key: {error}.") from None
+            raise ConfigError("backup.wrong_key", name=archive.name, reason=error) from None
         yield Path(plain.name)
 
 
@@ -309,10 +309,7 @@ def _recipients(texts: Sequence[str]) -> list[object]:
     try:
         return [pyrage.x25519.Recipient.from_str(text.strip()) for text in texts]
     except pyrage.RecipientError:
-        raise ConfigError(
-            "backup.recipients holds something that is no recipient of age, which looks like age1…: "
-            "make a key with `kenobot backup --new-key FILE`."
-        ) from None
+        raise ConfigError("backup.bad_recipient") from None
 
 
 def _identities(key_file: Path) -> list[object]:
@@ -323,7 +320,7 @@ def _identities(key_file: Path) -> list[object]:
     except (OSError, UnicodeDecodeError, pyrage.IdentityError):
         found = []
     if not found:
-        raise ConfigError(f"{key_file} holds no secret key of age, which looks like AGE-SECRET-KEY-1….")
+        raise ConfigError("backup.no_age_key", key_file=key_file)
     return found
 
 
@@ -331,4 +328,4 @@ def _age() -> ModuleType:
     try:
         return import_module("pyrage")
     except ImportError:
-        raise ConfigError("Encrypted backups need a package: run pip install 'kenobot[encryption]'") from None
+        raise ConfigError("backup.package_missing") from None
