@@ -154,7 +154,7 @@ def _row(found: ShelvedSkill) -> dict[str, Any]:
 
 
 def _whole(skill: Skill, found: ShelvedSkill) -> Iterator[str]:
-    """The files of a skill whole, what is to be said of them, and their hash."""
+    """Yield the files of a skill whole, what is to be said of them, and their hash."""
     for path, content in skill.files.contents.items():
         text = skill.files.text(path)
         yield f"── {one_line(path)} ({len(content)} B)"

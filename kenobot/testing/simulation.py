@@ -261,7 +261,7 @@ class Simulation:
         return await self.app.database.read(everything)
 
     def files(self) -> dict[str, str]:
-        """The memory folder: each file's text, by its path in there."""
+        """Return the memory folder: each file's text, by its path in there."""
         root = self.home.memory
         return {
             path.relative_to(root).as_posix(): path.read_text("utf-8", "replace")

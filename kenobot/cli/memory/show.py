@@ -178,7 +178,7 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
 
 
 def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
-    """A record: its text, of a summary its beginning, then what is known about it."""
+    """Return a record: its text, of a summary its beginning, then what is known about it."""
     shown = {name: row[name] for name in _SHOWN if row.get(name) not in ("", None, [], {})}
     shown |= {name: context.local_time(shown[name]) for name in _TIMES if name in shown}
     for repeated in ("updated", "valid_from"):
@@ -193,7 +193,7 @@ def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
 
 
 def _plain(name: str, value: object) -> str:
-    """A column's value in plain words."""
+    """Return a column's value in plain words."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {each}" for key, each in value.items())
     if isinstance(value, list):

@@ -38,7 +38,7 @@ _DAYS = MONTHS.keys() | WEEKDAYS.keys()
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a message, each in one line."""
+    """Return the sentences of a message, each in one line."""
     parts = (" ".join(part.split()) for part in _END.split(text[:_LONGEST]))
     return [part for part in parts if any(map(str.isalnum, part))][:_MOST]
 
@@ -72,13 +72,13 @@ def leaves_unanswered(answer: str) -> bool:
 
 @lru_cache(1024)
 def dates(sentence: str) -> tuple[str, ...]:
-    """Days that are named by figures or month."""
+    """Return days that are named by figures or month."""
     return tuple(match[0] for match in _DATE.finditer(_fold_quotes(sentence)))
 
 
 @lru_cache(1024)
 def numbers(sentence: str) -> tuple[str, ...]:
-    """Numbers beside those of dates, each with the sign or the word after it: what is counted."""
+    """Return numbers beside those of dates, each with the sign or the word after it: what is counted."""
     plain = _DATE.sub(" ", _fold_quotes(sentence))
     found = []
     for match in _NUMBER.finditer(plain):
@@ -93,7 +93,7 @@ def numbers(sentence: str) -> tuple[str, ...]:
 
 @lru_cache(1024)
 def names(sentence: str) -> tuple[str, ...]:
-    """Words in capitals that do not begin the sentence, those that follow each other as one name."""
+    """Return words in capitals that do not begin the sentence, those that follow each other as one name."""
     found: list[list[str]] = []
     end = -1
     for at, match in enumerate(_WORD.finditer(sentence)):

@@ -61,7 +61,7 @@ _FORMER_COLUMNS = {"attrs": "attributes", "evidence": "source_messages", "seen":
 
 
 def _current_names(kind: str, content: object) -> object:
-    """Content of a line with the names of this version."""
+    """Return content of a line with the names of this version."""
     match kind, content:
         case "record", dict():
             return _rename(content, _FORMER_COLUMNS)

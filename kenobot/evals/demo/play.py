@@ -143,7 +143,7 @@ def _memory(request: Request) -> str:
 
 
 def _nights(connection: Connection, *, last: int) -> SleepSummary:
-    """The nights after the first `last` ones."""
+    """Return the nights after the first `last` ones."""
     runs = [run for run in reversed(Nights.list_newest(connection, _NIGHTS)) if run.id > last]
     reports = [Nights.report(connection, run, SleepPolicy()) for run in runs]
     told = [(each, tuple(_decisions(each))) for each in reports]
@@ -159,7 +159,7 @@ def _decisions(told: NightReport) -> Iterator[tuple[str, ChangeReport]]:
 
 
 async def _fits(house: Simulation, step: DemoStep) -> tuple[MatchedPattern, ...]:
-    """The patterns that fit what was said, best first, within what the speaker may know."""
+    """Return the patterns that fit what was said, best first, within what the speaker may know."""
     who = step.who
     if who is None:
         return ()
