@@ -159,7 +159,7 @@ def same_words(one: Statement, other: Statement) -> bool:
 
 
 def is_contrary(one: Statement, other: Statement) -> bool:
-    """Return whether they differ in nothing but the answer: one denies what the other says, or says the opposite."""
+    """Return whether two statements differ in polarity alone: one denies the other, or has an antonym."""
     if len(one.content) != len(other.content) or not one.content:
         return False
     flips = int(one.negative != other.negative)
