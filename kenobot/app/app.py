@@ -153,6 +153,7 @@ class App:
         intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
         self.memory_files = MemoryFiles(*(home.memory, database, clock, zone, policy), intake=intake, quiet=self.quiet)
         index = self.index = SideIndex(home.index)
+        self.memory = Memory(index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)
         embedders, meter = (plugins.embedder, plugins.previous_embedders), LedgerMeter(self.ledger)
@@ -267,7 +268,7 @@ class App:
     def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
         """Construct the commands of a chat."""
         context = CommandContext(
-            *(self.zone, self.home.memory, self.access, Memory(self.index), reply_language(self.settings)),
+            *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
             budgets=self.ledger.limits,
             skills=self.skills,
             bot_name=self.settings.bot.name,
@@ -356,7 +357,7 @@ class App:
         self.scheduler.every(1.0, "command line", self.check_external_changes)
         self.scheduler.every(60.0, "sweep", self.sweep)
         self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(60.0, "memory index", self.indexer.index_all)
+        self.scheduler.every(15.0, "memory index", self.indexer.index_all)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
@@ -476,7 +477,7 @@ class App:
 
     async def check_external_changes(self) -> None:
         """Follow what the command line changed meanwhile: people, messages and memory."""
-        if await self.database.changed_elsewhere() or self.admission.stale:
+        if await self.database.has_changed_elsewhere() or self.admission.stale:
             await self.admission.refresh()
             self.memory_files.mark_dirty(())  # memory may have changed as well
             self.embedding.wake()

@@ -30,7 +30,7 @@ class ReturnPending(KenobotError):
 
 
 class TrialApp(Protocol):
-    """What a trial needs of the bot."""
+    """Parts of the bot that a trial needs."""
 
     home: Home
     clock: Clock
@@ -117,7 +117,7 @@ async def _until_over(
 
 
 async def tell_of_update(app: TrialApp) -> None:
-    """Have the owner told, once, how the last update ended."""
+    """Notify the owner, once, of the outcome of the last update."""
     environments = Environments(app.home)
     update = await asyncio.to_thread(environments.read)
     if update is None or update.told or update.phase not in ("taken", "returned"):

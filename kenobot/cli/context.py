@@ -43,7 +43,7 @@ class CommandContext:
 
     @cached_property
     def loaded(self) -> ResolvedSettings:
-        """Raises ConfigError."""
+        """Raise ConfigError."""
         return load_settings(self.home, os.environ)
 
     @property
@@ -190,7 +190,7 @@ class CommandContext:
         return True
 
     def require_database(self) -> None:
-        """Raises NothingFound, and ConfigError in a home that is half restored, or is no folder."""
+        """Raise NothingFound, and ConfigError in a home that is half restored, or is no folder."""
         self.home.check_restored()
         if self.home.path.exists() and not self.home.path.is_dir():
             reason = "not a directory"

@@ -48,7 +48,7 @@ def stats(context: CommandContext) -> int:
 def _spent(context: CommandContext, connection: Connection, days: int) -> Spending:
     """Return what models used in the window, in whole days of the owner's."""
     first = local_day(context.now - timedelta(days=days - 1), context.zone)
-    return model_calls.spent_between(connection, first, local_day(context.now, context.zone))
+    return model_calls.sum_spent_between(connection, first, local_day(context.now, context.zone))
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────

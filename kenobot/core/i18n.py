@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from importlib import resources
 from itertools import chain
 from typing import NamedTuple
@@ -44,7 +45,12 @@ def told_language(text: str) -> Language | None:
 
     What it quotes is in whatever language it was said.
     """
-    text = _QUOTED.sub(" ", without_attachments(text[:2000]))
+    return _told_language(text[:2000])
+
+
+@lru_cache(256)  # several parts of a turn ask about its message
+def _told_language(text: str) -> Language | None:
+    text = _QUOTED.sub(" ", without_attachments(text))
     words = {word.lower() for word in _WORD.findall(text.replace("’", "'"))}
     spanish = sum(_SPANISH.get(word, 0) for word in words) + _TELLS * bool(_SPANISH_SIGNS.search(text))
     spanish += _HINTS * ("ñ" in text.lower())

@@ -7,7 +7,7 @@ from kenobot.ports.errors import ConfigError
 
 
 def require_matplotlib() -> None:
-    """Raises ConfigError, with what to do, when nothing here can draw."""
+    """Raise ConfigError, with what to do, when nothing here can draw."""
     _library()
 
 

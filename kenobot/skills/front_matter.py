@@ -93,7 +93,7 @@ def _value(event: yaml.Event, events: Iterator[yaml.Event]) -> Value:
 
 
 def _items(events: Iterator[yaml.Event]) -> Iterator[str]:
-    """The texts of a list, as others write `allowed-tools`."""
+    """Return the texts of a list, as others write `allowed-tools`."""
     depth = 1
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)

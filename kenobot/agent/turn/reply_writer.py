@@ -17,11 +17,10 @@ from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
-from kenobot.cognitive.memory import AdmitContext
+from kenobot.cognitive.memory import AdmitContext, Proposals
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember import fact_candidates
-from kenobot.cognitive.store import proposals
 from kenobot.core import texts
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
@@ -129,7 +128,7 @@ class ReplyWriter:
             waiting += self._follow_reply(connection, data, at, asked=bool(choices))
         if self._s.tasks is not None:
             waiting += self._s.tasks.begin(connection, data, at)
-        proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
+        Proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
         grade = _grade_text(data.grade)
         times = None  # of a task: nobody waited for it
         if data.task is None:

@@ -48,7 +48,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
-from kenobot.postprocessors.pipeline import joined_replies
+from kenobot.postprocessors.pipeline import join_replies
 from kenobot.storage import inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
@@ -358,7 +358,7 @@ class TurnRunner:
             data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
-        processed = joined_replies(
+        processed = join_replies(
             self._s.pipeline.process(
                 self._s.redact.redact_known(text), context.untrusted_texts, effects, data.language
             )  # also in memory

@@ -19,7 +19,7 @@ from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.ledger.expert_rest import is_replaced_by_rules
-from kenobot.ports.channel import Channel, ReportsLiveness, heard_at
+from kenobot.ports.channel import Channel, ReportsLiveness, find_last_heard
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
@@ -226,7 +226,7 @@ class Probes:
         channel = self._s.channels.get(name)
         if channel is None or not isinstance(channel, ReportsLiveness):
             return
-        heard = heard_at(channel)
+        heard = find_last_heard(channel)
         silent = self._s.clock.monotonic() - (self._began_at if heard is None else heard)
         patience = max(_SILENCE.total_seconds(), 2 * channel.stall_seconds)
         yield Reading("poll", silent / patience, name, values={"minutes": round(silent / 60)})

@@ -26,7 +26,7 @@ from kenobot.core.status_report import (
 )
 from kenobot.language.calendar import local_day
 from kenobot.ledger.limits import amount_text
-from kenobot.ports.channel import ReportsLiveness, heard_at
+from kenobot.ports.channel import ReportsLiveness, find_last_heard
 from kenobot.storage import turn_stats
 from kenobot.storage.connection import Connection
 
@@ -135,7 +135,11 @@ def _background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStat
 
 def _channel(app: "App", state: ChannelState) -> ChannelStatus:
     channel, silent = app.channels.get(state.name), None
-    if state.state == "serving" and isinstance(channel, ReportsLiveness) and (heard := heard_at(channel)) is not None:
+    if (
+        state.state == "serving"
+        and isinstance(channel, ReportsLiveness)
+        and (heard := find_last_heard(channel)) is not None
+    ):
         silent = round(max(0.0, app.clock.monotonic() - heard), 1)
     return ChannelStatus(name=state.name, state=state.state, reason=state.reason, silent_seconds=silent)
 

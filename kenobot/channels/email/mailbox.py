@@ -71,7 +71,7 @@ class Mailbox:
                 raise Rejected(_no_tls("imap"))
             self._imap.starttls(ssl.create_default_context())
 
-    def unread(self, most: int = 20) -> list[str]:
+    def list_unread(self, most: int = 20) -> list[str]:
         """Return the handles of the oldest unread mails."""
         self._imap.noop()
         found = self._ask("SEARCH", "UNSEEN")

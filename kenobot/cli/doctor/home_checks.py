@@ -16,7 +16,7 @@ from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
 from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import backup_folder, replaced_folders
+from kenobot.storage.backup.backups import backup_folder, list_replaced_folders
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LITTLE_ROOM, _NO_ROOM = 500_000_000, 50_000_000  # bytes
@@ -186,7 +186,7 @@ def check_backups(context: CommandContext) -> Iterator[Finding]:
 
 def check_replaced(context: CommandContext) -> Iterator[Finding]:
     """What restored backups replaced, which only a person can know to be of no use any more."""
-    folders = replaced_folders(context.home)
+    folders = list_replaced_folders(context.home)
     if folders:
         files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
         size = f"{sum(path.lstat().st_size for path in files) / 1e6:.1f} MB"

@@ -11,7 +11,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import print_records, record_row, record_text
 from kenobot.cli.table import flat
-from kenobot.cognitive.memory import Memory, Record, ReplyExplanation, UsedMemory
+from kenobot.cognitive.memory import Inspection, Memory, Record, ReplyExplanation, UsedMemory
 from kenobot.core.redaction import escape_controls, one_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -94,7 +94,7 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
             return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
     row = record_row(record)
-    row["effective_confidence"] = round(Memory.strength(record, moment or context.now), 3)
+    row["effective_confidence"] = round(Inspection.strength(record, moment or context.now), 3)
     row["links"] = [
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
         for link in Memory.list_links(connection, record.id, context.scopes, _LINKS)

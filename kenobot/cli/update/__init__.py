@@ -246,7 +246,7 @@ def _wanted(context: CommandContext, installation: Installation, installer: Pack
 
 
 def _require_source(context: CommandContext, installation: Installation) -> None:
-    """Raises ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
+    """Raise ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
     if not installation.has_index and not context.loaded.settings.update.source:
         raise ConfigError("update.installed_from_file")
 
@@ -263,7 +263,7 @@ def _is_newer(version: str, than: str) -> bool:
 
 
 def _require_own_home(context: CommandContext) -> None:
-    """Raises ConfigError for root in another's home: what it installs there, that account could change."""
+    """Raise ConfigError for root in another's home: what it installs there, that account could change."""
     path = context.home.path
     if os.geteuid() == 0 and path.exists() and (owner := path.stat().st_uid) != 0:
         name = pwd.getpwuid(owner).pw_name
@@ -281,7 +281,7 @@ def _remove_unused(environments: Environments, used: list[Path]) -> None:
     last = environments.read()
     kept = [*used, *([environments.current()] if environments.current() else [])]
     kept += [last.old.environment] if last is not None and last.phase == "taken" else []
-    for folder in environments.unused(path for path in kept if path is not None):
+    for folder in environments.list_unused(path for path in kept if path is not None):
         shutil.rmtree(folder, ignore_errors=True)
 
 

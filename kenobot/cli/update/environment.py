@@ -39,7 +39,7 @@ class Wanted:
 
 
 def wanted_wheel(path: Path) -> Wanted:
-    """Raises ConfigError when there is no such wheel of KenoBot."""
+    """Raise ConfigError when there is no such wheel of KenoBot."""
     found = _WHEEL.fullmatch(path.name)
     if found is None or not path.is_file():
         raise ConfigError("update.bad_wheel", path=path)

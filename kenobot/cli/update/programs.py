@@ -35,7 +35,7 @@ class DiskGuard:
     least: int
 
     def require(self, more: int = 0) -> None:
-        """Raises UpdateFailed where `more` bytes cannot be taken, and OSError."""
+        """Raise UpdateFailed where `more` bytes cannot be taken, and OSError."""
         needed = self.least + more
         if needed and (free := disk_room(self.folder).free) < needed:
             raise UpdateFailed("update.no_room", folder=self.folder, free=free // _MEGA, needed=-(-needed // _MEGA))

@@ -72,7 +72,7 @@ class Home:
 
     @property
     def socket(self) -> Path:
-        """Where the process that holds the home takes chats and commands of other processes of its owner."""
+        """Path of the socket for chats and commands of other processes of the owner."""
         return self.path / "kenobot.sock"
 
     @property
@@ -96,7 +96,7 @@ class Home:
 
     @property
     def mcp(self) -> Path:
-        """Which tools of MCP servers their owner trusts, a file for each server."""
+        """Folder of the trusted tools of MCP servers, a file for each server."""
         return self.path / "mcp"
 
     @property
@@ -106,7 +106,7 @@ class Home:
 
     @property
     def channels(self) -> Path:
-        """How far channels have read on their platforms, where these do not know it."""
+        """Folder of the positions of channels on their platforms, where these do not know them."""
         return self.path / "channels"
 
     @property
@@ -116,12 +116,12 @@ class Home:
 
     @property
     def logs(self) -> Path:
-        """Where the log is, if it goes to files, and what was written down of the process."""
+        """Folder of the log, if it goes to files, and of stacks."""
         return self.path / "logs"
 
     @property
     def stacks(self) -> Path:
-        """Where the process stood when it was asked, or when it stood still."""
+        """Folder of dumped stacks."""
         return self.logs / "stacks"
 
     @property
@@ -143,7 +143,7 @@ class Home:
         return self.path / "restore-under-way"
 
     def check_restored(self) -> None:
-        """Raises ConfigError when a restore was cut off: the home is then half of one and half of another."""
+        """Raise ConfigError when a restore was cut off: the home is then half of one and half of another."""
         if self.restore_mark.exists():
             raise ConfigError("home.half_restored", path=self.path)
 

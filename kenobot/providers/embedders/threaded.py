@@ -97,7 +97,7 @@ class ThreadedEmbedder:
 def local_plugin(
     name: str, model_id: str, dimensions: int, load: Callable[[Path], Encode], unavailable_reason: Callable[[], str]
 ) -> Plugin[NoSettings, ThreadedEmbedder]:
-    """The plugin of a model that runs in this process. load: with the home's folder, in the model's thread.
+    """Build the plugin of a model that runs in this process. load: with the home's folder, in the model's thread.
 
     unavailable_reason: why it does not run on this machine, as the end of a sentence; "" when it does.
     """

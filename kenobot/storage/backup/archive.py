@@ -51,7 +51,7 @@ class FileEntry(BaseModel, extra="forbid", frozen=True):
 
 
 class Manifest(BaseModel, frozen=True):
-    """What an archive holds. schema_version: of its database. files: by path in the home."""
+    """Contents of an archive. schema_version: of its database. files: by path in the home."""
 
     format: int
     made_at: datetime
@@ -76,7 +76,7 @@ def archive_name(at: datetime, *, encrypted: bool) -> str:
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file of this name is an archive, or was to be one."""
+    """Return whether a file of this name is an archive, or was to be one."""
     return _NAME.fullmatch(name.removeprefix(".").removesuffix(_PART)) is not None
 
 
@@ -181,7 +181,7 @@ def read_archive(archive: Path, into: Path | None = None) -> Manifest:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzipped file holds; tarfile itself reads no further than the last member, and gzip takes several files."""
+    """Content of a gzipped file; tarfile itself reads no further than the last member, and gzip takes several files."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -293,7 +293,7 @@ def plain_archive(archive: Path, key_file: Path | None, beside: Path | None) -> 
 
 
 def check_recipients(recipients: Sequence[str]) -> None:
-    """Raises ConfigError for what is no recipient of age, and when the package is missing."""
+    """Raise ConfigError for what is no recipient of age, and when the package is missing."""
     if recipients:
         _recipients(recipients)
 

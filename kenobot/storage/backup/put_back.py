@@ -72,7 +72,7 @@ def _end_log(database: Path) -> None:
 
 
 def _carry(newer: Path, older: Path) -> None:
-    """Have the older database hold the mail of the newer one, in the columns that both have."""
+    """Copy the mail of the newer database into the older one, in the columns that both have."""
     with closing(sqlite3.connect(older, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS newer", (str(newer),))
         connection.execute("BEGIN IMMEDIATE")
