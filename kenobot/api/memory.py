@@ -16,9 +16,17 @@ from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.cognitive.memory import ForgetResult, HistoryStep, MemoryQuery, Record, SearchReport, UndoError, UsedMemory
+from kenobot.cognitive.memory import (
+    ForgetResult,
+    HistoryStep,
+    Inspection,
+    MemoryQuery,
+    Record,
+    SearchReport,
+    UndoError,
+    UsedMemory,
+)
 from kenobot.cognitive.memory import Memory as Store
-from kenobot.cognitive.recall.results import xray
 from kenobot.language.confidences import confided_tags
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
@@ -190,7 +198,7 @@ async def search_memory(
     """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
     out, why."""
     report = await search(caller, q, limit, as_of)
-    found: dict[str, Any] = json.loads(json.dumps(xray.as_json(report, q)))
+    found: dict[str, Any] = json.loads(json.dumps(Inspection.report_as_json(report, q)))
     return found
 
 

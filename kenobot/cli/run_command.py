@@ -5,16 +5,19 @@ import gc
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from kenobot.cli.options import NothingFound
-from kenobot.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from kenobot.ports.clock import Clock
 
 
-def run_command(arguments: argparse.Namespace, clock: Clock | None) -> int:
+def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
     with _without_collecting():
         from kenobot.cli.context import CommandContext
-        from kenobot.cognitive.control.find import AmbiguousReference
+        from kenobot.cognitive.memory import AmbiguousReference
 
         module, _, function = arguments.call.partition(":")
         run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)

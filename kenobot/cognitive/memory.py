@@ -8,13 +8,12 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import records
+from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_names
 from kenobot.ports.identity import Trust
@@ -31,22 +30,30 @@ if TYPE_CHECKING:
     from kenobot.cognitive.control.undo import UndoError, UndoResult
     from kenobot.cognitive.control.unextracted import UnextractedTurn
     from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
+    from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
-    from kenobot.cognitive.nights import Nights
+    from kenobot.cognitive.nights import Nights, Proposals
     from kenobot.cognitive.policy import Policy
     from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
+    from kenobot.cognitive.promises import Promises
     from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
     from kenobot.cognitive.recall.index.index import Indexer, SideIndex
     from kenobot.cognitive.recall.prompt.usage import UsedMemory
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport, Section
     from kenobot.cognitive.remember.admit_context import sanitize
+    from kenobot.cognitive.remember.extract.buffer import ConversationTurn
     from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.remember.rule_extraction import RuleFacts
     from kenobot.cognitive.sleep.apply_change import NightUndo
     from kenobot.cognitive.sleep.cycle import NightProgress
     from kenobot.cognitive.sleep.plan.passes import Pass
+    from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
     from kenobot.cognitive.sleep.report import ChangeReport, NightReport, PassReport
     from kenobot.cognitive.sleep.run_rows import SleepRun
+    from kenobot.cognitive.store.events import EventRow
     from kenobot.cognitive.store.links import Link
+    from kenobot.cognitive.store.proposals import Proposal, ProposalState
+    from kenobot.cognitive.telling import Telling
     from kenobot.storage.conversation import MessageRow
     from kenobot.storage.erasure import ErasureResult
 
@@ -57,12 +64,16 @@ __all__ = [
     "AbsenceExplanation",
     "AdmitContext",
     "AmbiguousReference",
+    "CannotDecide",
     "ChangeReport",
+    "ConversationTurn",
+    "DecisionContext",
     "EmbeddingWorker",
     "ForgetResult",
     "FoundItem",
     "HistoryStep",
     "Indexer",
+    "Inspection",
     "Matches",
     "Memory",
     "MemoryFiles",
@@ -76,10 +87,15 @@ __all__ = [
     "PassReport",
     "Phase",
     "Policy",
+    "Promises",
+    "Proposal",
+    "ProposalState",
+    "Proposals",
     "PurgePlan",
     "RecalledMemory",
     "Record",
     "ReplyExplanation",
+    "RuleFacts",
     "Scopes",
     "SearchReport",
     "Section",
@@ -87,6 +103,7 @@ __all__ = [
     "SleepContext",
     "SleepPolicy",
     "SleepRun",
+    "Telling",
     "UndoError",
     "UndoResult",
     "UnextractedTurn",
@@ -97,46 +114,41 @@ __all__ = [
     "scope_names",
 ]
 
-_MODULES = {
-    "AbsenceExplanation": "control.why_not",
-    "AmbiguousReference": "control.find",
-    "ChangeReport": "sleep.report",
-    "EmbeddingWorker": "recall.embedding_worker",
-    "ForgetResult": "control.forget",
-    "FoundItem": "control.why_not",
-    "HistoryStep": "control.history",
-    "Indexer": "recall.index.index",
-    "Matches": "control.find",
-    "MemoryFiles": "mirror.memory_files",
-    "MemoryPack": "recall.results.memory",
-    "MemoryQuery": "recall.results.memory",
-    "NightProgress": "sleep.cycle",
-    "NightReport": "sleep.report",
-    "NightUndo": "sleep.apply_change",
-    "Nights": "nights",
-    "PHASES": "policy.sleep",
-    "Pass": "sleep.plan.passes",
-    "PassReport": "sleep.report",
-    "Phase": "policy.sleep",
-    "Policy": "policy",
-    "PurgePlan": "control.forget",
-    "RecalledMemory": "recall.results.memory",
-    "ReplyExplanation": "control.history",
-    "SearchReport": "recall.results.memory",
-    "Section": "recall.results.memory",
-    "SideIndex": "recall.index.index",
-    "SleepContext": "background.sleep",
-    "SleepPolicy": "policy.sleep",
-    "SleepRun": "sleep.run_rows",
-    "UndoError": "control.undo",
-    "UndoResult": "control.undo",
-    "UnextractedTurn": "control.unextracted",
-    "UsedMemory": "recall.prompt.usage",
-    "WorkerContext": "background.per_chat_worker",
-    "build_extraction_worker": "background.extraction",
-    "sanitize": "remember.admit_context",
+_LATE = {
+    "remember.extract.buffer": "ConversationTurn",
+    "remember.rule_extraction": "RuleFacts",
+    "telling": "Telling",
+    "inspection": "Inspection",
+    "background.extraction": "build_extraction_worker",
+    "background.per_chat_worker": "WorkerContext",
+    "background.sleep": "SleepContext",
+    "control.find": "AmbiguousReference Matches",
+    "control.forget": "ForgetResult PurgePlan",
+    "control.history": "HistoryStep ReplyExplanation",
+    "control.undo": "UndoError UndoResult",
+    "control.unextracted": "UnextractedTurn",
+    "control.why_not": "AbsenceExplanation FoundItem",
+    "mirror.memory_files": "MemoryFiles",
+    "nights": "Nights Proposals",
+    "policy": "Policy",
+    "policy.sleep": "PHASES Phase SleepPolicy",
+    "promises": "Promises",
+    "recall.embedding_worker": "EmbeddingWorker",
+    "recall.index.index": "Indexer SideIndex",
+    "recall.prompt.usage": "UsedMemory",
+    "recall.results.memory": "MemoryPack MemoryQuery RecalledMemory SearchReport Section",
+    "remember.admit_context": "sanitize",
+    "sleep.apply_change": "NightUndo",
+    "sleep.cycle": "NightProgress",
+    "sleep.plan.passes": "Pass",
+    "sleep.proposals": "CannotDecide DecisionContext",
+    "sleep.report": "ChangeReport NightReport PassReport",
+    "sleep.run_rows": "SleepRun",
+    "store.proposals": "Proposal ProposalState",
 }
-"""The module of each name that is imported at its first use."""
+"""The names that are imported at their first use, by module."""
+
+_MODULES = {name: module for module, names in _LATE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
@@ -257,34 +269,16 @@ class Memory:
         return record.key == _talk(True)
 
     @staticmethod
+    def last_number(connection: Connection) -> int:
+        """Return the number of the newest memory."""
+        return records.last_record(connection)
+
+    @staticmethod
     def get_as_of(connection: Connection, number: int, moment: datetime, reach: Scopes) -> Record | None:
         """Return a memory as it was at a moment; None where it was not there yet."""
         from kenobot.cognitive.control.history import as_of
 
         return as_of(connection, number, moment, reach)
-
-    @staticmethod
-    def strength(record: Record, at: datetime) -> float:
-        """Return how certain a memory is at a moment, from 0 to 1: its confidence, less what time took of it."""
-        from kenobot.cognitive.beliefs import value
-
-        return value.strength(record, at)
-
-    @staticmethod
-    def count(connection: Connection, reach: Scopes, index: Path) -> dict[str, Any]:
-        """Count memories, links, events, summaries, turns that wait to be read, and what an index file lacks."""
-        from kenobot.cognitive.compact import summary_rows
-        from kenobot.cognitive.control.stats_rows import collect_stats
-        from kenobot.cognitive.recall.index.index import unindexed_count
-        from kenobot.cognitive.remember.extract import buffer
-
-        gaps, sessions = summary_rows.gap_counts(connection, reach), buffer.sessions_with_pending(connection)
-        return {
-            **collect_stats(connection, reach),
-            "turns_waiting": sum(len(buffer.pending_turns(connection, session, 10_000)) for session in sessions),
-            "summaries": {"live": summary_rows.count_summaries(connection, reach), "gaps": gaps.total(), **gaps},
-            "index_lag": unindexed_count(index, connection) if index.exists() else None,
-        }
 
     @staticmethod
     def list_links(connection: Connection, number: int, reach: Scopes, limit: int) -> "list[Link]":
@@ -315,6 +309,21 @@ class Memory:
         from kenobot.cognitive.control.history import history
 
         return history(connection, number, reach)
+
+    @staticmethod
+    def get_event(connection: Connection, number: int) -> "EventRow | None":
+        """Return an event by its number."""
+        return events.get_event(connection, number)
+
+    @staticmethod
+    def list_events(connection: Connection, number: int) -> "list[EventRow]":
+        """List what happened to a memory, the oldest first, as it is stored."""
+        return events.record_events(connection, number)
+
+    @staticmethod
+    def list_decision(connection: Connection, event: int) -> "list[EventRow]":
+        """List the events of a decision, its own among them."""
+        return events.decision_events(connection, event)
 
     @staticmethod
     def list_quotations(connection: Connection, turns: Iterable[int], reach: Scopes) -> "list[tuple[int, MessageRow]]":
@@ -399,9 +408,7 @@ class Memory:
     @staticmethod
     def last_decision(connection: Connection, number: int) -> int | None:
         """Return the event of the last decision about a memory: what an undo takes back."""
-        from kenobot.cognitive.store.events import last_decision_on
-
-        return last_decision_on(connection, number)
+        return events.last_decision_on(connection, number)
 
     @staticmethod
     def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:

@@ -8,14 +8,16 @@ from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.run_rows import SleepRun
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.store import proposals, sleep_plans
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.sleep.apply_change import NightUndo
     from kenobot.cognitive.sleep.plan.passes import Pass
+    from kenobot.cognitive.sleep.proposals import DecisionContext
     from kenobot.cognitive.sleep.report import NightReport
+    from kenobot.cognitive.store.proposals import Proposal, ProposalState
 
 _BATCH = 20  # decisions that are undone in one transaction
 
@@ -144,3 +146,52 @@ class Nights:
         if not before:
             sleep_plans.mark_night_undone(connection, outcome.run, occasion.at)
         return before
+
+
+class Proposals:
+    """See the changes that nights propose to the owner, and carry out the decisions."""
+
+    @staticmethod
+    def list_proposals(
+        connection: Connection, states: "Sequence[ProposalState]" = ("pending",), limit: int = 100
+    ) -> "list[Proposal]":
+        """List the proposals in these states, the newest last."""
+        return proposals.list_proposals(connection, states, limit)
+
+    @staticmethod
+    def count_pending(connection: Connection) -> int:
+        """Count the proposals that wait for a decision."""
+        return proposals.count_pending(connection)
+
+    @staticmethod
+    def get(connection: Connection, number: int) -> "Proposal | None":
+        """Return a proposal by its number."""
+        return proposals.get(connection, number)
+
+    @staticmethod
+    def approve(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
+        """Carry out a proposal. Raises CannotDecide."""
+        from kenobot.cognitive.sleep.proposals import approve
+
+        return approve(connection, number, context)
+
+    @staticmethod
+    def reject(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
+        """Turn a proposal down. Raises CannotDecide."""
+        from kenobot.cognitive.sleep.proposals import reject
+
+        return reject(connection, number, context)
+
+    @staticmethod
+    def undo(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
+        """Take back what an approved proposal did. Raises CannotDecide."""
+        from kenobot.cognitive.sleep.proposals import undo_approval
+
+        return undo_approval(connection, number, context)
+
+    @staticmethod
+    def log_broken_rules(
+        connection: Connection, patterns: Sequence[str], inbox: int, session: str, at: datetime
+    ) -> None:
+        """Note the rules that an answer broke, of which nights learn."""
+        proposals.log_broken_rules(connection, patterns, inbox, session, at)

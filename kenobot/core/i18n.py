@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import resources
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
+from kenobot.ports import sentences
 
-Language = Literal["en", "es"]
+Language = sentences.Language
 
 _WORD = lazy.regex(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))

@@ -34,7 +34,7 @@ def clip_to_tokens(text: str, tokens: int) -> str:
 
 
 def request_tokens(request: Request) -> int:
-    """About how many tokens a request may use in all, its longest answer included."""
+    """Estimate the tokens that a request may use in all, its longest answer included."""
     tokens, texts = request.max_tokens, [block.text for block in request.system]
     for spec in request.tools:
         tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")

@@ -138,7 +138,7 @@ class Database:
             self._jobs.put(_Job(work, asyncio.get_running_loop(), patient=True))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
-        """Like `write`, for what holds nothing up: waits some milliseconds for another write to share a commit."""
+        """Write what holds nothing up: wait some milliseconds for another write to share a commit."""
         if current_rank():
             await self.pacer.gap()
         return await self.submit(work, patient=True)
@@ -163,7 +163,7 @@ class Database:
                 return result[0]
             await asyncio.sleep(_REST * steps.seconds)
 
-    async def changed_elsewhere(self) -> bool:
+    async def has_changed_elsewhere(self) -> bool:
         """Return whether another process has written since the last call.
 
         The first call cannot know, and says so by True.
@@ -202,7 +202,7 @@ class Database:
             return self._jobs.get()
 
     def _fold_log(self, connection: Connection) -> None:
-        """Empty the write-ahead log unless it is small or a reader needs it still."""
+        """Fold in the write-ahead log unless it is small or a reader needs it still."""
         with contextlib.suppress(OSError, sqlite3.Error, StoreError):  # a later commit reports what is wrong
             if self._path.with_name(f"{self._path.name}-wal").stat().st_size > LOG_BYTES_AT_REST:
                 connection.execute("PRAGMA busy_timeout = 0")
@@ -245,7 +245,7 @@ class Database:
                         undone = True
                         raise
                     connection.execute("ROLLBACK TO job" if len(group) > 1 else "ROLLBACK")
-                    job.error = _plain(error)
+                    job.error = _translate_error(error)
                     if job.rescue is not None:
                         self._rescue(connection, job.rescue)
                 if len(group) > 1:
@@ -257,7 +257,7 @@ class Database:
                 with contextlib.suppress(sqlite3.Error):
                     connection.rollback()
             for job in group:
-                job.error = _plain(error)
+                job.error = _translate_error(error)
                 if undone and len(group) > 1:
                     job.error = None
                     self._commit(connection, [job])
@@ -270,7 +270,7 @@ class Database:
             with savepoint(connection, "rescue"):
                 rescue(connection)
         except Exception as error:
-            _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
+            _log.warning("what stays of a write that failed could not be written: %s", _translate_error(error))
             if not connection.in_transaction:
                 raise
 
@@ -300,7 +300,7 @@ class Database:
         return await waiting
 
     async def read_long(self, work: Callable[[Connection], T]) -> T:
-        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that no other read waits.
+        """Read for seconds: in a thread and by a connection of its own, so that no other read waits.
 
         Cancelled, it ends at its next query.
         """
@@ -324,7 +324,7 @@ class Database:
             with contextlib.closing(connect(self._path, readonly=True, before_query=before_query)) as connection:
                 _look(connection, job)
         except Exception as error:
-            job.error = _plain(error)
+            job.error = _translate_error(error)
         self._tell([job])
 
     def _read_on(self) -> None:
@@ -342,7 +342,7 @@ class Database:
                 connection = connection or connect(self._path, readonly=True, before_query=before_query)
                 _look(connection, job)
             except Exception as error:
-                job.error = _plain(error)
+                job.error = _translate_error(error)
             self._tell([job])
             del job  # a thread that waits holds nothing of what it did last
         if connection is not None:
@@ -389,11 +389,11 @@ class Database:
         work: Callable[[Connection], T],
         queued: "queue.SimpleQueue[Any] | JobQueue[Any] | None" = None,
     ) -> tuple[_Job, Result[T]]:
-        """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
+        """Make a job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
             raise StoreError("The database is closed.")
         if queued is not None and queued.qsize() >= _QUEUED:
-            raise StoreError("The disk is too slow for what is asked of it: try again later.")
+            raise StoreError("database.disk_slow")
         loop = asyncio.get_running_loop()
         waiting: Result[T] = Result(loop=loop)
         return _Job(work, loop, waiting), waiting
@@ -426,7 +426,7 @@ class _Steps(Generic[T]):
         def run(connection: Connection) -> tuple[T] | None:
             nonlocal is_new
             if not is_new:  # the disk was full: what these steps wrote is undone, and they cannot be taken back
-                raise StoreFull("The disk is full: nothing can be saved until there is space again.")
+                raise StoreFull("disk.full")
             is_new, began = False, time.monotonic()
             if self._steps is None:
                 self._steps = self._work(connection)
@@ -446,7 +446,7 @@ async def _join_thread(thread: threading.Thread, ends: float | None) -> None:
     await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
 
 
-def _plain(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """Return what whoever waits is told: the store's own errors for SQLite's, and others as they are."""
     return to_store_error(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
 

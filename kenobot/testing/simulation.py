@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
 from kenobot.cognitive.memory import MemoryQuery
-from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store.events import last_event
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
@@ -248,7 +247,7 @@ class Simulation:
     async def recall_text(self, question: str, scopes: Sequence[str]) -> tuple[str, str]:
         """Return the memories and the talk that a question finds within these scopes."""
         query = MemoryQuery(question, tuple(scopes), self.clock.now(), self.zone, force=True)
-        pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
+        pack = await self.app.database.read(lambda connection: self.app.memory.recall(connection, query))
         return "\n".join(each.line for each in pack.memories), "\n".join(each.line for each in pack.excerpts)
 
     async def records(self) -> list[tuple[str, str, str, str]]:

@@ -17,7 +17,6 @@ from kenobot.agent.commands.command import (
 )
 from kenobot.agent.commands.kept_secret import offer_secret
 from kenobot.cognitive.memory import Memory, UndoError, UndoResult
-from kenobot.cognitive.store import events
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.confidences import confided_tags
@@ -101,7 +100,7 @@ def tell_learned(
 def _ended_texts(connection: Connection, decision: int, scope: str) -> list[str]:
     """Read the texts of the memories of a scope that a decision ended or changed."""
     found = []
-    for each in events.decision_events(connection, decision):
+    for each in Memory.list_decision(connection, decision):
         if each.record is not None and each.kind in ("superseded", "invalidated", "amended"):
             record = Memory.get(connection, each.record, (scope,))
             found += [str(each.previous_values.get("text") or record.text)] if record is not None else []
@@ -141,7 +140,7 @@ def _undo_reminder(
     """Take back the last change of a reminder here, where it is newer than that of memory; None where it is not."""
     from kenobot.agent.commands import reminder_changes  # noqa: PLC0415 - seldom needed
 
-    change = events.get_event(connection, event) if event is not None else None
+    change = Memory.get_event(connection, event) if event is not None else None
     return reminder_changes.undo_last(connection, call, context, change.at if change is not None else "")
 
 

@@ -14,9 +14,8 @@ from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
-from kenobot.cognitive.memory import Record, SideIndex
+from kenobot.cognitive.memory import ConversationTurn, Record, SideIndex
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import events
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language

@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext, one_line
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.cognitive.memory import AdmitContext, Memory, Record, UndoError
-from kenobot.cognitive.store import events
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
@@ -22,7 +21,7 @@ from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.edits import EditedTurn
-from kenobot.storage.inbox import PendingMessage, joined_message
+from kenobot.storage.inbox import PendingMessage, join_message
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +78,7 @@ class Edits:
 
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
-        from kenobot.agent.turn.memory_report import build_turn
+        from kenobot.cognitive.memory import Telling
         from kenobot.cognitive.remember.edited_memory import EditedWords, follow_edit
 
         turn = edits.find_edited_turn(connection, edit)
@@ -87,7 +86,7 @@ class Edits:
         principal, when = call.principal, min(call.at, edit.inbound.sent_at)
         changed = follow_edit(
             connection,
-            EditedWords(turn.before, turn.after, build_turn(edit, principal)),
+            EditedWords(turn.before, turn.after, Telling.build_turn(edit, principal)),
             list(self._find_taught(connection, edit, turn, principal)),
             lambda record: self._take_back(connection, edit, record, principal, when),
             session=edit.session,
@@ -120,7 +119,7 @@ class Edits:
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
         day = at.astimezone(self._zone).date().isoformat()
         act = AdmitContext(at, day, principal.role, edit.session, evidence=edit.id)
-        births = [each for each in events.record_events(connection, record.id) if each.kind in _BIRTHS]
+        births = [each for each in Memory.list_events(connection, record.id) if each.kind in _BIRTHS]
         if not births:
             return False
         try:
@@ -144,7 +143,7 @@ def _tell(gone: tuple[str, ...], learned: tuple[str, ...], language: Language) -
 
 
 def _renewed(edit: PendingMessage, turn: EditedTurn) -> PendingMessage:
-    whole = joined_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
+    whole = join_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
     inbound = replace(edit.inbound, text=whole.text, attachments=whole.attachments)
     return replace(edit, inbound=inbound, fragments=turn.parts)
 

@@ -11,8 +11,7 @@ from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn import state_machine as machine
 from kenobot.cognitive.identity.identity_files import Identity
-from kenobot.cognitive.memory import EmbeddingWorker
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import Redactor

@@ -10,9 +10,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate, translate_lines
 from kenobot.cli.memory import vectors
 from kenobot.cli.table import flat
-from kenobot.cognitive.memory import Memory, MemoryQuery, SearchReport, Section
-from kenobot.cognitive.recall.prompt.full_load import FullLoader
-from kenobot.cognitive.recall.results import xray
+from kenobot.cognitive.memory import Inspection, Memory, MemoryQuery, SearchReport, Section
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.language.calendar import local_day
@@ -29,10 +27,10 @@ def recall(context: CommandContext) -> int:
     args, text = context.args, " ".join(context.args.text)
     pack = _recall(context, text, args.budget, args.limit)
     if args.json:
-        print(json.dumps(xray.as_json(pack, text)))
+        print(json.dumps(Inspection.report_as_json(pack, text)))
     elif pack.memories or pack.excerpts:
         if args.markdown or args.explain:
-            full = xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text)
+            full = Inspection.report_as_text(pack, text, markdown=args.markdown)
             print(escape_controls(translate_lines(full)))
         else:
             print(escape_controls("\n".join(_found_lines(context, pack))))
@@ -69,7 +67,7 @@ def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
 
 def _nothing_fits(context: CommandContext) -> str:
     fit = options.given_filters(context.args, "--scope", "--as-of", "--budget")
-    return f"No memory fits that question with {fit}." if fit else "No memory fits that question."
+    return say("No memory fits that question with {fit}.", fit=fit) if fit else "No memory fits that question."
 
 
 def context(context: CommandContext) -> int:
@@ -99,7 +97,7 @@ def _loaded_text(context: CommandContext) -> str:
         recent_days=settings.memory.days,
     )
     with context.read() as connection:
-        pack = FullLoader().load(connection, query, searchable=not context.args.budget)
+        pack = Inspection.load(connection, query, searchable=not context.args.budget)
     sections: tuple[Section, ...] = ("long_term", "recent", "chat", "context")
     return "\n\n".join(pack[name] for name in sections if pack[name])
 
@@ -130,9 +128,9 @@ def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     home, scopes = context.home, context.scopes
     today = local_day(context.now, context.zone)
     return {
-        **Memory.count(connection, scopes, home.index),
+        **Inspection.count(connection, scopes, home.index),
         **vectors.vector_stats(context, connection),
-        "tokens_today": model_calls.spent_between(connection, today, today, "extraction").tokens,
+        "tokens_today": model_calls.sum_spent_between(connection, today, today, "extraction").tokens,
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),

@@ -11,7 +11,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import print_records, record_row, record_text
 from kenobot.cli.table import flat
-from kenobot.cognitive.memory import Memory, Record, ReplyExplanation, UsedMemory
+from kenobot.cognitive.memory import Inspection, Memory, Record, ReplyExplanation, UsedMemory
 from kenobot.core.redaction import escape_controls, one_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -69,7 +69,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
     args = context.args
     if not rows:
         fit = options.given_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
-        return options.print_failure(f"No memory fits {fit}." if fit else _NOTHING)
+        return options.print_failure(say("No memory fits {fit}.", fit=fit) if fit else _NOTHING)
     if args.json:
         return options.print_rows(rows, True, str)
     print_records(rows, context.zone)
@@ -91,10 +91,10 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
     if moment is not None:
         then = Memory.get_as_of(connection, record.id, moment, context.scopes)
         if then is None:
-            return options.print_failure(f"#{record.id} was not there yet.")
+            return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
     row = record_row(record)
-    row["effective_confidence"] = round(Memory.strength(record, moment or context.now), 3)
+    row["effective_confidence"] = round(Inspection.strength(record, moment or context.now), 3)
     row["links"] = [
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
         for link in Memory.list_links(connection, record.id, context.scopes, _LINKS)
