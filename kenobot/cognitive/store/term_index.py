@@ -107,9 +107,9 @@ def index_record(connection: Connection, record: int, scope: str) -> None:
 def index_new(connection: Connection, record: Record) -> None:
     """File a record that is filed nowhere yet; one that is not live is left out."""
     if record.status == "active" and record.form in _FILED:
-        connection.executemany(
-            "INSERT OR IGNORE INTO term_index (term, record_id) VALUES (?, ?)",
-            [(mark, record.id) for mark in sorted(set(_marks(record)))],
+        connection.execute(
+            "INSERT OR IGNORE INTO term_index (term, record_id) SELECT value, ? FROM json_each(?)",
+            (record.id, json.dumps(sorted(set(_marks(record))))),
         )
 
 
