@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.results.memory import RecalledMemory
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
+    from kenobot.cognitive.recall.search.judge_features import JudgedQuestion
 
 SourceKind = Literal["record", "turn"]
 
@@ -25,19 +26,6 @@ class TracedItem:
         return " ".join(
             [f"{self.score:.3f}:", *(f"{name} {value:.2f}" for name, value in self.features.items() if value)]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceFeatures:
-    """Describe the best memory for a question, as `search.confidence` weighs it."""
-
-    near: float  # its similarity as a share of a usual answer's
-    rest: float  # the similarity without the names of the question
-    named: float  # 1 where the question has names
-    apart: float  # its lead over the next memory
-    kind: float  # 1 where it holds the kind of answer asked for; a half where no kind is
-    unknown: float  # share of the question's names that no memory found has
-    lacks: float  # 1 where it cannot hold the answer; see `question.answers`
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +48,10 @@ class QuestionKind:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedItem:
-    """A memory or turn found for a question.
-
-    near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
-    """
-
-    text: str
-    near: float = 0.0
-    word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuestion:
-    """A question with what was found for it, best first.
-
-    lacking: no item holds the type of answer asked for, see `search.lacking`. likely: see
-    `SearchReport.answer_probability`; None where it is not known. general: see `QuestionKind`.
-    """
-
-    question: str
-    items: Sequence[JudgedItem]
-    lacking: bool = False
-    likely: float | None = None
-    general: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedTrace:
-    """What `search.answerable` was given, with the kind and number of each item. row: the question's vector."""
+    """What `search.judge` was given, with the kind and number of each item. row: the question's vector."""
 
-    judged: JudgedQuestion
+    judged: "JudgedQuestion"
     keys: Sequence[tuple[SourceKind, int]]
     model: str
     row: Sequence[float] | None
@@ -117,7 +78,6 @@ class RecallTrace:
     ranked: dict[tuple[SourceKind, int], TracedItem] = field(default_factory=dict)
     dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)  # bounded: what one recall looked at; turn
     turns_searched: bool = False
-    confidence_features: ConfidenceFeatures | None = None
     question: QuestionKind | None = None
     judged: JudgedTrace | None = None
     mix_features: MixFeatures | None = None

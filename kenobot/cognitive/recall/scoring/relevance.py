@@ -19,7 +19,6 @@ from kenobot.language.words import fold, head_and_tail, words
 
 _EITHER = 0.5
 _LONGEST_NAMING = 2000  # characters in which names are looked for
-_LONGEST = 300  # characters of a question in which names are taken for whom it is about
 _CAPITALS = lazy.regex(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
 
 
@@ -53,11 +52,6 @@ def question_features(text: str, names: Sequence[str], subjects: frozenset[str],
 def proper_names(text: str) -> list[str]:
     """List the words of a text that begin with a capital within a sentence."""
     return _CAPITALS.findall(text[:_LONGEST_NAMING])
-
-
-def proper_names_text(text: str) -> str:
-    """Join the proper names of a question; "" without any, or for a long message."""
-    return " ".join(dict.fromkeys(proper_names(text))) if len(text) <= _LONGEST else ""
 
 
 def score_relevance(
