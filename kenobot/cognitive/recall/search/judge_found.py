@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question.answers import is_latin
+from kenobot.cognitive.recall.question.asking import asks_for_work
 from kenobot.cognitive.recall.question.question import Question, parse_question
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.trace import JudgedTrace
@@ -19,9 +20,11 @@ Found = RecalledMemory | Excerpt
 def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found: Sequence[Found]) -> float | None:
     """Estimate the probability that the first of what is shown answers the question; None where that is not known.
 
-    Not of what only asks, nor of what is not in Latin letters, nor of talk of several people but where
+    Not of requests, nor of what only asks, nor of what is not in Latin letters, nor of talk of several people but where
     it is denied that it is the one asked about who says it.
     """
+    if asks_for_work(query.text):
+        return None
     talk = [each for each in found if isinstance(each, Excerpt)]
     if len(talk) == len(found) and (said := speaker_features(parsed, talk)) is not None:
         likely = speaker_probability(said)
@@ -34,7 +37,7 @@ def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found
         return None
     question, vectors = parse_question(query.text), index.vectors
     if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
-        items = [JudgedItem(item_text(each)) for each in chosen]
+        items = [JudgedItem(item_text(each), turn=isinstance(each, Excerpt)) for each in chosen]
         model, row, judged = WORDS_ALONE, None, JudgedQuestion(question, items)
     else:
         model, row = vectors.models[0], vectors.query_row(query.text)
@@ -54,6 +57,7 @@ def _measure(index: SideIndex, question: Question, items: Sequence[Found]) -> li
             item_text(each),
             whole.get(item_key(each), 0.0),
             {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
+            isinstance(each, Excerpt),
         )
         for each in items
     ]

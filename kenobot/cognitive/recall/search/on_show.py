@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.question.question import asked_words
 from kenobot.cognitive.recall.search.judge import answered_by_texts
@@ -40,7 +41,7 @@ class ShownTexts:
             if not said.isdisjoint(known)
         )
 
-    def answer(self, question: str, policy: RecallPolicy) -> bool:
+    def answer(self, question: str, policy: RecallPolicy = DEFAULT.recall) -> bool:
         """Return whether lines that share a word with a question answer it, judged by words alone."""
         asked = {stem for word in asked_words(question) for stem in stems(word)}
         shares = (

@@ -11,7 +11,9 @@ from kenobot.evals.recall.datasets import Conversation  # noqa: E402
 def _example(at: int, *, answered: bool, telling: float, source: str = "people") -> learn_judge.JudgedExample:
     features = np.array([[telling, at % 3], [0.0, at % 5]], np.float64)
     answers = np.array([float(answered), 0.0])
-    return learn_judge.JudgedExample(source, features, answers, np.zeros(0), answered, answered, at % unknown.FOLDS)
+    return learn_judge.JudgedExample(
+        source, features, answers, np.ones(2, np.bool_), np.zeros(0), answered, answered, at % unknown.FOLDS
+    )
 
 
 def test_what_only_answers_have_counts_for_one() -> None:
