@@ -26,7 +26,7 @@ NAMED_KINDS = frozenset({"person", "name", "place", "count"})
 """Kinds whose values are names or small numbers, which patterns know less well."""
 
 _OF_NOUN: tuple[ValueKind, ...] = (
-    "blood", "mail", "dose", "clock", "age", "size", "colour", "code", "phone", "year", "date", "place", "name", "job",
+    "blood", "mail", "dose", "clock", "age", "size", "colour", "name", "code", "phone", "year", "date", "place", "job",
     "measure", "money",
 )  # fmt: skip
 _OF_QUANTITY: tuple[ValueKind, ...] = ("age", "frequency", "duration", "measure", "count")
