@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check fuzz crash soak bench bench-against years month cost docs stand-ins model-server lock sbom release-check lowest fmt clean
+.PHONY: help chat test test-long check fuzz crash soak bench bench-against bench-counts years month cost docs stand-ins model-server lock sbom release-check lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
@@ -29,11 +29,18 @@ chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
 # xdist would put files with few tests last, which are the slowest. Their files are in memory where it has room. Two
 # workers a core, because for much of their time they wait for a disk and for processes that they started.
 # Where a process of the tests dies, the others end as well: with files given out as a whole, pytest-xdist 3.8.0 waits for ever.
-test: $(VENV)/.ready ## run the tests
+define RUN_TESTS
 	@folder=$$($(BIN)/python -c 'import tempfile; from tests.scratch import scratch_root; print(tempfile.mkdtemp(dir=scratch_root()))'); \
 	workers=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 2) * 2)'); \
-	$(BIN)/pytest -m "not slow" --numprocesses "$$workers" --max-worker-restart 0 --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
+	$(BIN)/pytest -m "$(1)" --numprocesses "$$workers" --max-worker-restart 0 --dist loadfile --no-loadscope-reorder --basetemp="$$folder/pytest"; \
 	code=$$?; rm -rf "$$folder"; exit $$code
+endef
+
+test: $(VENV)/.ready ## run the tests, but for the long ones: five minutes on two cores
+	$(call RUN_TESTS,not (long or crash or slow))
+
+test-long: $(VENV)/.ready ## run the tests that start processes, kill them, or play weeks
+	$(call RUN_TESTS,(long or crash) and not slow)
 
 check: $(VENV)/.ready ## formatting, lint, types, import rules
 	@$(BIN)/ruff format --check .
@@ -66,6 +73,9 @@ bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throug
 
 bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in four minutes; SECONDS: as long
 	@$(BIN)/python -m bench.against $(if $(SHORT),--short) $(if $(SECONDS),--seconds $(SECONDS)) $(REV)
+
+bench-counts: $(VENV)/.ready ## what a turn makes the bot do, counted, and held to bench/counts.toml; REV=…: beside that commit
+	@$(BIN)/python -m bench.counts $(REV)
 
 years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour
 	@$(BIN)/python -m bench.years

@@ -25,8 +25,9 @@ from bench import report
 from bench.report import Report
 from kenobot.cli.options import bounded_int, show_progress
 from kenobot.cognitive.store.records import Json
-from tests.integration.harness import Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn, drip, last_words
+from tests.integration.stand_in import Telegram
 
 _AIM_SECONDS = 1.2
 _TELEGRAM_SECONDS = 0.1  # that a request takes over the internet, there and back

@@ -27,8 +27,8 @@ from kenobot.api.scopes import SCOPES, new_secret
 from kenobot.app.api import with_api
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
-from kenobot.channels.http import HttpSettings
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import HttpSettings
 from kenobot.channels.http.signature import signature
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import Home

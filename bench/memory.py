@@ -25,10 +25,10 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from bench.vectors import DIMENSIONS, SyntheticEmbedder, insert_vectors
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall

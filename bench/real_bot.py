@@ -11,8 +11,9 @@ from aiohttp import web
 
 from bench.process_usage import cpu_seconds, resident_mb
 from kenobot.evals.recall import datasets
-from tests.integration.harness import Bot, Running, Telegram, execute
+from tests.integration.process import Bot, Running, execute
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import Telegram
 
 _TELL = "Por favor, apunta / please note: "
 _ANSWER = "Claro, aquí va una respuesta de una frase; of course, an answer of usual length."

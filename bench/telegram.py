@@ -17,14 +17,14 @@ from pathlib import Path
 from bench import report
 from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
-from kenobot.channels.telegram import TelegramSettings
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cli.options import bounded_int, show_progress
 from kenobot.cognitive.store.records import Json
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
-from tests.integration.harness import KEY, TOKEN
+from tests.integration.stand_in import KEY, TOKEN
 
 _MESSAGES, _WARM = 60, 8
 STAGES = (

@@ -105,7 +105,7 @@ CHECKS: Sequence[Check] = (
           _tests("tests/packaging/test_lock.py")),
     Check("check", "format, lint, types and import rules are clean", "run `make check`",
           _by("make", "check"), ("make",)),
-    Check("test", "all tests pass", "run `make test`", _by("make", "test"), ("make",)),
+    Check("test", "all tests pass", "run `make test test-long`", _by("make", "test", "test-long"), ("make",)),
     Check("lowest", "the lowest declared versions still do",
           "raise the bound of the package that fails", _by("make", "lowest"), ("make",)),
     Check("homes", "homes of every earlier schema open", "mend the migration that fails: it runs on people's memory",

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from release.page import ROOT
 from release.say import NOT_HERE, NotSo, answers, answers_what_waited, run, tell
-from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import KEY, OWNER, TOKEN, Telegram
 
 _OVERRIDE = """services:
   kenobot:

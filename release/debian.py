@@ -23,8 +23,8 @@ from pathlib import Path
 
 from release.page import PAGE, ROOT, commands, reason_to_skip
 from release.say import NOT_HERE, NotSo, answers, answers_what_waited, run, tell
-from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import KEY, OWNER, TOKEN, Telegram
 
 MIRROR = "http://deb.debian.org/debian"
 PACKAGES = "python3,python3-venv,ca-certificates,sudo,systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd"

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping
 
 from release.page import ROOT
-from tests.integration.harness import Telegram
+from tests.integration.stand_in import Telegram
 
 NOT_HERE = 3
 """The exit code of a trial that could not be run on this machine."""

@@ -56,17 +56,22 @@ def _stays_here(host: str) -> bool:
         return False
 
 
-@pytest.fixture(scope="session", autouse=True)
-def one_schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Begin each new database of `Database.open` with a copy of a migrated one, made once a worker."""
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The content of a migrated database without rows, made once a worker."""
     template = tmp_path_factory.mktemp("schema") / "kenobot.db"
     migrate(template, template.parent)
-    content = template.read_bytes()
+    return template.read_bytes()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_schema(empty_database: bytes) -> Iterator[None]:
+    """Begin each new database of `Database.open` with a copy of a migrated one."""
 
     def from_template(path: Path, backups: Path) -> None:
         if not os.path.lexists(path) and not os.path.lexists(f"{path}-wal"):
             with contextlib.suppress(OSError):  # what the real one then tells in its own words
-                path.write_bytes(content)
+                path.write_bytes(empty_database)
         migrate(path, backups)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -7,14 +7,14 @@ from typing import Any
 from unittest.mock import patch
 
 from kenobot.agent.media.intake import MediaLimits
-from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.prompt.context_builder import PromptLimits
-from kenobot.agent.turn.runner import TurnServices
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.agent.turn.toolbox import ToolLimits
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.app import wiring
 from kenobot.app.watch import probes
 from kenobot.core.retry import RetryPolicy
+from kenobot.ledger.model_router import ModelRouter
 
 _CLASSES = {
     each.__name__: each

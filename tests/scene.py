@@ -7,9 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self
 
-from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
+from kenobot.cognitive.recall.embedding_worker import PreviousEmbedders
 from kenobot.core.i18n import Language
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings

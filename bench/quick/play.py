@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from bench.quick import past
+from bench.quick.count import SINGLE_SECONDS, Counted, TurnCounter, warm
 from bench.quick.process import CHATS, Checkout, Running
 from bench.quick.scene import Told
 
@@ -27,6 +28,8 @@ TALK: Mapping[str, str] = {
     "p50_ms": "one chat, p50",
     "p99_ms": "one chat, p99",
     "rate": "one chat, turns a second",
+    "single_cpu_ms": "a message and then quiet: CPU of a turn with all it sets off",
+    "single_memory_cpu_ms": "the same, the reply with a `<memory>`",
     "cpu_ms": "one chat, CPU of a turn until all is quiet",
     "chats_rate": "50 chats, turns a second",
     "chats_cpu_ms": "50 chats, CPU of a turn until all is quiet",
@@ -55,13 +58,15 @@ class Plan:
     """How much is played. commands: how often each is run; 0: not at all.
 
     most_seconds: of one kind of turn. quiet_seconds: how long rest is waited for after it. rest_looks: tenths of a
-    second of rest before the turns; the many files of a copied home are read again ten seconds after the start.
+    second of rest before the turns; the many files of a copied home are read again ten seconds after the start. single:
+    turns that are followed by quiet, of each kind; 0: none are played.
     """
 
     commands: int = 3
     sequential: int = 300
     parallel: int = 300
     remembered: int = 200
+    single: int = 4
     past_turns: int = past.TURNS
     past_memories: int = past.MEMORIES
     most_seconds: float = 1.5
@@ -119,10 +124,19 @@ class Stage:
         for kind in homes:
             with self._copied(kind) as home, Running(self._checkout, home, self._embedder) as bot:
                 found, looks = _talk(bot, self._plan)
-            figures |= {PREFIX[kind] + key: found[key] for key in TALK}
+            figures |= {PREFIX[kind] + key: found[key] for key in TALK if key in found}
             steps[kind] = max(looks, key=lambda look: look["step"])["step_of"]
             long_steps[kind] = sum((Counter(look["long_steps"]) for look in looks), Counter())
         return Played({key: round(value, 3) for key, value in figures.items()}, steps, long_steps)
+
+    def count(self, kind: Home = "empty", functions: int = 0) -> Counted:
+        """Count what a turn of each kind makes the bot do. functions: how many of the busiest are listed."""
+        plan = self._plan
+        with self._copied(kind) as home, Running(self._checkout, home, self._embedder, counted=True) as bot:
+            bot.ask(1, watch=False)
+            bot.wait_until_quiet(_SETTLE_SECONDS, looks=plan.rest_looks)
+            warm(bot)
+            return TurnCounter(bot, functions).count(plan.single, plan.sequential, plan.remembered, plan.parallel)
 
     def idle(self) -> dict[str, float]:
         """Percent of a core and memory of a bot with a thousand reminders to come, asked one question before."""
@@ -158,10 +172,11 @@ class Stage:
 
 def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
     """The figures of one home, and what the event loop went through meanwhile."""
-    bot.ask(1)
+    bot.ask(1, watch=False)
     figures = {"start_ms": 1000 * (time.perf_counter() - bot.began)}
-    bot.ask(20, most_seconds=plan.most_seconds)
+    bot.ask(20, most_seconds=plan.most_seconds, watch=False)
     bot.wait_until_quiet(_SETTLE_SECONDS, looks=plan.rest_looks)
+    figures |= _single(bot, plan.single)
     bot.ask()  # what the event loop went through while it started is no pause for anybody
     looks: list[Told] = []
 
@@ -191,6 +206,22 @@ def _talk(bot: Running, plan: Plan) -> tuple[dict[str, float], list[Told]]:
         "rss_mb": bot.rss,
     }
     return figures, looks
+
+
+def _single(bot: Running, turns: int) -> dict[str, float]:
+    """The CPU of turns with quiet after each, without what an idle bot takes in that time."""
+    if not turns:
+        return {}
+    warm(bot)
+    before = bot.cpu
+    time.sleep(turns * SINGLE_SECONDS)
+    idle = bot.cpu - before
+    figures: dict[str, float] = {}
+    for key, remember in (("single_cpu_ms", False), ("single_memory_cpu_ms", True)):
+        before = bot.cpu
+        bot.ask(turns, remember=remember, as_people=True, rest_seconds=SINGLE_SECONDS, watch=False)
+        figures[key] = 1000 * (bot.cpu - before - idle) / turns
+    return figures
 
 
 def _rate(told: Told) -> float:

@@ -34,8 +34,8 @@ class Checkout:
     def planted(cls, tree: Path, folder: Path) -> Self:
         """Put the scene into a new folder, as an installed distribution beside the checkout's own entry points."""
         folder.mkdir(parents=True)
-        shutil.copy(_HERE / "scene.py", folder / "bench_scene.py")
-        shutil.copy(_HERE / "old_names.py", folder / "bench_old_names.py")
+        for name in ("scene", "counted", "old_names"):
+            shutil.copy(_HERE / f"{name}.py", folder / f"bench_{name}.py")
         (folder / "bench_plugins.py").write_text(
             "import bench_old_names\n\nbench_old_names.install()\nfrom bench_scene import channel, provider\n"
         )
@@ -50,8 +50,8 @@ class Checkout:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("KENOBOT_")}
         return {**inherited, "PYTHONPATH": f"{self.plugins}:{self.tree}", "PYTHONDONTWRITEBYTECODE": ""}
 
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "kenobot", *words]
+    def command(self, *words: str, counted: bool = False) -> list[str]:
+        return [sys.executable, "-m", "bench_counted" if counted else "kenobot", *words]
 
     def knows(self, section: str, key: str) -> bool:
         """Whether a setting is known, by the commented file that lists all of them."""
@@ -89,16 +89,19 @@ def _distribution(folder: Path, name: str, groups: dict[str, dict[str, str]]) ->
 
 
 class Running:
-    """A `kenobot run` that plays the scene. began: when it was started, by `time.perf_counter`."""
+    """A `kenobot run` that plays the scene. began: when it was started, by `time.perf_counter`.
 
-    def __init__(self, checkout: Checkout, home: Path, embedder: str) -> None:
+    counted: what it does is counted, which its CPU and times suffer from.
+    """
+
+    def __init__(self, checkout: Checkout, home: Path, embedder: str, *, counted: bool = False) -> None:
         self._server = socket.create_server(("127.0.0.1", 0))
         self._server.settimeout(_LOOK)
         configure(checkout, home, self._server.getsockname()[1], embedder)
         self._log = (home.parent / f"{home.name}.log").open("ab")
         self.began = time.perf_counter()
         self._process = subprocess.Popen(
-            checkout.command("run", "--home", str(home)),
+            checkout.command("run", "--home", str(home), counted=counted),
             env=checkout.environ,
             cwd=checkout.plugins,
             stdout=self._log,
@@ -136,7 +139,16 @@ class Running:
         self._log.close()
 
     def ask(
-        self, turns: int = 0, chats: int = 1, *, remember: bool = False, most_seconds: float = 60.0, watch: bool = True
+        self,
+        turns: int = 0,
+        chats: int = 1,
+        *,
+        remember: bool = False,
+        most_seconds: float = 60.0,
+        as_people: bool = False,
+        rest_seconds: float = 0.0,
+        watch: bool = True,
+        details: bool = False,
     ) -> Told:
         """Have so many turns played; none: only what the event loop went through since the last request."""
         asked: Asked = {
@@ -144,8 +156,11 @@ class Running:
             "chats": chats,
             "remember": remember,
             "most_seconds": most_seconds,
+            "as_people": as_people,
+            "rest_seconds": rest_seconds,
             "watch": watch,
             "probe_seconds": 0.0,
+            "details": details,
         }
         return self._exchange(asked)
 
@@ -156,8 +171,11 @@ class Running:
             "chats": 1,
             "remember": False,
             "most_seconds": seconds,
+            "as_people": False,
+            "rest_seconds": 0.0,
             "watch": False,
             "probe_seconds": seconds,
+            "details": False,
         }
         return self._exchange(asked)["times"]
 
@@ -193,9 +211,10 @@ class Running:
 
 
 def configure(checkout: Checkout, home: Path, port: int, embedder: str) -> None:
-    """Write the home's kenobot.toml."""
+    """Write the home's kenobot.toml. No night begins while something is measured."""
     home.mkdir(mode=0o700, exist_ok=True)
     chosen = f"[memory]\nembedder = {embedder!r}\n" if checkout.knows("memory", "embedder") else ""
+    chosen += "[sleep]\nenabled = false\n" if checkout.knows("sleep", "enabled") else ""
     (home / "kenobot.toml").write_text(
         f"[provider]\nname = 'instant'\n[channels]\nenabled = ['{CHANNEL}']\n"
         f"[channels.{CHANNEL}]\nport = {port}\nowners = {[str(chat) for chat in range(CHATS)]!r}\n{chosen}"

@@ -7,6 +7,7 @@ The driver sends one JSON line a request, and is sent one back: see `Asked` and 
 import asyncio
 import contextlib
 import json
+import sys
 import time
 from asyncio import Handle
 from collections.abc import AsyncIterator, Sequence
@@ -26,19 +27,45 @@ _TICK = 0.01
 _COMMAND, _EVERY, _CHATS = "/help", 0.05, 50
 
 
+_SENTENCES = (
+    "I bought {} for the kitchen this morning.",
+    "What did we say about {} last week?",
+    "My sister called, she wants to talk about {}.",
+    "Could you tell me how {} is written in Spanish?",
+    "Ayer estuve mirando {} en la tienda de la esquina.",
+    "The meeting about {} took longer than I thought.",
+    "Is there anything I should know about {}?",
+    "We will have {} on Saturday if the weather holds.",
+    "Qué opinas de {} para el cumpleaños de Marta?",
+    "I do not like {} any more, I think.",
+    "Thanks, that is enough about {} for today.",
+)
+_THINGS = ("the blue lamp", "a new bicycle", "Lisbon", "la mesa grande", "the garden", "our tax letter", "cherry cake")
+
+
+def sentence(number: int) -> str:
+    """What a person may write, another one for each number."""
+    return _SENTENCES[number % len(_SENTENCES)].format(_THINGS[number % len(_THINGS)])
+
+
 class Asked(TypedDict):
     """A request: so many turns in so many chats, each reply with a `<memory>` or none. No turns: only look.
 
-    most_seconds: begin no turn after that. watch: look at the event loop from now on, which takes some CPU itself.
-    probe_seconds: instead of turns, for so long send a command every twentieth of a second.
+    most_seconds: begin no turn after that. as_people: sentences that differ, not numbers. rest_seconds: between an
+    answer and the next message of its chat. watch: look at the event loop from now on, which takes some CPU itself.
+    probe_seconds: instead of turns, for so long send a command every twentieth of a second. details: tell the functions
+    called and the SQL, where they are counted.
     """
 
     turns: int
     chats: int
     remember: bool
     most_seconds: float
+    as_people: bool
+    rest_seconds: float
     watch: bool
     probe_seconds: float
+    details: bool
 
 
 class LoopFigures(TypedDict):
@@ -56,10 +83,15 @@ class LoopFigures(TypedDict):
 
 
 class Told(LoopFigures):
-    """What came of it: the milliseconds until each answer, and the seconds of all."""
+    """What came of it: the milliseconds until each answer, and the seconds of all.
+
+    counts: the totals of the process since its start, where `counted` runs it; details: the same, one by one.
+    """
 
     times: list[float]
     seconds: float
+    counts: dict[str, int]
+    details: dict[str, int]
 
 
 class _LoopWatch:
@@ -162,6 +194,7 @@ class BenchChannel:
     def __init__(self, port: int) -> None:
         self._port = port
         self._number = time.time_ns()
+        self._sentences = 0
         self._answered: dict[str, asyncio.Future[float]] = {}
         self._watch = _LoopWatch()
 
@@ -182,7 +215,15 @@ class BenchChannel:
             times = await self._probe(sink, asked["probe_seconds"])
         else:
             times = await self._talk(sink, asked)
-        return {"times": times, "seconds": time.perf_counter() - began, **self._watch.read()}
+        seconds = time.perf_counter() - began
+        counted = sys.modules.get("bench_counted")
+        return {
+            "times": times,
+            "seconds": seconds,
+            "counts": counted.read() if counted else {},
+            "details": counted.details() if counted and asked["details"] else {},
+            **self._watch.read(),
+        }
 
     async def _talk(self, sink: Sink, asked: Asked) -> list[float]:
         times: list[float] = []
@@ -192,11 +233,21 @@ class BenchChannel:
             for number in range(asked["turns"] // asked["chats"]):
                 if time.perf_counter() - began > asked["most_seconds"]:
                     break
-                text = f"remember {chat} {number} of {began:.6f}" if asked["remember"] else f"question number {number}"
+                text = self._text(asked, f"{chat} {number} of {began:.6f}", number)
                 times.append(1000 * await self._say(sink, chat, text))
+                if asked["rest_seconds"]:
+                    await asyncio.sleep(asked["rest_seconds"])
 
         await asyncio.gather(*(talk(str(chat)) for chat in range(asked["chats"])))
         return times
+
+    def _text(self, asked: Asked, told: str, number: int) -> str:
+        if asked["as_people"]:
+            self._sentences += 1
+            told = sentence(self._sentences)
+        if asked["remember"]:
+            return f"remember {told}"
+        return told if asked["as_people"] else f"question number {number}"
 
     async def _probe(self, sink: Sink, seconds: float) -> list[float]:
         """Commands in turn in all chats but the first, each counted from the moment at which it was due."""

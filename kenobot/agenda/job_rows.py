@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.agenda.job import Job, JobState, Occurrence, OccurrenceState
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
+from kenobot.cognitive.memory import ALL_SCOPES, Scopes
+from kenobot.cognitive.store.scopes import scope_filter
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 

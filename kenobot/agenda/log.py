@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda.entry import Entry, in_order
 from kenobot.agenda.past_question import days_over, tells_done
 from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
-from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.cognitive.memory import Promises, Record
+from kenobot.cognitive.store.records import stamp
 from kenobot.language.calendar import local_day, local_time
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import agenda_question
@@ -31,7 +31,7 @@ _LONGEST = 240  # characters of what was said
 
 @dataclass(frozen=True, slots=True)
 class LogReach:
-    """What a log may show. scopes: of memory. account: whose messages alone, "" for all in these scopes."""
+    """Bounds of a log. scopes: of memory. account: whose messages alone, "" for all in these scopes."""
 
     scopes: tuple[str, ...]
     account: str
@@ -71,18 +71,16 @@ def find_last_said(connection: Connection, session: str, account: str) -> Messag
 
 
 def _planned(connection: Connection, reach: LogReach, days: DateRange) -> list[Record]:
-    return recall_rows.planned(connection, days.first.isoformat(), days.last.isoformat(), reach.scopes)
+    return Promises.list_planned(connection, days.first.isoformat(), days.last.isoformat(), reach.scopes)
 
 
 def _told_memories(connection: Connection, reach: LogReach, days: DateRange) -> Iterator[Entry]:
     """Iterate over the memories that tell of these days, by a day that they name, or told on one of them."""
     later = days.last + _LATER
-    lately = recall_rows.told_between(
-        connection, days.first.isoformat(), later.isoformat(), reach.scopes, limit=_MOST_READ
-    )
+    lately = Promises.list_told(connection, days.first.isoformat(), later.isoformat(), reach.scopes, limit=_MOST_READ)
     naming: Sequence[Record] = ()
     if days.first == days.last:
-        naming = recall_rows.naming_number(
+        naming = Promises.list_naming(
             connection, days.first.day, after=later.isoformat(), reach=reach.scopes, limit=_MOST_READ
         )
     for record in chain(lately, naming):
@@ -117,7 +115,7 @@ def _overlap(one: DateRange, other: DateRange) -> bool:
 
 def _messages(connection: Connection, reach: LogReach, days: DateRange) -> list[MessageRow]:
     begin, end = map(stamp, moments_of(days, reach.zone))
-    rows = conversation.said_between(connection, reach.scopes, begin, end, _MOST_READ)
+    rows = conversation.list_said(connection, reach.scopes, begin, end, _MOST_READ)
     return [row for row in rows if not reach.account or row.sender == reach.account]
 
 

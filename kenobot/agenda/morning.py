@@ -13,8 +13,7 @@ from kenobot.agenda.job import Job, NewJob, Place
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.zones import zone_in_force
-from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.store import proposals
+from kenobot.cognitive.memory import Promises, Proposals
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.core.redaction import one_line
@@ -61,14 +60,14 @@ def compose_morning(connection: Connection, job: Job, at: datetime, home: ZoneIn
     parts = [render_answer(AgendaAnswer(question, tuple(plans)), job.language, local.date())] if plans else []
     told = {entry.record.id for entry in plans if entry.record is not None}
     parts += _birthdays(connection, local.date(), job.language, told)
-    if waiting := proposals.count_pending(connection):
+    if waiting := Proposals.count_pending(connection):
         parts.append(texts.MORNING_PROPOSALS(job.language, count=waiting))
     return "\n".join([texts.MORNING(job.language), *parts]) if parts else None
 
 
 def _birthdays(connection: Connection, today: date, language: Language, told: Collection[int]) -> Iterator[str]:
     """Word the birthdays of a day that memory knows. told: memories that are among the plans of it."""
-    naming = recall_rows.naming_number(connection, today.day, after="", reach=_REACH, limit=_MOST_READ)
+    naming = Promises.list_naming(connection, today.day, after="", reach=_REACH, limit=_MOST_READ)
     found = [
         record
         for record in naming

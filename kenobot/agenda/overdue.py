@@ -9,10 +9,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda.say_time import say_day
 from kenobot.agenda.zones import zone_in_force
-from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
-from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Memory, Promises, Record
 from kenobot.core import texts
 from kenobot.core.redaction import one_line
 from kenobot.gateway.bot_messages import BotMessenger, MessageButtons
@@ -109,11 +106,11 @@ class OverdueAsker:
         count = before.count + 1 if before.day == day else 1
         write_json(connection, _COUNT, {"day": day, "count": count, "last": at.isoformat()})
         session = session_id(home.channel, home.chat)
-        events.add_event(connection, at, "sleep", ASKED, session=session, record=record.id)
+        Promises.note(connection, record, ASKED, at, "sleep", session)
         newest = conversation.newest_message_id(connection, session)
         payload = {"record": record.id, "after": newest}
         approvals.open_approval(connection, Approval(session, home.user, KIND, payload, at + _ANSWER_WITHIN))
-        due, language = due_on(record) or today, home.language
+        due, language = Promises.due_on(record) or today, home.language
         words = texts.PROMISE_QUESTION(language, what=one_line(record.text), day=say_day(due, language, today))
         choices = tuple(
             Choice(label(language), KIND, f"{word} {record.id}")
@@ -135,17 +132,17 @@ def _asked(connection: Connection) -> _Asked:
 
 def _overdue(connection: Connection, today: date, zone: ZoneInfo, at: datetime) -> Iterator[Record]:
     """Iterate over the owner's promises to be asked about, the one due last first; what took place is none."""
-    for record in reversed(recall_rows.overdue(connection, today.isoformat(), (OWNER_SCOPE,))):
-        due = due_on(record)
+    for record in reversed(Promises.list_overdue(connection, today.isoformat(), (OWNER_SCOPE,))):
+        due = Promises.due_on(record)
         if due is None or today - due > _OLDEST:
             return
-        is_open = record.trust not in QUOTED_TRUST and resolved_on(record, today, zone) is None
+        is_open = record.trust not in QUOTED_TRUST and Promises.resolved_on(record, today, zone) is None
         if is_open and is_duty(record.text) and _may_ask(connection, record, at):
             yield record
 
 
 def _may_ask(connection: Connection, record: Record, at: datetime) -> bool:
-    happened = events.record_events(connection, record.id)
+    happened = Memory.list_events(connection, record.id)
     asked = [each for each in happened if each.kind == ASKED]
     if len(asked) >= _MOST_TIMES or any(each.kind == LEFT for each in happened):
         return False

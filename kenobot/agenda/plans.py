@@ -8,9 +8,7 @@ from kenobot.agenda import jobs
 from kenobot.agenda.entry import Entry, Mark, in_order
 from kenobot.agenda.job import Job, JobState
 from kenobot.agenda.job_rows import told_between
-from kenobot.cognitive.beliefs.lifecycle import due_on, resolved_on
-from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Promises, Record
 from kenobot.language.calendar import local_day, local_time, parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.facts.clause_rules import is_duty
@@ -31,13 +29,13 @@ def find_plans(
     """Find what is open on the days asked about, in order; with today among them also promises that are overdue."""
     today = now.astimezone(zone).date()
     first, last = asked.days.first.isoformat(), asked.days.last.isoformat()
-    found = recall_rows.planned(connection, first, last, scopes, undated=asked.undated)
+    found = Promises.list_planned(connection, first, last, scopes, undated=asked.undated)
     if asked.days.first <= today <= asked.days.last:
-        late = recall_rows.overdue(connection, today.isoformat(), scopes)
+        late = Promises.list_overdue(connection, today.isoformat(), scopes)
         found = [*(record for record in late if is_duty(record.text)), *found]
     reminders = [*_reminders(connection, scopes, asked, now, zone)]
     as_jobs = {job.source_record for job, _ in reminders}
-    still_open = [each for each in found if each.id not in as_jobs and resolved_on(each, today, zone) is None]
+    still_open = [each for each in found if each.id not in as_jobs and Promises.resolved_on(each, today, zone) is None]
     memories = [memory_entry(record, now, zone) for record in still_open]
     return in_order([*memories, *(job_entry(job, due, zone) for job, due in reminders)])
 
@@ -81,8 +79,8 @@ def job_entry(job: Job, due: datetime, zone: ZoneInfo, marks: tuple[Mark, ...] =
 
 def memory_entry(record: Record, now: datetime, zone: ZoneInfo, day: str = "") -> Entry:
     """Return a memory as an entry of the day that it is due, or of another one that it tells of."""
-    due = due_on(record)
-    marks: list[Mark] = ["done"] if resolved_on(record, now.astimezone(zone).date(), zone) is not None else []
+    due = Promises.due_on(record)
+    marks: list[Mark] = ["done"] if Promises.resolved_on(record, now.astimezone(zone).date(), zone) is not None else []
     marks += ["confided"] if record.is_confided else []
     marks += ["of_others"] if record.trust in QUOTED_TRUST else []
     text = " ".join(record.text.split())

@@ -10,23 +10,24 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from kenobot.agent.fact_candidates import confided_tags
 from kenobot.api.auth import MemoryReader, MemoryWriter
 from kenobot.api.conversations import ReadableId, readable_session
 from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.cognitive.control import undo as undoing
-from kenobot.cognitive.control.forget import ForgetResult, forget
-from kenobot.cognitive.control.history import HistoryStep, explain_last_reply, history
-from kenobot.cognitive.recall.prompt.usage import UsedMemory
-from kenobot.cognitive.recall.results import xray
-from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
-from kenobot.cognitive.recall.search.recall import recall
-from kenobot.cognitive.remember import admit
-from kenobot.cognitive.store import feedback, links, records
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import (
+    ForgetResult,
+    HistoryStep,
+    Inspection,
+    MemoryQuery,
+    Record,
+    SearchReport,
+    UndoError,
+    UsedMemory,
+)
+from kenobot.cognitive.memory import Memory as Store
+from kenobot.language.confidences import confided_tags
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 
@@ -148,7 +149,7 @@ async def list_memories(
     """List memories, the newest first: the owner's key sees all of them, another its user's."""
     before, statuses = read_cursor(cursor), () if status == "all" else (status,)
     rows = await caller.services.database.read(
-        lambda connection: records.page_of_records(connection, caller.reach, statuses, before, limit + 1)
+        lambda connection: Store.list_records(connection, caller.reach, statuses, limit=limit + 1, before=before)
     )
     return page_of(rows, limit, lambda row: row.id, _shown)
 
@@ -161,13 +162,12 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
         record = find_record(connection, caller, number)
         around = [
             Neighbour(to=link.dst if link.src == record.id else link.src, type=link.type, confidence=link.confidence)
-            for link in links.links_around(connection, record.id, caller.reach, _LINKS)
+            for link in Store.list_links(connection, record.id, caller.reach, _LINKS)
         ]
-        told = [(turn, feedback.quotable_message(connection, turn, caller.reach)) for turn in record.source_message_ids]
+        told = Store.list_quotations(connection, record.source_message_ids, caller.reach)
         said = [
             Quotation(turn=turn, trust=message.trust, at=message.at, session=message.session, text=message.text)
             for turn, message in told
-            if message is not None
         ]
         return MemoryInFull(**_shown(record).model_dump(), links=around, said=said)
 
@@ -179,7 +179,7 @@ async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
     """Return what happened to a memory, newest first."""
 
     def read(connection: Connection) -> list[HistoryStep]:
-        return history(connection, find_record(connection, caller, number).id, caller.reach)
+        return Store.history(connection, find_record(connection, caller, number).id, caller.reach)
 
     names = Change.model_fields
     return [
@@ -198,7 +198,7 @@ async def search_memory(
     """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
     out, why."""
     report = await search(caller, q, limit, as_of)
-    found: dict[str, Any] = json.loads(json.dumps(xray.as_json(report, q)))
+    found: dict[str, Any] = json.loads(json.dumps(Inspection.report_as_json(report, q)))
     return found
 
 
@@ -210,7 +210,7 @@ async def search(caller: Caller, question: str, limit: int, as_of: datetime | No
         await services.embedding.embed_query(question)
     at = services.clock.now()
     query = MemoryQuery(question, caller.reach, at, services.zone, limit=limit, as_of=moment, force=True)
-    return await services.database.read_long(lambda connection: recall(connection, services.index, query))
+    return await services.database.read_long(lambda connection: Store(services.index).recall(connection, query))
 
 
 @router.get("/conversations/{name}/why")
@@ -219,7 +219,7 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
 
     def read(connection: Connection) -> ReplyOrigin:
         session = readable_session(connection, caller, name)
-        reply = explain_last_reply(connection, session, caller.reach)
+        reply = Store.explain_reply(connection, session, caller.reach)
         if reply is None:
             raise HTTPException(404)
         behind, others = reply.told_apart()
@@ -253,7 +253,7 @@ async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: Idempo
     )
 
     def work(connection: Connection) -> Decided:
-        decision = admit.admit(connection, candidate, caller.occasion())
+        decision = Store.remember(connection, candidate, caller.occasion())
         if decision.record is None:
             raise HTTPException(409, f"not remembered: {decision.reason}")
         return _decided(connection, caller, decision.action, decision.record)
@@ -270,7 +270,7 @@ async def correct(
     def work(connection: Connection) -> Decided:
         find_record(connection, caller, number)
         try:
-            decision = admit.correct(connection, number, new.text, caller.reach, caller.occasion())
+            decision = Store.correct(connection, number, new.text, caller.reach, caller.occasion())
         except LookupError:
             raise HTTPException(409, "it is not remembered any more") from None
         except ValueError as error:
@@ -296,7 +296,7 @@ async def forget_memory(caller: MemoryWriter, number: MemoryId, idempotency_key:
 def take_away(connection: Connection, caller: Caller, number: int, reason: str) -> ForgetResult:
     """Forget a memory in reach with what repeats it, inside a transaction. Raises HTTPException."""
     find_record(connection, caller, number)
-    hidden = forget(connection, number, caller.reach, caller.occasion(), reason=reason)
+    hidden = Store.forget(connection, number, caller.reach, caller.occasion(), reason=reason)
     if hidden is None:
         raise HTTPException(409, "it is not remembered any more")
     return hidden
@@ -307,12 +307,12 @@ async def undo(caller: MemoryWriter, what: Undo, idempotency_key: IdempotencyKey
     """Take back a decision about memory: the event that is named, or the newest one of the caller's own memory."""
 
     def work(connection: Connection) -> Decided:
-        event = what.event or undoing.last_undoable_event(connection, (caller.write_scope,))
+        event = what.event or Store.find_undoable(connection, (caller.write_scope,))
         if event is None:
             raise HTTPException(409, "there is nothing to undo")
         try:
-            done = undoing.undo(connection, event, caller.reach, caller.occasion())
-        except undoing.UndoError as error:
+            done = Store.undo(connection, event, caller.reach, caller.occasion())
+        except UndoError as error:
             raise HTTPException(409, str(error)) from None
         first = (*done.after, *done.before)[0].id
         return Decided(action="undone", memory=first, event=done.event)
@@ -340,13 +340,13 @@ async def change_memory(
 
 
 def _decided(connection: Connection, caller: Caller, action: str, number: int) -> Decided:
-    newest = history(connection, number, caller.reach)
+    newest = Store.history(connection, number, caller.reach)
     return Decided(action=action, memory=number, event=newest[0].event if newest else 0)
 
 
 def find_record(connection: Connection, caller: Caller, number: int) -> Record:
     """Return a memory in reach. Raises HTTPException with 404."""
-    record = records.get(connection, number, caller.reach)
+    record = Store.get(connection, number, caller.reach)
     if record is None:
         raise HTTPException(404)
     return record

@@ -10,20 +10,17 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from kenobot import __version__
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
 from kenobot.api.metrics import metrics_text
 from kenobot.api.moments import Day
 from kenobot.api.paging import LARGEST_ID
 from kenobot.api.services import ApiServices, Caller
-from kenobot.cognitive.sleep import night, run_rows
-from kenobot.cognitive.sleep.report import as_json, build_report
-from kenobot.cognitive.store import records, sleep_plans
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.memory import ALL_SCOPES, Memory, Nights
 from kenobot.core.health import State
 from kenobot.core.percentiles import distribution
 from kenobot.core.status_report import CauseRow, StatusReport
 from kenobot.language.calendar import local_day
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import dead_letters, message_status, model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
@@ -80,7 +77,7 @@ class LetterChanged(BaseModel):
 
 
 class Cost(BaseModel):
-    """What models used. usd: at known prices; unpriced_tokens have none."""
+    """Use of models. usd: at known prices; unpriced_tokens have none."""
 
     name: str
     calls: int
@@ -92,7 +89,7 @@ class Cost(BaseModel):
 
 
 class Budget(BaseModel):
-    """How much of a limit is used, in its unit: tokens, or picodollars (unit "usd")."""
+    """Use of a limit, in its unit: tokens, or picodollars (unit "usd")."""
 
     period: str
     unit: str
@@ -121,7 +118,7 @@ async def get_health(caller: HealthReader) -> Health:
     services = caller.services
 
     def read(connection: Connection) -> tuple[dict[str, int], dict[str, int]]:
-        counts = records.live_counts_by_form(connection, ALL_SCOPES)
+        counts = Memory.count_by_form(connection, ALL_SCOPES)
         return dict(message_status.state_counts(connection)), dict(counts)
 
     messages, memories = await services.database.read_long(read)
@@ -155,15 +152,15 @@ async def get_metrics(caller: HealthReader) -> PlainTextResponse:
     health, report = await get_health(caller), await services.status()
     since = services.clock.now() - _LATELY
     total, turns = await services.database.read(
-        lambda connection: (_spent_ever(connection), turn_stats.read_turns(connection, since))
+        lambda connection: (_sum_spent(connection), turn_stats.read_turns(connection, since))
     )
     times = distribution([turn.millis for turn in turns if turn.millis is not None])
     text = metrics_text(health.version, health.model_dump(), total, report, times)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _spent_ever(connection: Connection) -> Spending:
-    return model_calls.spent_between(connection, "0000", "9999")
+def _sum_spent(connection: Connection) -> Spending:
+    return model_calls.sum_spent_between(connection, "0000", "9999")
 
 
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -178,9 +175,8 @@ async def get_sleep(
     services = caller.services
 
     def read(connection: Connection) -> dict[str, Any] | None:
-        numbers = [run] if run is not None else sleep_plans.newest_nights(connection, 1)
-        found = run_rows.get_run(connection, numbers[0]) if numbers else None
-        return None if found is None else as_json(build_report(connection, found, night.NIGHT, services.sleep_policy))
+        found = Nights.find(connection, run)
+        return None if found is None else Nights.as_json(Nights.report(connection, found, services.sleep_policy))
 
     report = await services.database.read_long(read)
     if report is None:

@@ -6,19 +6,15 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.limits import Limit
-from kenobot.channels.http import CHANNEL
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import chat_of
-from kenobot.cognitive.policy.sleep import SleepPolicy
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
+from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, EmbeddingWorker, Scopes, SideIndex, SleepPolicy
 from kenobot.core.health import State
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
 from kenobot.storage.api_keys import ApiKey
@@ -29,7 +25,7 @@ class MemoryMirror(Protocol):
     """The Markdown files that follow memory."""
 
     def mark_dirty(self) -> None:
-        """Have the files written anew. Call after the commit."""
+        """Schedule a write of the files. Call after the commit."""
         ...
 
 

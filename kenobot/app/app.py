@@ -10,18 +10,15 @@ from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.background.proposal_announcer import ProposalAnnouncer
 from kenobot.agent.commands.command import CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.experts.build import build_query_expander, build_reranker
-from kenobot.agent.ledger.embedding import LedgerMeter
-from kenobot.agent.ledger.models import ReplyModel
 from kenobot.agent.loop import AgentLoop, IntakePolicy
 from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn.fragments import Fragments
-from kenobot.agent.turn.runner import TurnRunner, TurnServices
+from kenobot.agent.turn.runner import TurnRunner
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.wiring import (
     build_ledger,
@@ -36,17 +33,18 @@ from kenobot.app.wiring import (
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember import boxes
+from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
 from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.redaction import Redactor
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
@@ -58,6 +56,8 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.ledger.embedding import LedgerMeter
+from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
@@ -92,6 +92,7 @@ _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
+_QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
@@ -135,7 +136,7 @@ class App:
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
-        self.scheduler = Scheduler()
+        self.scheduler, self.quiet = Scheduler(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -149,11 +150,10 @@ class App:
         self.personal = PersonalSettings(database, zone, quiet)
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
-        self.memory_files = MemoryFiles(
-            *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
-            intake=LargeIntake(self._announce_intake),
-        )
+        intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
+        self.memory_files = MemoryFiles(*(home.memory, database, clock, zone, policy), intake=intake, quiet=self.quiet)
         index = self.index = SideIndex(home.index)
+        self.memory = Memory(index)
         self.indexer = Indexer(database, index)
         self.ledger = build_ledger(settings, database, clock, bus)
         embedders, meter = (plugins.embedder, plugins.previous_embedders), LedgerMeter(self.ledger)
@@ -177,8 +177,8 @@ class App:
     def background(self) -> "Background":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.agent.background.per_chat_worker import WorkerContext
             from kenobot.app.background import Background
+            from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
                 *(self.database, self.bus, self.clock, self.zone),
@@ -186,6 +186,7 @@ class App:
                 self.ledger,
                 self.index,
                 self.embedding,
+                self.quiet,
             )
             self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
@@ -235,21 +236,7 @@ class App:
             channels=self.channels,
             redact=self.redact,
             rng=rng,
-            commands=CommandRegistry(
-                CommandContext(
-                    *(zone, home.memory, self.access, index, language),
-                    budgets=self.ledger.limits,
-                    skills=self.skills,
-                    bot_name=settings.bot.name,
-                    activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
-                    causes=lambda: () if self.watch is None else self.watch.causes,
-                    without_model=self._model.reports_memory(0),
-                    tools=() if toolbox is None else toolbox.own_names,
-                    tools_off=self._list_unusable,
-                    servers=lambda: () if self.plugins.mcp is None else self.plugins.mcp.states,
-                ),
-                self.personal,
-            ),
+            commands=self._build_commands(toolbox),
             command_listeners=(
                 self.admission.after_command,
                 self.proposal_announcer.after_command,
@@ -278,6 +265,22 @@ class App:
             self.tasks.attach(turns)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake)
 
+    def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
+        """Construct the commands of a chat."""
+        context = CommandContext(
+            *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
+            budgets=self.ledger.limits,
+            skills=self.skills,
+            bot_name=self.settings.bot.name,
+            activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
+            causes=lambda: () if self.watch is None else self.watch.causes,
+            without_model=self._model.reports_memory(0),
+            tools=() if toolbox is None else toolbox.own_names,
+            tools_off=self._list_unusable,
+            servers=lambda: () if self.plugins.mcp is None else self.plugins.mcp.states,
+        )
+        return CommandRegistry(context, self.personal)
+
     def _build_tool_stage(self, toolbox: "Toolbox", prompts: PromptService) -> "ToolStage":
         """Build what runs tools. Imported where any is enabled."""
         from kenobot.agent.turn.tool_stage import ToolStage
@@ -293,7 +296,7 @@ class App:
         tool = next((each for each in self.plugins.tools if each.name == BACKGROUND), None)
         if tool is None or not self._calls_tools:
             return None
-        from kenobot.agent.turn.background import TaskLimits
+        from kenobot.agent.turn.task_run import TaskLimits
         from kenobot.agent.turn.task_worker import TaskWorker
 
         limits = TaskLimits(**dict(getattr(tool, "settings", {})))
@@ -354,7 +357,7 @@ class App:
         self.scheduler.every(1.0, "command line", self.check_external_changes)
         self.scheduler.every(60.0, "sweep", self.sweep)
         self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(60.0, "memory index", self.indexer.index_all)
+        self.scheduler.every(15.0, "memory index", self.indexer.index_all)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
@@ -386,6 +389,7 @@ class App:
                 await self.loop.wait_idle()
                 await self.database.pacer.quiet(_QUIET_SECONDS)
         await self._load_background()
+        self.quiet.seconds = _QUIET_SPELL_SECONDS
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
@@ -473,7 +477,7 @@ class App:
 
     async def check_external_changes(self) -> None:
         """Follow what the command line changed meanwhile: people, messages and memory."""
-        if await self.database.changed_elsewhere() or self.admission.stale:
+        if await self.database.has_changed_elsewhere() or self.admission.stale:
             await self.admission.refresh()
             self.memory_files.mark_dirty(())  # memory may have changed as well
             self.embedding.wake()

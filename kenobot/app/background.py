@@ -5,11 +5,6 @@ Their modules take longer to load than a turn takes, so the app imports this one
 
 from dataclasses import replace
 
-from kenobot.agent.background.cleanup import MissingFilesWorker, PurgeFinisher
-from kenobot.agent.background.compaction import CompactionWorker
-from kenobot.agent.background.extraction import build_extraction_worker
-from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.background.sleep import SleepContext, SleepWorker
 from kenobot.agent.commands import (  # noqa: F401 - here, so that no first command waits for them
     browse,
     correct,
@@ -22,14 +17,17 @@ from kenobot.agent.commands import (  # noqa: F401 - here, so that no first comm
     preferences,
     status,
 )
-from kenobot.agent.model_router import ModelRouter
 from kenobot.agent.safety import way_out  # noqa: F401 - same, and no first turn with others' words
 from kenobot.app.wiring import prompt_limits, sleep_policy
-from kenobot.cognitive.recall.index.index import Indexer
+from kenobot.cognitive.background.compaction import CompactionWorker
+from kenobot.cognitive.background.sleep import SleepWorker
+from kenobot.cognitive.memory import Indexer, SleepContext, WorkerContext, build_extraction_worker
+from kenobot.cognitive.mirror.cleanup import MissingFilesWorker, PurgeFinisher
 from kenobot.cognitive.sleep import night
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.core.worker import BackgroundTask, Scheduler
+from kenobot.ledger.model_router import ModelRouter
 
 
 class Background:

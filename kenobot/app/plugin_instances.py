@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from kenobot.agent.embedding_worker import PreviousEmbedders
 from kenobot.app import embedder_choice
+from kenobot.cognitive.recall.embedding_worker import PreviousEmbedders
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup
@@ -151,7 +151,7 @@ def _channels(
         except PluginError as error:
             _log.error("%s The other channels run without it.", error)
     if not channels:
-        raise ConfigError("None of the enabled channels can be used: see the lines above, then run `kenobot setup`.")
+        raise ConfigError("channels.none_usable")
     return channels, rosters
 
 

@@ -9,9 +9,12 @@ version ends too, and the next start finishes the return.
 import asyncio
 import logging
 from collections.abc import Callable, Collection
+from typing import Protocol
 
-from kenobot.app.app import App
+from kenobot.core.bus import Bus
+from kenobot.core.settings.home import Home
 from kenobot.core.systemd import start_extended
+from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.signals import UPDATE_FINISHED
 from kenobot.storage.updates import Environments, Update, Verdict
@@ -26,8 +29,24 @@ class ReturnPending(KenobotError):
     """The version on trial has to make room for the one before, and no command sees to that any more."""
 
 
+class TrialApp(Protocol):
+    """Parts of the bot that a trial needs."""
+
+    home: Home
+    clock: Clock
+    bus: Bus
+
+    async def hold_turns(self) -> None:
+        """Be ready to take messages in, and answer none."""
+        ...
+
+    async def check_alive(self) -> None:
+        """Return when the database has answered. Raises StoreError."""
+        ...
+
+
 async def stand_trial(
-    app: App, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
+    app: TrialApp, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
 ) -> asyncio.Task[None] | None:
     """Stand the trial of an update, if there is one; return what runs the channels then, once it is over.
 
@@ -61,8 +80,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
         return None
     if update.phase == "returning" and not is_under_way and not at_start:
         raise ReturnPending(
-            f"Version {update.new.version} did not get well ({update.reason}): the next start puts version "
-            f"{update.old.version} back."
+            "update.return_pending", version=update.new.version, reason=update.reason, former=update.old.version
         )
     if environments.current() != update.new.environment.resolve():
         return None
@@ -76,7 +94,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
 
 
 async def _until_over(
-    app: App,
+    app: TrialApp,
     environments: Environments,
     update: Update,
     serving: Callable[[], Collection[str]],
@@ -98,8 +116,8 @@ async def _until_over(
         await app.clock.sleep(_LOOK_SECONDS)
 
 
-async def tell_of_update(app: App) -> None:
-    """Have the owner told, once, how the last update ended."""
+async def tell_of_update(app: TrialApp) -> None:
+    """Notify the owner, once, of the outcome of the last update."""
     environments = Environments(app.home)
     update = await asyncio.to_thread(environments.read)
     if update is None or update.told or update.phase not in ("taken", "returned"):

@@ -5,23 +5,23 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.ledger.limits import budget_limits
-from kenobot.agent.ledger.prices import Price, PriceList
-from kenobot.agent.ledger.transcription import LedgerTranscriber
 from kenobot.agent.media.intake import MediaIntake, MediaLimits
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
-from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
+from kenobot.cognitive.memory import DEFAULT, Policy, SleepPolicy
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.core.settings.schema import SleepSettings
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.limits import budget_limits
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
+from kenobot.ledger.prices import Price, PriceList
+from kenobot.ledger.transcription import LedgerTranscriber
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider, is_rule_based
 from kenobot.storage.database import Database

@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from kenobot.agent.ledger.limits import Unit, amount_text, budget_limits
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import display_width, flat, line_width, print_table
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Unit, amount_text, budget_limits
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending
@@ -31,7 +31,7 @@ def cost(context: CommandContext) -> int:
         under_way = model_calls.count_under_way(connection)
         budgets = [] if args.json else _budgets(context, connection, today)
     if not rows and not under_way:
-        return options.print_failure(f"No model was asked since {first}.")
+        return options.print_failure(say("No model was asked since {first}.", first=first))
     if args.json:
         for name, spent in rows:
             print(json.dumps({args.by: name, **_figures(spent)}))

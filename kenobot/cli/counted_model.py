@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.app.wiring import build_ledger
 from kenobot.cli.context import CommandContext
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.load import Settings
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.provider import Provider
 from kenobot.storage.database import Database
 

@@ -12,7 +12,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import quoted, say, translate
 from kenobot.cli.table import flat, print_table
-from kenobot.cognitive.store.records import Record, by_ids
+from kenobot.cognitive.memory import Memory, Record
 from kenobot.core.plugins import did_you_mean
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
@@ -40,9 +40,9 @@ def signals(context: CommandContext) -> int:
         return 0
     hint = did_you_mean(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
     if hint:
-        return options.print_failure(f"There is no signal {name}{hint}")
+        return options.print_failure(translate(f"There is no signal {name}{hint}"))
     fit = options.given_filters(args, "--type", "--trace", "--since")
-    nothing = f"No signal fits {fit}." if fit else "No signal was sent yet: the bot has not run."
+    nothing = say("No signal fits {fit}.", fit=fit) if fit else "No signal was sent yet: the bot has not run."
     return options.print_rows(rows, args.json, str, nothing)
 
 
@@ -54,13 +54,15 @@ def memory_log(context: CommandContext) -> int:
     with context.read(rows=True) as connection:
         rows = _latest(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
-        records = by_ids(connection, ids, context.scopes) if ids else {}
+        records = Memory.get_all(connection, ids, context.scopes) if ids else {}
     if rows and not args.json:
         cells = [_event(context, row, records.get(row["record_id"])) for row in rows]
         print_table(("#", "time", "what", "by", "memory"), cells)
         return 0
     fit = options.given_filters(args, "--since")
-    nothing = f"Nothing has happened to memory with {fit}." if fit else "Nothing has happened to memory yet."
+    nothing = (
+        say("Nothing has happened to memory with {fit}.", fit=fit) if fit else "Nothing has happened to memory yet."
+    )
     return options.print_rows(rows, args.json, str, nothing)
 
 

@@ -4,20 +4,19 @@ import asyncio
 import logging
 from functools import partial
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.api.scopes import DEFAULT_SCOPES
 from kenobot.api.services import ApiServices, Caller
 from kenobot.app import embedder_choice
 from kenobot.app.wiring import build_ledger, sleep_policy
 from kenobot.channels.console import CHAT, Console
-from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster
+from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.errors import KenobotError, Unavailable
 from kenobot.ports.signals import NoSignals
 from kenobot.storage.api_keys import ApiKey

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
-from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.provider import Block, Content, Image, Message, Reply, Request, ToolSpec, Usage
 from kenobot.providers.pictures import picture_file

@@ -1,23 +1,19 @@
 """Parsers of commands, the types of their arguments, and their endings. Imports nothing heavy."""
 
 import argparse
-import gc
-import importlib
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from kenobot.cli.language import say, translate, translate_lines
+from kenobot.cli.language import say, translate, word_error
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
 
 if TYPE_CHECKING:
-    from kenobot.ports.clock import Clock
     from kenobot.storage.dead_letters import DeadLetterId
 
 T = TypeVar("T")
@@ -106,31 +102,6 @@ def refuse_unknown(parser: argparse.ArgumentParser, name: str, known: Sequence[s
     if near := get_close_matches(name, known, 1):
         complaint = say("unknown command {name}: did you mean {near}?", name=repr(name), near=repr(near[0]))
     parser.error(complaint)
-
-
-def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
-    """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
-    with _without_collecting():
-        from kenobot.cli.context import CommandContext
-        from kenobot.cognitive.control.find import AmbiguousReference
-
-        module, _, function = arguments.call.partition(":")
-        run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
-    try:
-        return run(CommandContext(arguments, clock))
-    except AmbiguousReference as error:
-        raise NothingFound(str(error)) from error
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Import without garbage collection. What was imported stays, so no later collection goes through it either."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 # ── types of arguments ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -244,9 +215,9 @@ def print_row(row: Mapping[str, Any], as_json: bool, lines: str) -> int:
     return 0
 
 
-def print_failure(why: str, code: int = NOT_FOUND) -> int:
+def print_failure(why: str | KenobotError, code: int = NOT_FOUND) -> int:
     """Print on stderr why there is no result. Returns the exit code."""
-    print(translate_lines(why), file=sys.stderr)
+    print(word_error(why) if isinstance(why, KenobotError) else say(why), file=sys.stderr)
     return code
 
 
@@ -259,7 +230,7 @@ def show_progress(line: str = "") -> None:
 def confirm(question: str, nobody: str) -> bool:
     """Ask for agreement in this terminal; without one, print `nobody` on stderr."""
     if not sys.stdin.isatty():
-        print(translate_lines(nobody), file=sys.stderr)
+        print(say(nobody), file=sys.stderr)
         return False
     try:
         return input(say(question)).strip().lower() in _YES

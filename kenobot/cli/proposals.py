@@ -9,39 +9,39 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
-from kenobot.cognitive.sleep import proposals as decisions
-from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
-from kenobot.cognitive.store import proposals as proposal_rows
-from kenobot.cognitive.store.proposals import Proposal, ProposalState
+from kenobot.cognitive.memory import CannotDecide, DecisionContext, Proposal, Proposals, ProposalState
 from kenobot.core.redaction import escape_controls, one_line
 
 _STATES: tuple[ProposalState, ...] = ("pending", "approved", "rejected", "undone")
 _DECIDED: tuple[ProposalState, ...] = ("approved", "rejected", "undone")
 _NONE = "There are no proposals yet: sleep makes them, `kenobot sleep run` starts it."
-_DECISIONS = {"approve": decisions.approve, "reject": decisions.reject, "undo": decisions.undo_approval}
+_DECISIONS = {"approve": Proposals.approve, "reject": Proposals.reject, "undo": Proposals.undo}
 
 
 def list_(context: CommandContext) -> int:
     states = _STATES if context.args.state == "all" else (context.args.state,)
     with context.read() as connection:
-        rows = [_row(each) for each in proposal_rows.list_proposals(connection, states, context.args.limit)]
-        decided = len(proposal_rows.list_proposals(connection, _DECIDED)) if not rows else 0
+        rows = [_row(each) for each in Proposals.list_proposals(connection, states, context.args.limit)]
+        decided = len(Proposals.list_proposals(connection, _DECIDED)) if not rows else 0
     if rows and not context.args.json:
         print_table(("#", "state", "date", "decided", "kind", "proposal"), [_cells(context, row) for row in rows])
         return 0
     if context.args.state == "pending" and decided:
-        nothing = f"No proposal waits for you. {decided} were decided: `kenobot proposals list --state all` shows them."
+        nothing = say(
+            "No proposal waits for you. {decided} were decided: `kenobot proposals list --state all` shows them.",
+            decided=decided,
+        )
     else:
         fit = options.given_filters(context.args, "--state")
-        nothing = f"No proposal fits {fit}." if fit and context.args.state != "all" else _NONE
+        nothing = say("No proposal fits {fit}.", fit=fit) if fit and context.args.state != "all" else _NONE
     return options.print_rows(rows, context.args.json, str, nothing)
 
 
 def show(context: CommandContext) -> int:
     with context.read() as connection:
-        proposal = proposal_rows.get(connection, context.args.number)
+        proposal = Proposals.get(connection, context.args.number)
     if proposal is None:
-        return options.print_failure(f"There is no proposal {context.args.number}.")
+        return options.print_failure(CannotDecide("proposals.no_such_proposal", number=context.args.number))
     return options.print_rows([_row(proposal)], context.args.json, lambda row: _whole(context, row))
 
 
@@ -50,13 +50,13 @@ def decide(context: CommandContext) -> int:
     apply = _DECISIONS[context.args.command]
     try:
         with context.write() as connection:
-            if proposal_rows.get(connection, number) is None:
-                return options.print_failure(f"There is no proposal {number}.")
+            if Proposals.get(connection, number) is None:
+                return options.print_failure(CannotDecide("proposals.no_such_proposal", number=number))
             decided = apply(
                 connection, number, DecisionContext(context.now, "owner", context.home.identity, context.home.skills)
             )
     except CannotDecide as error:
-        return options.print_failure(str(error), options.FAILED)
+        return options.print_failure(error, options.FAILED)
     return options.print_row(_row(decided), context.args.json, f"{decided.id}: {say(decided.state)}")
 
 

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from kenobot.agent.ledger.prices import PICODOLLARS
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
 from kenobot.core.percentiles import Distribution
 from kenobot.language.calendar import local_day
+from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending
@@ -35,7 +35,7 @@ def stats(context: CommandContext) -> int:
     groups = turn_stats.group_turns(turns, args.by, context.zone)
     total = turn_stats.group_turns(turns, "all", context.zone)
     if not turns and not messages.received:
-        return options.print_failure(f"No message came in within {args.days} days.")
+        return options.print_failure(say("No message came in within {days} days.", days=args.days))
     if args.json:
         print(json.dumps(_as_json(args.days, args.by, groups, total, messages, spent)))
     elif args.csv:
@@ -48,7 +48,7 @@ def stats(context: CommandContext) -> int:
 def _spent(context: CommandContext, connection: Connection, days: int) -> Spending:
     """Return what models used in the window, in whole days of the owner's."""
     first = local_day(context.now - timedelta(days=days - 1), context.zone)
-    return model_calls.spent_between(connection, first, local_day(context.now, context.zone))
+    return model_calls.sum_spent_between(connection, first, local_day(context.now, context.zone))
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────

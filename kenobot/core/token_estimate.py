@@ -1,4 +1,8 @@
-"""Estimate the tokens of a text without a model."""
+"""Estimate the tokens of a text or a request without a model."""
+
+import json
+
+from kenobot.ports.provider import Block, Image, Request, ToolResult
 
 BYTES_A_TOKEN = 3.5
 PICTURE_TOKENS = 1600
@@ -27,3 +31,19 @@ def clip_to_tokens(text: str, tokens: int) -> str:
     while room > 0 and (raw[room] & 0xC0) == 0x80:
         room -= 1
     return raw[:room].decode("utf-8", "surrogatepass")
+
+
+def request_tokens(request: Request) -> int:
+    """Estimate the tokens that a request may use in all, its longest answer included."""
+    tokens, texts = request.max_tokens, [block.text for block in request.system]
+    for spec in request.tools:
+        tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
+    for message in request.messages:
+        for content in message.blocks:
+            if isinstance(content, Block | ToolResult):
+                texts.append(content.text)
+            elif isinstance(content, Image):
+                tokens += PICTURE_TOKENS
+            else:
+                texts.append(f"{content.name} {json.dumps(dict(content.arguments))}")
+    return tokens + estimate_tokens("".join(texts)) + len(texts)  # each of which is rounded up

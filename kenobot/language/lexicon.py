@@ -9,6 +9,8 @@ from typing import Any
 
 from kenobot.core import lazy
 
+_CONTINUED = lazy.regex(r"\\\n[ \t]*")
+
 
 @cache
 def _lexicon() -> dict[str, str]:
@@ -42,8 +44,12 @@ def load_phrases(package: str, name: str, table: str = "phrases") -> dict[str, s
 
 
 def load_tables(package: str, name: str) -> dict[str, Any]:
-    """Read the tables of a TOML file that stands beside the code of a package."""
-    tables: dict[str, Any] = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+    """Read the tables of a TOML file beside the code of a package.
+
+    A line that ends with a backslash goes on with the first word of the next one, in literal strings too.
+    """
+    text = resources.files(package).joinpath(name).read_text("utf-8")
+    tables: dict[str, Any] = tomllib.loads(_CONTINUED.sub("", text))
     return tables
 
 

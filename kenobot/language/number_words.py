@@ -1,7 +1,11 @@
-"""Read whole numbers below a hundred as folded words or digits, in Spanish and English."""
+"""Read whole numbers below a hundred as folded words or digits, in Spanish and English, and the numbers of rows."""
 
 import re
 from collections.abc import Mapping
+
+from kenobot.core import lazy
+
+_ROW = lazy.regex(r"#?([0-9]{1,15})")
 
 
 def _by_place(rows: str) -> dict[str, int]:
@@ -41,3 +45,9 @@ def read_number(text: str) -> int:
     if pieces[:1] in (["a"], ["un"]) and len(pieces) > 1:
         pieces = pieces[1:]
     return sum(_WORDS.get(piece, 0) for piece in pieces)
+
+
+def parse_number(text: str) -> int | None:
+    """Parse the number of a row, written as 12 or #12; None when it is something else."""
+    match = _ROW.fullmatch(text.strip())
+    return int(match[1]) if match else None

@@ -18,6 +18,9 @@ Relation = Literal["repeat", "contradiction", "independent"]
 CONFIDED = "confided"
 """The tag of what was told in confidence: others must not learn of it, whatever is made of it."""
 
+KEPT_ON_YES = "kept secret"
+"""The tag of what looks like a secret, and was kept because its person wanted that."""
+
 
 @dataclass(frozen=True, slots=True)
 class RelationVerdict:

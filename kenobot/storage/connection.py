@@ -19,26 +19,27 @@ LOG_BYTES_AT_REST = 1024**2
 
 
 class SteppedConnection(sqlite3.Connection):
-    """A connection that calls `before_query` before each query: to rest, or to raise and so end what asks it."""
+    """A connection that calls `before_query`, if any, before each query: to rest, or to raise and so end the asker."""
 
-    before_query: Callable[[], None]
+    before_query: Callable[[], None] | None = None
 
     def execute(self, sql: str, /, *values: Any) -> sqlite3.Cursor:
-        self.before_query()
+        if self.before_query is not None:
+            self.before_query()
         return super().execute(sql, *values)
 
 
 def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], None] | None = None) -> Connection:
-    """A connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
+    """Open a connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
-    before_query: see `SteppedConnection`.
+    before_query: see `SteppedConnection`; one that writes may be given it later.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    factory = sqlite3.Connection if before_query is None else SteppedConnection
+    factory = sqlite3.Connection if readonly and before_query is None else SteppedConnection
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
     )
-    if isinstance(connection, SteppedConnection) and before_query is not None:
+    if isinstance(connection, SteppedConnection):
         connection.before_query = before_query
     try:
         connection.execute("PRAGMA foreign_keys = ON")
@@ -60,22 +61,20 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` as it can be kept: lone surrogates, which have no UTF-8, are replaced, and split pairs joined."""
+    """Replace lone surrogates, which have no UTF-8, and join split pairs."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def to_store_error(error: sqlite3.Error | MemoryError) -> StoreError:
-    """Our own error for one of SQLite's."""
+    """Translate an error of SQLite into our own."""
     if isinstance(error, MemoryError):
-        return StoreError("There is no memory left for the database to work with.")
+        return StoreError("database.no_memory")
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
-        return StoreFull("The disk is full or read-only: nothing can be saved until there is space again.")
+        return StoreFull("database.disk_full_or_read_only")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreCorrupt(
-            "The database is damaged: stop KenoBot and put a copy from the backups folder in its place."
-        )
-    return StoreError(f"The database could not do its work ({error}).")
+        return StoreCorrupt("database.damaged")
+    return StoreError("database.failed", reason=error)
 
 
 @contextlib.contextmanager

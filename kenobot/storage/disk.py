@@ -1,6 +1,7 @@
 """Read, compare and atomically replace files that people edit too.
 
-Everything here blocks, for worker threads, but for `read` and `replace`.
+Everything here blocks, for worker threads, but for `read`, `replace` and `append`. Paths are put together as text: what
+a thread does beside turns holds them up.
 """
 
 import asyncio
@@ -15,8 +16,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-
-import aiofiles
 
 MAX_FILE_BYTES = 5_000_000
 
@@ -129,10 +128,14 @@ def remove_leftovers(root: Path, folders: Iterable[str]) -> None:
 
 
 async def read(root: Path, path: str) -> ReadResult:
-    """Read a file while nobody changes it. A byte-order mark is dropped. Raises nothing of the disk's."""
+    """Read a file in a thread while nobody changes it. A byte-order mark is dropped. Raises nothing of the disk's."""
+    return await asyncio.to_thread(_read, root, path)
+
+
+def _read(root: Path, path: str) -> ReadResult:
     for _ in range(_TRIES):
         try:
-            before = await asyncio.to_thread(_look, root, path)
+            before = _look(root, path)
             if before is None:
                 return ReadResult()
             stamp = FileStamp.of(before)
@@ -140,13 +143,12 @@ async def read(root: Path, path: str) -> ReadResult:
                 return ReadResult(stamp, problem=f"{path} is not a plain file: it is left alone.")
             if before.st_size > MAX_FILE_BYTES:
                 return ReadResult(stamp, problem=f"{path} is larger than 5 MB: it is left alone.")
-            async with aiofiles.open(root / path, "rb") as file:
-                raw = await file.read()
-            after = await asyncio.to_thread(_look, root, path)
+            raw = (root / path).read_bytes()
+            after = _look(root, path)
         except OSError as error:
             return ReadResult(UNKNOWN, problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
         if after is not None and FileStamp.of(after) == stamp:
-            return _decoded(path, stamp, raw)
+            return _decode(path, stamp, raw)
     return ReadResult(UNKNOWN, problem=f"{path} does not stop changing: it is left alone for now.")
 
 
@@ -164,7 +166,7 @@ def read_still(root: Path, path: str) -> tuple[FileStamp, str] | None:
     return None
 
 
-def _decoded(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
+def _decode(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
     problem = f"{path} is not UTF-8 text: it is left alone."
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     try:
@@ -179,13 +181,22 @@ def _decoded(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
 
 def _look(root: Path, path: str) -> os.stat_result | None:
     """Stat a file, None when it is not there. Raises OSError when a folder on the way is a link."""
-    for part in list(Path(path).parents)[:-1]:
-        if (root / part).is_symlink():
-            raise OSError(0, "its folder is a link to somewhere else")
+    place = str(root)
+    *folders, name = path.split("/")
+    for folder in folders:
+        place = f"{place}/{folder}"
+        _require_no_link(place)
     try:
-        return (root / path).lstat()
+        return os.lstat(f"{place}/{name}")
     except FileNotFoundError:
         return None
+
+
+def _require_no_link(folder: str) -> None:
+    """Raise OSError where a folder is a link."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISLNK(os.lstat(folder).st_mode):
+            raise OSError(0, "its folder is a link to somewhere else")
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -219,16 +230,15 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
     By path: the new file's stamp, None when somebody changed the file meanwhile, or what went wrong with the disk.
     """
     done: dict[str, FileStamp | OSError | None] = {}
-    touched: set[Path] = set()
-    ready: set[Path] = set()
+    touched: set[str] = set()
+    ready: set[str] = set()
     for file in files:
-        target = root / file.path
-        folder = target.parent
+        folder = f"{root}/{file.path}".rpartition("/")[0]
         try:
             if folder not in ready:
-                touched |= _make_folder(root, folder)
+                touched |= _make_folder(str(root), file.path)
                 ready.add(folder)
-            stamp = _write_one(target, file)
+            stamp = _write_one(root / file.path, file)
             if stamp is not None and not file.appends:
                 touched.add(folder)
             done[file.path] = stamp
@@ -238,7 +248,7 @@ def write(root: Path, files: Sequence[PendingFile]) -> dict[str, FileStamp | OSE
         try:
             fsync_folder(folder)
         except OSError as error:
-            done.update({path: error for path in done if (root / path).parent == folder})
+            done.update({path: error for path in done if f"{root}/{path}".rpartition("/")[0] == folder})
     return done
 
 
@@ -250,7 +260,8 @@ def _write_one(target: Path, file: PendingFile) -> FileStamp | None:
 
 def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: int = 0o600) -> FileStamp | None:
     """Put a text in the place of a file unless somebody has changed that meanwhile: then None. Raises OSError."""
-    temporary = target.with_name(f".kenobot-{secrets.token_hex(8)}.tmp")
+    folder = str(target).rpartition("/")[0] or "/"
+    temporary = f"{folder}/.kenobot-{secrets.token_hex(8)}.tmp"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     replaced = False
     try:
@@ -263,13 +274,13 @@ def write_if(target: Path, text: str, is_unchanged: Callable[[], bool], mode: in
             stamp = FileStamp.of(os.fstat(descriptor))
         if not is_unchanged():
             return None
-        temporary.replace(target)
+        Path(temporary).replace(target)
         replaced = True
         return stamp
     finally:
         if not replaced:
             with contextlib.suppress(OSError):
-                temporary.unlink()
+                Path(temporary).unlink()
 
 
 def _append_if(target: Path, text: bytes, expected: FileStamp | None) -> FileStamp | None:
@@ -332,7 +343,7 @@ def remove(root: Path, path: str, expected: FileStamp | None, *, prune: bool = F
     return True
 
 
-def fsync_folder(folder: Path) -> None:
+def fsync_folder(folder: Path | str) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -340,14 +351,15 @@ def fsync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _make_folder(root: Path, folder: Path) -> set[Path]:
-    """Make a folder for the owner's eyes only, and return those in which names were made."""
-    chain = [folder, *folder.parents]
-    made: set[Path] = set()
-    for each in reversed(chain[: chain.index(root) + 1]):
-        if each != root and each.is_symlink():
-            raise OSError(0, "its folder is a link to somewhere else")
-        if not each.exists():
-            each.mkdir(mode=0o700, parents=True, exist_ok=True)
-            made.add(each.parent)
+def _make_folder(root: str, path: str) -> set[str]:
+    """Make the folder of a file for the owner's eyes only, and return those in which names were made."""
+    made: set[str] = set()
+    place = root
+    for name in ("", *path.split("/")[:-1]):
+        above, place = place, f"{place}/{name}" if name else place
+        if name:
+            _require_no_link(place)
+        if peek(place) is None:
+            Path(place).mkdir(mode=0o700, parents=True, exist_ok=True)
+            made.add(above if name else root.rpartition("/")[0])
     return made

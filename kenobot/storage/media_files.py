@@ -9,11 +9,16 @@ import time
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING
+
+import aiofiles
 
 from kenobot.core import lazy
 from kenobot.ports.errors import StoreError
 from kenobot.storage.disk import entries, fsync_folder
+
+if TYPE_CHECKING:
+    from aiofiles.threadpool.binary import AsyncBufferedIOBase
 
 _DIGEST = lazy.regex(r"[0-9a-f]{64}")
 _PART = ".part-"
@@ -40,48 +45,42 @@ class MediaFolder:
 
         Raises TooLarge, StoreError, and what `chunks` raises.
         """
+        part = self.path / f"{_PART}{secrets.token_hex(8)}"
         try:
-            part = await asyncio.to_thread(self._begin)
+            await asyncio.to_thread(self.path.mkdir, mode=0o700, exist_ok=True)
+            try:
+                async with aiofiles.open(part, "xb", opener=_private) as file:
+                    digest = await self._receive(file, chunks, most)
+                    await asyncio.to_thread(self._finish, file.fileno(), part, digest)
+                    return digest
+            finally:
+                part.unlink(missing_ok=True)
         except OSError as error:
             raise _store_error(error) from error
-        try:
-            with part:
-                return await self._receive(part, chunks, most)
-        finally:
-            Path(part.name).unlink(missing_ok=True)  # noqa: ASYNC240 - of a name in a folder of our own
 
-    async def _receive(self, part: BinaryIO, chunks: AsyncIterator[bytes], most: int) -> str:
+    @staticmethod
+    async def _receive(file: "AsyncBufferedIOBase", chunks: AsyncIterator[bytes], most: int) -> str:
+        """Write chunks into a file; return the digest of all. Raises TooLarge and OSError."""
         digest, size, waiting = hashlib.sha256(), 0, bytearray()
-
-        def write() -> None:
-            part.write(waiting)
-            digest.update(waiting)
-            waiting.clear()
-
-        try:
-            async for chunk in chunks:
-                size += len(chunk)
-                if size > most:
-                    raise TooLarge
-                waiting += chunk
-                if len(waiting) >= _BUFFER:
-                    await asyncio.to_thread(write)
-            await asyncio.to_thread(write)
-            await asyncio.to_thread(self._finish, part, digest.hexdigest())
-        except OSError as error:
-            raise _store_error(error) from error
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > most:
+                raise TooLarge
+            waiting += chunk
+            if len(waiting) >= _BUFFER:
+                await file.write(waiting)
+                await asyncio.to_thread(digest.update, waiting)
+                waiting.clear()
+        await file.write(waiting)
+        await asyncio.to_thread(digest.update, waiting)
+        await file.flush()
         return digest.hexdigest()
 
-    def _begin(self) -> BinaryIO:
-        self.path.mkdir(mode=0o700, exist_ok=True)
-        path = self.path / f"{_PART}{secrets.token_hex(8)}"
-        return open(path, "xb", opener=_private)
-
-    def _finish(self, part: BinaryIO, digest: str) -> None:
-        part.flush()
-        os.fsync(part.fileno())
+    def _finish(self, descriptor: int, part: Path, digest: str) -> None:
+        """Make a received file durable under its digest."""
+        os.fsync(descriptor)
         target = self.file(digest)
-        Path(part.name).replace(target)
+        part.replace(target)
         os.utime(target)
         fsync_folder(self.path)
 

@@ -43,11 +43,23 @@ Phase = Literal["reading", "recall", "prompt", "first word", "model", "tools", "
 
 
 class TurnTimes(NamedTuple):
-    """When a turn began, and what its time went into, in milliseconds. retries: attempts and calls without a result."""
+    """By which channel and when a message came in, when its turn began, and what its time went into, in milliseconds.
 
+    retries: attempts and calls without a result.
+    """
+
+    channel: str
+    received: datetime
     began: datetime
     millis: Mapping[Phase, int]
     retries: int
+
+    @property
+    def phases(self) -> dict[str, int]:
+        """Return the milliseconds of each phase, and those that the message waited before."""
+        phases = {"waiting": max(0, round(1000 * (self.began - self.received).total_seconds()))}
+        phases.update({str(name): millis for name, millis in self.millis.items()})
+        return phases
 
 
 class FreshReply(NamedTuple):
@@ -58,7 +70,7 @@ class FreshReply(NamedTuple):
     at: datetime
 
 
-def finish_turn(
+def finish_turn(  # noqa: PLR0913 - most are columns
     connection: Connection,
     message: int,
     session: str,
@@ -67,42 +79,44 @@ def finish_turn(
     grade: str,
     fresh: FreshReply | None = None,
     times: TurnTimes | None = None,
+    *,
+    has_steps: bool = True,
 ) -> None:
     """Replace the steps of a committed turn by one row of what its replies cost and took, inside its transaction.
 
-    fresh: its last reply, where that has no step.
+    fresh: its last reply, where that has no step. has_steps: there may be some.
     """
-    rows = connection.execute(
-        "SELECT number, payload, at FROM turn_step WHERE inbox_id = ? AND kind = 'reply' ORDER BY number", (message,)
-    ).fetchall()
+    rows = _reply_rows(connection, message) if has_steps else []
     replies = {number: (_reply(json.loads(payload)), replied) for number, payload, replied in rows}
     if fresh is not None:
         replies.setdefault(fresh.number, (fresh.reply, fresh.at.isoformat()))
     last, replied_at = replies[max(replies)]
     costs = [sum(getattr(reply.usage, name) for reply, _ in replies.values()) for name in _COSTS]
-    channel, received, phases = _origin(connection, message, times)
     connection.execute(
         f"INSERT INTO turn (inbox_id, session, trace, stop_reason, model, {', '.join(_COSTS)}, replied_at, "
         "committed_at, grade, channel, received_at, phases, retries) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message, session, trace, last.stop_reason, last.model, *costs, replied_at, at.isoformat(), grade),
-            *(channel, received, json.dumps(phases), 0 if times is None else times.retries),
+            *_list_columns(times),
         ),
     )
     if rows:
         drop_steps(connection, message)
 
 
-def _origin(connection: Connection, message: int, times: TurnTimes | None) -> tuple[str, str, dict[str, int]]:
-    """Return by which channel and when a message came in, and its turn's times with the time it waited for that."""
-    row = connection.execute("SELECT channel, received_at FROM inbox WHERE id = ?", (message,)).fetchone()
-    if row is None or times is None:
-        return "", "", {}
-    waited = (times.began - datetime.fromisoformat(row[1])).total_seconds()
-    phases: dict[str, int] = {"waiting": max(0, round(1000 * waited))}
-    phases.update({str(name): millis for name, millis in times.millis.items()})
-    return row[0], row[1], phases
+def _list_columns(times: TurnTimes | None) -> tuple[str, str, str, int]:
+    """Return the columns of a turn's times; nothing of one that nobody waited for."""
+    if times is None:
+        return "", "", "{}", 0
+    return times.channel, times.received.isoformat(), json.dumps(times.phases), times.retries
+
+
+def _reply_rows(connection: Connection, message: int) -> list[tuple[int, str, str]]:
+    """Return number, payload and moment of the replies among the steps of a turn."""
+    return connection.execute(
+        "SELECT number, payload, at FROM turn_step WHERE inbox_id = ? AND kind = 'reply' ORDER BY number", (message,)
+    ).fetchall()
 
 
 def drop_steps(connection: Connection, message: int) -> None:

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
-from kenobot.cognitive.recall.results.memory import MemoryQuery
-from kenobot.cognitive.recall.search.recall import recall
+from kenobot.cognitive.memory import MemoryQuery
+from kenobot.cognitive.store.events import last_event
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -209,14 +209,19 @@ class Simulation:
         await waiting
 
     async def _quiet(self) -> None:
-        app = self.app
-        while True:
+        """Return once a round in which everything had its turn has written nothing to memory.
+
+        What a worker writes while the files of memory are being written is in none of them before the next round.
+        """
+        app, last, event = self.app, -1, await self.app.database.read(last_event)
+        workers = (app.background.extraction, app.background.compaction, app.background.sleep_worker)
+        while event != last or not all(worker.idle for worker in workers):
+            last = event
             await app.wait_drained()
-            if app.background.extraction.idle and app.background.compaction.idle and app.background.sleep_worker.idle:
-                return
-            await app.background.extraction.wait_idle()
-            await app.background.compaction.wait_idle()
-            await app.background.sleep_worker.wait_idle()
+            for worker in workers:
+                await worker.wait_idle()
+            await app.bus.drain()
+            event = await app.database.read(last_event)
 
     # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -242,7 +247,7 @@ class Simulation:
     async def recall_text(self, question: str, scopes: Sequence[str]) -> tuple[str, str]:
         """Return the memories and the talk that a question finds within these scopes."""
         query = MemoryQuery(question, tuple(scopes), self.clock.now(), self.zone, force=True)
-        pack = await self.app.database.read(lambda connection: recall(connection, self.app.index, query))
+        pack = await self.app.database.read(lambda connection: self.app.memory.recall(connection, query))
         return "\n".join(each.line for each in pack.memories), "\n".join(each.line for each in pack.excerpts)
 
     async def records(self) -> list[tuple[str, str, str, str]]:

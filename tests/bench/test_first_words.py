@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from bench.first_words import Scene, delays
+
+pytestmark = pytest.mark.long
 
 
 async def test_each_reply_has_first_words(tmp_path: Path) -> None:

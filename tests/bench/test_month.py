@@ -47,6 +47,7 @@ def tiny(remember: str, fate: str, check: str) -> MonthResult:
     return run.run_month(script.load(TINY.format(remember=remember, fate=fate, check=check)))
 
 
+@pytest.mark.long
 def test_memory_lives_through_the_month() -> None:
     """Every fact that should live can be answered with, and every one that should not is hidden."""
     whole = script.load()

@@ -32,6 +32,7 @@ def failures(years: YearsReport) -> list[str]:
     return checks.failures(years, LIMITS)
 
 
+@pytest.mark.long
 def test_memory_lives_through_five_weeks() -> None:
     """Told once on the first day and never again: known. Guessed then: gone. Nothing lost, and prompts stay small."""
     weeks: list[WeekMetrics] = []

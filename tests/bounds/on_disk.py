@@ -163,7 +163,7 @@ TABLES = (
         "table:vector",
         "one a live record, of one model; 1.5 KB",
         "the primary key; the trigger vector_outdated; purge",
-        "tests/unit/agent/test_embedding_worker.py::test_records_and_turns_are_placed_newest_first_and_once",
+        "tests/unit/cognitive/recall/test_embedding_worker.py::test_records_and_turns_are_placed_newest_first_and_once",
     ),
 )
 

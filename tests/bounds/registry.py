@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.bounds import walk
 from tests.bounds.bound import HERE, Bound
 from tests.bounds.on_disk import FILES, TABLES
+from tests.bounds.walk import Found
 
 LIFETIMES = {
     "turn": f"{HERE}/test_in_memory.py::test_nothing_of_a_turn_stays_when_it_is_over",
@@ -19,18 +20,44 @@ LIFETIMES = {
 }
 """Tests that drive all containers of one lifetime."""
 
-FOUND = tuple(walk.running())
-CACHES = tuple(found.name for found in FOUND if found.is_cache and found.marker is None)
-IN_MEMORY = tuple(
-    Bound(found.name, found.marker.limit, "the code beside it", LIFETIMES.get(found.marker.test, found.marker.test))
-    for found in FOUND
-    if found.marker is not None
-)
-ALL = (*IN_MEMORY, *TABLES, *FILES)
+
+@cache
+def find_all() -> tuple[Found, ...]:
+    """Find every container and cache of the code: it takes a second, which the collection of tests need not."""
+    return tuple(walk.running())
+
+
+def find_caches() -> list[str]:
+    """Name the caches that nothing else bounds."""
+    return [found.name for found in find_all() if found.is_cache and found.marker is None]
 
 
 @cache
-def tests_called(name: str) -> tuple[str, ...]:
+def list_in_memory() -> tuple[Bound, ...]:
+    """List the bounds of what is in memory."""
+    return tuple(
+        Bound(found.name, found.marker.limit, "the code beside it", LIFETIMES.get(found.marker.test, found.marker.test))
+        for found in find_all()
+        if found.marker is not None
+    )
+
+
+def list_all() -> list[Bound]:
+    """List the bounds of memory, tables and files."""
+    return [*list_in_memory(), *TABLES, *FILES]
+
+
+def tests_called(name: str) -> list[str]:
     """The files with a test of this name."""
-    pattern = re.compile(rf"^(?:async )?def {name}\(", re.MULTILINE)
-    return tuple(str(path) for path in Path(walk.ROOT / "tests").rglob("test_*.py") if pattern.search(path.read_text()))
+    return _places().get(name, [])
+
+
+@cache
+def _places() -> dict[str, list[str]]:
+    """Find the files of every function of the tests by its name."""
+    pattern = re.compile(r"^(?:async )?def (\w+)\(", re.MULTILINE)
+    places: dict[str, list[str]] = {}
+    for path in Path(walk.ROOT / "tests").rglob("test_*.py"):
+        for name in dict.fromkeys(pattern.findall(path.read_text())):
+            places.setdefault(name, []).append(str(path))
+    return places

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.recall.prompt import full_load
@@ -36,7 +36,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
 from kenobot.testing.clock import START, ManualClock
-from tests.bounds.registry import CACHES, IN_MEMORY, LIFETIMES
+from tests.bounds.registry import LIFETIMES, find_caches, list_in_memory
+from tests.cases import each
 from tests.memory_rows import full_load_query
 from tests.samples import rows
 from tests.scene import Scene
@@ -49,13 +50,17 @@ _ZONE = ZoneInfo("UTC")
 
 def _sizes(lifetime: str) -> dict[str, int]:
     """How much the containers of a lifetime hold, over all the objects there are."""
-    sizes = {}
-    for what in [row.what for row in IN_MEMORY if row.test == LIFETIMES[lifetime]]:
-        path, name = what.rsplit(".", 1)
+    places = [row.what.rsplit(".", 1) for row in list_in_memory() if row.test == LIFETIMES[lifetime]]
+    names: dict[type, list[str]] = {}
+    for path, name in places:
         module, kind = path.rsplit(".", 1)
-        wanted = getattr(importlib.import_module(module), kind)
-        held = [getattr(each, name, None) for each in gc.get_objects() if type(each) is wanted]
-        sizes[what] = sum(len(each) for each in held if each is not None)
+        names.setdefault(getattr(importlib.import_module(module), kind), []).append(name)
+    sizes = {f"{path}.{name}": 0 for path, name in places}
+    for thing in gc.get_objects():
+        owner = type(thing)
+        for name in names.get(owner, ()):
+            held = getattr(thing, name, None)
+            sizes[f"{owner.__module__}.{owner.__qualname__}.{name}"] += len(held or ())
     return sizes
 
 
@@ -87,7 +92,7 @@ async def test_what_is_wired_up_at_the_start_does_not_grow(tmp_path: Path) -> No
     assert len(before) > 5
 
 
-@pytest.mark.parametrize("what", CACHES)
+@each("what", find_caches)
 def test_a_cache_forgets(what: str) -> None:
     """Asked for more than it holds, it holds no more than that."""
     module, name = what.rsplit(".", 1)

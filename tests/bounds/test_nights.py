@@ -1,5 +1,6 @@
 """What sleep needs while it sleeps is gone when it wakes, and what it keeps is bounded."""
 
+import asyncio
 import gc
 from dataclasses import replace
 from datetime import timedelta
@@ -29,6 +30,10 @@ def _left() -> dict[str, int]:
     return kept
 
 
+def _more_than(before: dict[str, int]) -> dict[str, int]:
+    return {name: count - before.get(name, 0) for name, count in _left().items() if count > before.get(name, 0)}
+
+
 def _put(connection: Connection) -> None:
     for number in range(60):
         at = START - timedelta(days=number)
@@ -49,8 +54,9 @@ async def test_nothing_of_a_night_stays_when_it_is_over(tmp_path: Path) -> None:
         before = _left()
         for _ in range(2):
             await scene.app.background.sleep_worker.sleep("hourly")
-        more = {name: count - before.get(name, 0) for name, count in _left().items() if count > before.get(name, 0)}
-        assert more == {}
+        async with asyncio.timeout(120):
+            while _more_than(before):  # a thread of the database may hold its last result until the next read
+                assert await scene.rows("SELECT 1") == [(1,)]
         assert await scene.rows("SELECT name FROM sleep_pass WHERE trouble != ''") == []
 
 

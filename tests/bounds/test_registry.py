@@ -1,15 +1,16 @@
 """Nothing grows unnoticed: the registry holds every container of the code and every table of the schema."""
 
-import pytest
-
 from tests.bounds import on_disk, registry, walk
 from tests.bounds.bound import Bound
 from tests.bounds.walk import Marker
+from tests.cases import each
 
 
 def test_every_container_that_outlives_a_call_is_marked() -> None:
     """A new queue, cache, set or dict needs a limit and a test that drives it past that before it passes here."""
-    unmarked = [f"{found.place} {found.name}" for found in registry.FOUND if not found.is_cache and not found.marker]
+    unmarked = [
+        f"{found.place} {found.name}" for found in registry.find_all() if not found.is_cache and not found.marker
+    ]
     assert not unmarked, "put `# bounded: how far; test` beside it"
 
 
@@ -18,7 +19,7 @@ def test_every_table_is_registered() -> None:
     assert {row.what for row in on_disk.TABLES} == {f"table:{name}" for name in walk.tables()}
 
 
-@pytest.mark.parametrize("row", registry.ALL, ids=lambda row: row.what)
+@each("row", registry.list_all)
 def test_the_test_of_a_row_is_there(row: Bound) -> None:
     """A row names a limit and a test that exists, by its path or by a name that no other test has."""
     assert row.limit and row.by
@@ -29,7 +30,7 @@ def test_the_test_of_a_row_is_there(row: Bound) -> None:
 
 def test_no_row_stands_twice() -> None:
     """A container, a table or a file has one row."""
-    whats = [row.what for row in registry.ALL]
+    whats = [row.what for row in registry.list_all()]
     assert len(set(whats)) == len(whats)
 
 

@@ -3,8 +3,7 @@
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each
 from tests.conformance import report, runner
 from tests.conformance.cases import Case, read
 from tests.recorded import CONFORMANCE
@@ -23,7 +22,7 @@ def _areas() -> dict[str, list[Case]]:
 AREAS = _areas()
 
 
-@pytest.mark.parametrize("name", AREAS)
+@each("name", AREAS)
 def test_no_case_of_an_area_fails(name: str) -> None:
     """What the originals did right is done here too, and what they did wrong is done better."""
     results = runner.run(AREAS[name])

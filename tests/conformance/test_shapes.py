@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
+from tests.cases import each
 from tests.conformance import runner
 from tests.conformance.cases import Case, Checked, Compared, read
 from tests.conformance.shapes import complete
@@ -31,14 +30,14 @@ def _play(case: Case) -> object:
     return outcome.actual if isinstance(outcome, Compared | Checked) else outcome
 
 
-@pytest.mark.parametrize("area", _FIRST)
+@each("area", _FIRST)
 def test_an_incomplete_input_is_played(area: str) -> None:
     """A missing field and a null take the original's default; no adapter stumbles over them."""
     for given in _variants(_FIRST[area].input):
         _play(replace(_FIRST[area], input=given))
 
 
-@pytest.mark.parametrize("area", _FIRST)
+@each("area", _FIRST)
 def test_order_and_unknown_fields_change_nothing(area: str) -> None:
     """The same input from its end, with a field more, gives the same result."""
     case = _FIRST[area]

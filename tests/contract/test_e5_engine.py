@@ -19,6 +19,8 @@ from kenobot.providers.embedders.e5_file import ModelFile
 from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
 from kenobot.providers.embedders.threaded import clip_text
 
+pytestmark = pytest.mark.long
+
 _NEAR = 0.999  # .9997 and more of texts that anybody wrote; it rounds what goes in to eight bits, and we the weights
 _OVERFLOWS = "\N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}"  # eighteen characters, for which it has no room
 _TEXTS = [

@@ -11,7 +11,7 @@ from tests.crash.checker import check
 from tests.crash.table import Line
 from tests.crash.tools import faketime, side_by_side
 from tests.crash.world import Lab, World
-from tests.integration.harness import execute
+from tests.integration.process import execute
 
 _JUMPS = ("-1h", "+1h", "-1d", "+1d")
 _FAST = "+0 x60"  # a minute a second

@@ -21,7 +21,7 @@ from tests.crash.nursery import OBEY_MODES
 from tests.crash.table import Line
 from tests.crash.tools import side_by_side
 from tests.crash.world import Lab, World, until
-from tests.integration.harness import KEY, TOKEN
+from tests.integration.stand_in import KEY, TOKEN
 
 _SECONDS = 20
 _MESSAGES = 12

@@ -30,7 +30,8 @@ async def play(lab: Lab, rounds: int = 2, only: Sequence[str] = ()) -> Line:
             tool_kills.install(world.home / "plugins" / "posting")
             known = _list_effects(site, work, notes, world.home)
             chosen = {name: effect for name, effect in known.items() if not only or name in only}
-            tried = await _kill_all(world, lab, chosen, rounds)
+            tried, late = await _kill_all(world, lab, chosen, rounds)
+            line.broken += late
             if not await world.settles(60):
                 line.broken.append(f"no answer to {sorted(world.unanswered())} … {''.join(world.bot.log[-5:])}")
             if code := await world.bot.terminate():
@@ -58,16 +59,22 @@ def _list_effects(site: Site, work: Path, notes: Path, home: Path) -> Mapping[st
     return found
 
 
-async def _kill_all(world: World, lab: Lab, chosen: Mapping[str, Effect], rounds: int) -> dict[str, Effect]:
-    """Call each tool in a chat of its own, and kill the bot once that shows; return the tools by the tags."""
+async def _kill_all(
+    world: World, lab: Lab, chosen: Mapping[str, Effect], rounds: int
+) -> tuple[dict[str, Effect], list[str]]:
+    """Call each tool in a chat of its own, and kill the bot once that shows.
+
+    Returns the tools by the tags, and what did not show in time.
+    """
     world.model.calls_tools = True
-    tried: dict[str, Effect] = {}
+    tried, late = dict[str, Effect](), list[str]()
     world.model.call_of = lambda tag: tried[tag].call(tag)
-    if any(isinstance(effect, effects.Note) for effect in chosen.values()):
+    has_server = any(isinstance(effect, effects.Note) for effect in chosen.values())
+    if has_server:
         await effects.trust_notes(world.home)
     await world.bot.start()
-    if any(isinstance(effect, effects.Note) for effect in chosen.values()):
-        await until((world.home / "cache" / "mcp" / "notes.json").exists, _LONGEST)  # its tools are known
+    if has_server and not await until((world.home / "cache" / "mcp" / "notes.json").exists, _LONGEST):
+        late.append(f"the tools of the MCP server are not known after {_LONGEST:.0f} s")
     chats = iter(world.chats)
     for number in range(rounds):
         for name, effect in chosen.items():
@@ -76,20 +83,25 @@ async def _kill_all(world: World, lab: Lab, chosen: Mapping[str, Effect], rounds
             if isinstance(effect, effects.Forget):
                 await _remember(world, effect.remembered(tag), chat)
             await world.say_this("do it", chat)
-            await asyncio.to_thread(_kill_once_done, world, effect, tag, world.rng.choice(_AFTER))
+            if not await asyncio.to_thread(_kill_once_done, world, effect, tag, world.rng.choice(_AFTER)):
+                late.append(f"{name} did not do {tag} within {_LONGEST:.0f} s … {''.join(world.bot.log[-3:])}")
             await world.bot.kill()
             lab.progress(f"{name}, round {number + 1} of {rounds}")
             await world.bot.start()
-    return tried
+    return tried, late
 
 
-def _kill_once_done(world: World, effect: Effect, tag: str, after: float) -> None:
-    """Kill the bot as soon as the effect shows, or anyway in the end; its result is stored milliseconds later."""
+def _kill_once_done(world: World, effect: Effect, tag: str, after: float) -> bool:
+    """Kill the bot as soon as the effect shows, or anyway in the end; its result is stored milliseconds later.
+
+    Returns whether it showed.
+    """
     deadline = time.monotonic() + _LONGEST
-    while not effect.count(tag) and time.monotonic() < deadline:
+    while not (shows := bool(effect.count(tag))) and time.monotonic() < deadline:
         time.sleep(0.0005)
     time.sleep(after)
     world.bot.signal(signal.SIGKILL)
+    return shows
 
 
 async def _remember(world: World, what: str, chat: str) -> None:

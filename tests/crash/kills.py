@@ -6,7 +6,7 @@ from tests.crash.checker import check
 from tests.crash.table import Line
 from tests.crash.tools import side_by_side
 from tests.crash.world import Lab, World, until
-from tests.integration.harness import execute
+from tests.integration.process import execute
 
 _CHATS = 7
 _LONGEST_LIFE = 0.9  # seconds after `ready`

@@ -20,7 +20,7 @@ from tests.crash.checker import check
 from tests.crash.table import Line
 from tests.crash.tools import side_by_side
 from tests.crash.world import Lab, World, until
-from tests.integration.harness import execute
+from tests.integration.process import execute
 
 SECONDS = 2.0  # that a limit lasts
 _RECOVERY_SECONDS = 60.0

@@ -21,7 +21,7 @@ async def play(lab: Lab, kills: int = 50, burst: int = 6) -> Line:
     """Send `burst` messages with attachments in each life, and kill the bot after a random moment, again and again."""
     line = Line("`kill -9` at seeded random moments while four chats send pictures, albums and files")
     async with lab.world("media kills", _CHATS, extra=_PATIENT) as world:
-        world.telegram.file_seconds = _FILE_SECONDS
+        world.telegram.faults.file_seconds = _FILE_SECONDS
         sent = dict[str, list[bytes]]()
         for life in range(kills):
             for _ in range(burst):

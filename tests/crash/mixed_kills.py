@@ -69,7 +69,7 @@ async def play(lab: Lab, kills: int = 50, burst: int = 8) -> Line:
     async with TranscriptionStandIn() as listener:
         listener.pause = _LISTEN_SECONDS
         async with lab.world("mixed kills", _CHATS, extra=_SETTINGS.format(url=listener.url)) as world:
-            world.telegram.file_seconds = _FILE_SECONDS
+            world.telegram.faults.file_seconds = _FILE_SECONDS
             world.bot.fragment_seconds = edit_kills.FRAGMENT_SECONDS
             world.bot.configure(owners=world.chats)
             crowd = _Crowd(world)

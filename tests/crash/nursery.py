@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.integration.harness import Running
+from tests.integration.process import Running
 
 ROOT = Path(__file__).resolve().parents[2]
 _PR_SET_PTRACER = 0x59616D61

@@ -13,7 +13,7 @@ from tests.crash.checker import check
 from tests.crash.table import Line
 from tests.crash.tools import side_by_side
 from tests.crash.world import Lab, World, until
-from tests.integration.harness import Bot, execute
+from tests.integration.process import Bot, execute
 
 LONGEST_STOP = 10.0  # seconds, promised
 _EARLY = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)  # seconds after a new interpreter was started
@@ -90,7 +90,7 @@ async def play(lab: Lab, plan: Plan = WHOLE) -> list[Line]:
 
 async def _stop(world: World, stage: Stage, line: Line, longest: float) -> None:
     world.model.script = [{"match": "m0000", "times": 1, "delay": stage.delay}] if stage.delay else []
-    world.telegram.send_seconds = stage.sending
+    world.telegram.faults.send_seconds = stage.sending
     if stage.notes:
         _write_notes(world, stage.notes)
     await world.bot.start()
@@ -118,7 +118,7 @@ async def _stop(world: World, stage: Stage, line: Line, longest: float) -> None:
             line.broken.append(f"{stage.name}: the answer did not go out before the end")
         if world.model.calls.total() != 1:
             line.broken.append(f"{stage.name}: the model was asked {world.model.calls.total()} times")
-    world.telegram.send_seconds = 0
+    world.telegram.faults.send_seconds = 0
     await world.say(2)
     await world.bot.start()
     await _finish(world, stage.name, line)

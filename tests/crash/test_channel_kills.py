@@ -1,6 +1,6 @@
 """A bot that is killed while people talk to it over other platforms than Telegram, each through its real server.
 
-The short form, which `make test` plays; `make crash` plays twenty-five kills on each.
+The short form, which `make test-long` plays; `make crash` plays twenty-five kills on each.
 """
 
 import pytest

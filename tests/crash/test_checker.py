@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from tests.crash.checker import Verdict, check
 from tests.crash.world import Lab, World
-from tests.integration.harness import Sent
+from tests.integration.stand_in import Sent
 
 pytestmark = [pytest.mark.crash, pytest.mark.asyncio(loop_scope="session")]
 

@@ -1,6 +1,6 @@
 """A bot that is killed between what a shipped tool did and its result.
 
-The short form, which `make test` plays; `make crash` plays all tools.
+The short form, which `make test-long` plays; `make crash` plays all tools.
 """
 
 import pytest

@@ -1,6 +1,7 @@
 """Real processes, really killed: no message is lost, and none is answered twice by the core.
 
-The short form, which `make test` plays; `make crash` plays hundreds of kills, and the other faults, and prints a table.
+The short form, which `make test-long` plays; `make crash` plays hundreds of kills and the other
+faults, and prints a table.
 """
 
 import pytest

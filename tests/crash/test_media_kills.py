@@ -1,6 +1,6 @@
 """A bot that is killed while media are in flight: nothing lost, nothing doubled.
 
-The short form, which `make test` plays; `make crash` plays fifty kills.
+The short form, which `make test-long` plays; `make crash` plays fifty kills.
 """
 
 import pytest

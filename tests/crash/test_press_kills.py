@@ -1,6 +1,6 @@
 """A bot that is killed while buttons are pressed: nothing lost, nothing done twice.
 
-The short form, which `make test` plays; `make crash` plays fifty kills.
+The short form, which `make test-long` plays; `make crash` plays fifty kills.
 """
 
 import pytest

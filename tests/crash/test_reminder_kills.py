@@ -1,6 +1,6 @@
 """A bot that is killed while reminders come due: none lost, none told twice.
 
-The short form, which `make test` plays; `make crash` plays twenty kills.
+The short form, which `make test-long` plays; `make crash` plays twenty kills.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """A real `kenobot sleep run`, really killed: the same memory as after a clean run, whatever sync it was killed at.
 
-The short form, which `make test` plays; `make crash` plays every sync.
+The short form, which `make test-long` plays; `make crash` plays every sync.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """A bot that is killed while tools are at work: nothing lost, nothing done twice.
 
-The short form, which `make test` plays; `make crash` plays thirty kills.
+The short form, which `make test-long` plays; `make crash` plays thirty kills.
 """
 
 import pytest

@@ -16,8 +16,9 @@ from random import Random
 from typing import Any
 
 from tests.crash.nursery import Nursery
-from tests.integration.harness import OWNER, Bot, Starter, Telegram
+from tests.integration.process import Bot, Starter
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import OWNER, Telegram
 
 _TAG = re.compile(r"\bm\d{5}\b")
 _FACT_EVERY = 10
@@ -141,6 +142,18 @@ async def until(happy: Callable[[], Any], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not happy():
         if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.02)
+    return True
+
+
+async def until_still(happy: Callable[[], Any], seen: Callable[[], Any], seconds: float) -> bool:
+    """Whether `happy` becomes true before what is `seen` has stayed the same for so long: for work of any length."""
+    last, since = seen(), time.monotonic()
+    while not happy():
+        if (now := seen()) != last:
+            last, since = now, time.monotonic()
+        if time.monotonic() - since > seconds:
             return False
         await asyncio.sleep(0.02)
     return True

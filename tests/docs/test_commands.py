@@ -76,6 +76,7 @@ def test_every_command_is_understood(path: Path, capsys: pytest.CaptureFixture[s
         assert not said, f"{path.name}: kenobot {shlex.join(words)}\n{said}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_block_runs_or_says_what_it_needs(path: Path, tmp_path: Path) -> None:
     """The blocks of a page, one after the other in a home that has spoken once, end without an error.

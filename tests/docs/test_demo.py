@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "kenobot demo --fast --lang en --wording strong --write docs/demo.md --record docs/demo.cast"
 
 
+@pytest.mark.long
 def test_readme_and_recording_are_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Played again, the tour gives the very same page and the very same recording."""
     page, cast = tmp_path / "demo.md", tmp_path / "demo.cast"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "plugins.md"
 EXAMPLES = ("folder_channel", "heartbeat")

@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 
@@ -63,6 +65,7 @@ def play(step: Step, home: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.long
 def test_the_conversation_is_what_the_bot_prints(tmp_path: Path) -> None:
     """Every transcript, played from an empty home on, prints the lines that README.md shows."""
     blocks = _BLOCK.findall(README.read_text("utf-8"))

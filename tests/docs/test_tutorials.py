@@ -15,6 +15,8 @@ import pytest
 from kenobot.cli.plugin_new import package_files
 from tests.integration.channels.ngircd import ngircd, person
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {page.stem: page.read_text("utf-8") for page in sorted((ROOT / "docs" / "tutorials").glob("*.md"))}
 _BLOCK = re.compile(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -19,6 +19,8 @@ from kenobot.testing.clock import EagerClock
 from tests.earlier.__main__ import HOMES, LATER, TALK, WAITING
 from tests.scene import Scene
 
+pytestmark = pytest.mark.long
+
 _BEFORE_RELEASES = 21  # schemas that came one by one
 EARLIER = [int(path.name[:4]) for path in sorted(HOMES.glob("*.tar.xz"))]
 ASKED = {

@@ -19,7 +19,9 @@ from kenobot.core.settings.home import Home
 from kenobot.storage import migrate
 from tests.crash.nursery import Nursery
 from tests.crash.tools import mounted, no_mount
-from tests.integration.harness import KEY, TOKEN
+from tests.integration.stand_in import KEY, TOKEN
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
 ILL_FORMED = "123456789:canary-that-is-far-too-short"

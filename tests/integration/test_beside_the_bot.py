@@ -11,10 +11,11 @@ import pytest
 import pytest_asyncio
 
 from kenobot.core import texts
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import OWNER, Telegram
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 REFUSAL = {"match": "poison", "times": 2, "status": 400, "error": {"type": "invalid_request_error", "message": "no"}}
 CODE = re.compile(r"[A-Z2-9]{4}-[A-Z2-9]{4}")

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import OWNER, Telegram
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 CHAT = "import sys; from kenobot.cli import chat, main; chat.REOPEN_SECONDS = 600; raise SystemExit(main(sys.argv[1:]))"
 SLOW = {"match": "slow", "times": 1, "delay": 1.0, "reply": "at last"}

@@ -16,6 +16,8 @@ import pytest
 from tests.crash.nursery import Nursery
 from tests.integration.test_bad_starts import ROOT, environment
 
+pytestmark = pytest.mark.long
+
 FULL = Path("/dev/full")
 VERBS = ("version", "--help", "memory --help", "config", "memory list", "memory log", "memory stats", "signals")
 

@@ -7,11 +7,16 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests import waiting
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import OWNER, Telegram
 from tests.tour.screen import Screen
 from tests.tour.terminal import Terminal
+
+pytestmark = pytest.mark.long
 
 # A first try hangs behind its first third; the second one says something else.
 _BEGUN = "It was said <memory>Ana likes tea</memory>in so many words."

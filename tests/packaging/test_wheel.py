@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 LINKS = ("channels", "postprocessors", "cognitive", "config")
 OURS = ("kenobot", *LINKS, "tests", "bench", "docs", "docker")
@@ -29,7 +31,6 @@ DATA = (
     "cli/importers/*.toml",
     "cli/setup/*.toml",
     "agent/commands/*.toml",
-    "agent/ledger/*.toml",
     "agent/turn/*.toml",
     "agent/prompt/*.md",
     "agent/safety/*.toml",
@@ -53,6 +54,7 @@ DATA = (
     "language/*/*.bin",
     "language/*/*.json",
     "language/*/*.toml",
+    "ledger/*.toml",
     "providers/*.toml",
     "providers/offline/*.toml",
     "providers/embedders/axes.npz",

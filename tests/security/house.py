@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider

@@ -35,9 +35,8 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import KEPT_ON_YES
 from kenobot.ports.identity import OWNER_SCOPE
-from kenobot.ports.memory import Candidate
+from kenobot.ports.memory import KEPT_ON_YES, Candidate
 from kenobot.ports.provider import Delta, Request
 from kenobot.storage.connection import Connection
 from tests.scene import Scene

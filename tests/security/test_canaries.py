@@ -24,8 +24,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from tests.integration.harness import KEY, TOKEN, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn, last_words
+from tests.integration.stand_in import KEY, TOKEN, Telegram
+
+pytestmark = pytest.mark.long
 
 PIN = "canary-of-a-plugin-setting"
 CONFIGURED = {"the token": TOKEN, "the key": KEY, "a plugin's secret": PIN}

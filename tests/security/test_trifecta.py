@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts, allowed, guard_reply
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure, allowed, guard_reply
 from kenobot.ports.memory import Candidate
 from tests.scene import Scene
 

@@ -27,8 +27,9 @@ from random import Random
 from tests.crash.checker import Verdict, check
 from tests.crash.tools import faketime, mounted, no_mount
 from tests.crash.world import Model, World, until
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry
+from tests.integration.stand_in import OWNER, Telegram
 from tests.soak.document import DOCUMENT, placed
 from tests.soak.sample import Sample, look
 
@@ -183,9 +184,9 @@ async def _model_fails(day: Day) -> AsyncIterator[None]:
 def _telegram_says(status: int) -> Fault:
     @asynccontextmanager
     async def outage(day: Day) -> AsyncIterator[None]:
-        day.world.telegram.outage = status
+        day.world.telegram.faults.outage = status
         yield
-        day.world.telegram.outage = 0
+        day.world.telegram.faults.outage = 0
 
     return outage
 

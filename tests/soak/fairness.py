@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.integration.harness import OWNER, Bot, Sent, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import OWNER, Sent, Telegram
 from tests.soak.document import DOCUMENT, placed
 
 _LOUD = str(int(OWNER) + 1)

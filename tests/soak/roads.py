@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Protocol
 
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import OWNER, Telegram
 from tests.soak.line import answer, plant
 
 Heard = Callable[[str, str], None]

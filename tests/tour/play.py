@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict
 from kenobot.cli import logs
 from kenobot.evals.page_marks import page_marks, replace_between_marks
 from kenobot.providers.openai_compatible import PRESETS
-from tests.integration.harness import KEY, OWNER, TOKEN, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import KEY, OWNER, TOKEN, Telegram
 from tests.tour.screen import Screen
 from tests.tour.terminal import Terminal
 

@@ -10,6 +10,8 @@ from tests.tour.play import PAGE, hours, part_of_page, play
 from tests.tour.screen import Screen
 from tests.tour.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("name", hours())
 def test_the_page_shows_what_a_first_hour_is_like(name: str, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
+from kenobot.cognitive.memory import AbsenceExplanation, FoundItem
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 

@@ -15,16 +15,11 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.safety.unlinked import unlink
-from kenobot.cognitive.compact import digest
-from kenobot.cognitive.control.find import find_memories, parse_number
-from kenobot.cognitive.control.history import explain_last_reply
-from kenobot.cognitive.control.why_not import explain_absence
-from kenobot.cognitive.recall.results.memory import MemoryQuery
-from kenobot.cognitive.store import feedback, records
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Memory, MemoryQuery, Record
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
+from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import tool_runs
 from kenobot.storage.connection import Connection
@@ -57,10 +52,9 @@ _FORMS: Mapping[str, tuple[Text, Text]] = {
 
 
 def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """`/memory`: how much is remembered here, and the newest of it; `/memory WORDS`: what is about them."""
+    """`/memory`: show how much is remembered here, and the newest; `/memory WORDS`: show the memories about them."""
     reach = call.principal.read_scopes
-    # What was said in a chat, the bot's own words among it, is no memory of a person.
-    counts = records.live_counts_by_form(connection, reach, without_key=digest.KEY)
+    counts = Memory.count_by_form(connection, reach, told_only=True)
     if not counts:
         return texts.MEMORY_NONE(call.language)
     page = _PAGE.fullmatch(call.arguments)
@@ -68,9 +62,9 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
         return _search(connection, call, context)
     number = int(page[1]) if page is not None else 1
     skipped = _NEWEST * (number - 1)
-    newest = records.list_records(
-        connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1, without_key=digest.KEY
-    )[skipped:]
+    newest = Memory.list_records(connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1, told_only=True)[
+        skipped:
+    ]
     if not newest:
         return texts.MEMORY_NO_PAGE(call.language)
     shown, has_more = newest[:_NEWEST], len(newest) > _NEWEST
@@ -95,7 +89,7 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
 def open_memory(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """Show one memory whole, with what can be done about it. arguments: its number, and the page to go back to."""
     number, page = [*call.arguments.split(), "1"][:2]
-    record = records.get_statement(connection, int(number), call.principal.read_scopes)
+    record = Memory.get_statement(connection, int(number), call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     age = time_ago_text(record.created, call.at, call.language)
@@ -113,7 +107,7 @@ def explain(connection: Connection, call: CommandCall, context: CommandContext) 
         return _explain_absence(connection, call, context)
     if number is None:
         return _explain_reply(connection, call)
-    record = records.get_statement(connection, number, call.principal.read_scopes)
+    record = Memory.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     return CommandAnswer(_because(connection, record, call), _hands(record, call.language, "1"))
@@ -123,8 +117,8 @@ def _explain_absence(connection: Connection, call: CommandCall, context: Command
     """Explain why a text was not remembered, within the scopes of the chat; the command line searches all scopes."""
     own, session = call.principal.read_scopes, call.inbound.session
     query = MemoryQuery(call.arguments, own, call.at, context.zone, session)
-    reply = explain_last_reply(connection, session, own)
-    found = explain_absence(connection, context.index, call.arguments, query, reply, own)
+    reply = Memory.explain_reply(connection, session, own)
+    found = context.memory.explain_absence(connection, call.arguments, query, reply, own)
     return render_absence(found, call.arguments, call.language)
 
 
@@ -136,9 +130,9 @@ def counted_forms(counts: Mapping[str, int], language: Language) -> str:
 
 def _search(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     number, reach = parse_number(call.arguments), call.principal.read_scopes
-    if number is not None and records.get_statement(connection, number, reach) is not None:
+    if number is not None and Memory.get_statement(connection, number, reach) is not None:
         return open_memory(connection, replace(call, arguments=str(number)), context)
-    meant = find_memories(connection, call.arguments, reach, search=context.memory_search)
+    meant = context.memory.find(connection, call.arguments, reach)
     found, words = [each.record for each in meant[:_NEWEST]], one_line(call.arguments, _QUOTED)
     if not found:
         return texts.MEMORY_NOT_FOUND(call.language, words=words)
@@ -147,13 +141,15 @@ def _search(connection: Connection, call: CommandCall, context: CommandContext) 
 
 
 def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAnswer:
-    reply = explain_last_reply(connection, call.inbound.session, call.principal.read_scopes)
+    reply = Memory.explain_reply(connection, call.inbound.session, call.principal.read_scopes)
     if reply is None:
         return texts.WHY_NONE(call.language)
     behind, others = reply.told_apart()
     question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
     present = (used.record for used in behind if used.record is not None)
-    named = [record for record in present if record.key != digest.KEY][:_BEHIND]  # a chat's summary is no memory
+    named = [record for record in present if not Memory.is_chat_summary(record)][
+        :_BEHIND
+    ]  # a chat's summary is no memory
     if not named:
         parts = [texts.WHY_NOTHING(call.language, question=question)]
     else:
@@ -193,16 +189,11 @@ def _hands(record: Record, language: Language, page: str) -> tuple[tuple[Choice,
 
 
 def _because(connection: Connection, record: Record, call: CommandCall) -> str:
-    """A memory, where it came from and when, and what was said then."""
+    """Return a memory, where it came from and when, and what was said then."""
     quote = ""
-    for turn in record.source_message_ids:
-        said = feedback.quotable_message(connection, turn, call.principal.read_scopes)
-        if said is not None:
-            mine = said.trust == call.principal.trust
-            quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(
-                call.language, said=one_line(said.text, _QUOTED)
-            )
-            break
+    for _, said in Memory.list_quotations(connection, record.source_message_ids, call.principal.read_scopes)[:1]:
+        mine = said.trust == call.principal.trust
+        quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said.text, _QUOTED))
     origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)
     age = time_ago_text(record.created, call.at, call.language)
     return texts.WHY_LINE(

@@ -11,7 +11,7 @@ from kenobot.agenda.mentions import list_content_words
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.recurrence import next_due, to_local
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Record
 from kenobot.core import lazy, texts
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion

@@ -10,17 +10,14 @@ from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.memory import AdmitContext, Memory, Record
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.changes.clauses import without_clause
 from kenobot.language.changes.value_phrase import tells_more, without_value
-from kenobot.language.fingerprint import key_of
 from kenobot.language.relatives import lost_relative
 from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.messages import Inbound
@@ -86,7 +83,7 @@ def _follow(
     asked = ChangePayload(**answered.payload)
     if not answered.is_yes and not answered.is_part and not asked.whole:
         return texts.CHANGE_DECLINED(call.language)
-    old = records.get(connection, asked.old, call.principal.read_scopes)
+    old = Memory.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox.read_text(connection, asked.asked)
@@ -125,9 +122,9 @@ def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: 
 
 def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, occasion: AdmitContext) -> int:
     """End what is over by the memory that takes its place; returns the event by which all of it is undone."""
-    new = records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
+    new = Memory.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
     by, status = (new.id, "superseded") if new is not None and new.status == "active" else (None, "invalidated")
-    if left and records.by_key(connection, old.scope, old.form, key_of(left)) is None:
+    if left and Memory.get_same(connection, old.scope, old.form, left) is None:
         return keep_rest(connection, old, left, occasion.change_context(_CLAUSE_REASON))
     root = end_record(connection, old, status, occasion.change_context(_REASON), by=by)
     for record in _longer(connection, old, by):

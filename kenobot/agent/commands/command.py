@@ -1,24 +1,20 @@
 """A chat command: its rights, the language of its answer, memories and spans of time as text."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.limits import Limit
 from kenobot.agent.loop import ChatActivity
-from kenobot.cognitive.control.find import index_search
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract.known_memories import NearSearch
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import AdmitContext, Memory, Record
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
+from kenobot.ledger.limits import Limit
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.skills.library import SkillLibrary
@@ -81,7 +77,7 @@ class CommandContext:
     zone: ZoneInfo
     folder: Path
     access: Access
-    index: SideIndex | None = None
+    memory: Memory = field(default_factory=Memory)
     language: Language | None = None
     commands: "tuple[Command, ...]" = ()
     budgets: tuple[Limit, ...] = ()
@@ -94,11 +90,6 @@ class CommandContext:
     servers: "Callable[[], Sequence[ServerState]]" = tuple
     skills: SkillLibrary | None = None
 
-    @property
-    def memory_search(self) -> NearSearch | None:
-        """The search by words, where there is an index."""
-        return index_search(self.index) if self.index is not None else None
-
     def find_zone(self, connection: Connection, call: CommandCall) -> ZoneInfo:
         """Return the time zone of the person who gave a command: where the owner is now, or that of the settings."""
         from kenobot.agenda.zones import zone_in_force  # noqa: PLC0415 - loads the reader of times
@@ -109,7 +100,6 @@ class CommandContext:
         """Describe the call as an occasion to remember or forget."""
         speaker = call.inbound.speaker if call.principal.role == "guest" else ""
         actor = "owner" if OWNER_SCOPE in call.principal.read_scopes else "person"
-        nearness = self.index.statement_similarity if self.index is not None else None
         return AdmitContext(
             call.at,
             local_day(call.at, self.zone),
@@ -117,7 +107,7 @@ class CommandContext:
             call.inbound.session,
             evidence=call.inbox_id or None,
             speaker_name=speaker,
-            nearness=nearness,
+            nearness=self.memory.nearness,
         )
 
 

@@ -7,15 +7,12 @@ from kenobot.agent.commands.command import WORDS_WANTED, CommandAnswer, CommandC
 from kenobot.agent.commands.memory import note_author, tell_learned
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.stop_words import stop_word
-from kenobot.cognitive.control.find import parse_number
-from kenobot.cognitive.control.forget import said_only_by
-from kenobot.cognitive.remember.admit import correct as correct_record
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Memory, Record
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.changes.clauses import without_clause
+from kenobot.language.number_words import parse_number
 from kenobot.language.words import fold
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
@@ -31,7 +28,7 @@ def correct(connection: Connection, call: CommandCall, context: CommandContext) 
     number = parse_number(first)
     if number is None:
         return texts.CORRECT_HOW(call.language)
-    record = records.get_statement(connection, number, call.principal.read_scopes)
+    record = Memory.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     if not _may_correct(connection, record, call):
@@ -62,7 +59,7 @@ def leave_as_is(connection: Connection, call: CommandCall, context: CommandConte
 def words_wanted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
     """Return the question for words that a message answers: what its sender writes next, or an edit of that later."""
     if inbound.kind == "edit":
-        return approvals.answered_by(connection, inbound.session, inbound.user, WORDS_WANTED, inbound.target)
+        return approvals.find_answered(connection, inbound.session, inbound.user, WORDS_WANTED, inbound.target)
     return _open_question(connection, inbound, at)
 
 
@@ -82,7 +79,7 @@ def want_words_no_more(connection: Connection, call: CommandCall) -> None:
 
 
 def _may_correct(connection: Connection, record: Record, call: CommandCall) -> bool:
-    return not call.author or said_only_by(connection, record, call.author)
+    return not call.author or Memory.is_said_only_by(connection, record, call.author)
 
 
 def ask_for_words(connection: Connection, record: Record, call: CommandCall, clause: str = "") -> CommandAnswer:
@@ -103,7 +100,7 @@ def _settle(
     declined = parse_answer(words) == "no" or bool(stop_word(words))
     approvals.close_approval(connection, approval.id, "denied" if declined else "approved", call.inbound.platform_id)
     number = int(str(approval.payload["record"]))
-    record = records.get_statement(connection, number, call.principal.read_scopes)
+    record = Memory.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     if declined:
@@ -132,7 +129,7 @@ def _correct(
 ) -> str | CommandAnswer:
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
     try:
-        decision = correct_record(connection, record.id, text, reach, occasion, trust=call.principal.trust)
+        decision = Memory.correct(connection, record.id, text, reach, occasion, trust=call.principal.trust)
     except ValueError:
         return texts.CORRECT_SAME(call.language, number=record.id)
     note_author(connection, call)

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, cast
-from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import (
     CommandAnswer,
@@ -27,35 +26,19 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.agent.fact_candidates import ExtractedBatch, build_candidates
-from kenobot.cognitive.control.find import certain_match, find_memories, parse_number, word_overlap
-from kenobot.cognitive.control.forget import ForgetResult, forget, said_only_by
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.known_memories import NearSearch
-from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
-from kenobot.core import lazy, texts
+from kenobot.cognitive.memory import DEFAULT, ForgetResult, Memory, Record, UnextractedTurn
+from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
-from kenobot.language.calendar import local_day
-from kenobot.language.facts import heuristic
-from kenobot.language.provenance import without_quotes
+from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import Principal
-from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.messages import Inbound
-from kenobot.ports.names import sanitize_name
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 
 _KIND = "forget"
-_POLICY = DEFAULT.control
-_SENTENCES = lazy.regex(r"(?<=[.!?…。！？])\s+|\n+")
+_ANSWER_WITHIN = DEFAULT.control.answer_within
 _WHOLE = 1.0
 
 
@@ -76,19 +59,6 @@ class OpenQuestion:
     asked: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class UnextractedTurn:
-    """A turn that is not extracted yet, the sentences of it that are meant, and their share of the request's words."""
-
-    turn: ConversationTurn
-    text: str
-    overlap: float
-
-    @property
-    def certain(self) -> bool:
-        return self.overlap >= _WHOLE
-
-
 def forget_memory(
     connection: Connection, call: CommandCall, context: CommandContext, *, asking: bool = False
 ) -> str | CommandAnswer:
@@ -102,8 +72,8 @@ def forget_memory(
     number = parse_number(call.arguments)
     if number is not None and not asking:
         return _forget_number(connection, number, call, context)
-    matches = find_memories(connection, call.arguments, reach, search=context.memory_search)
-    unread = find_unextracted(connection, call.arguments, call.inbound.session, reach)
+    matches = context.memory.find(connection, call.arguments, reach)
+    unread = Memory.find_unextracted(connection, call.arguments, call.inbound.session, reach)
     if unread is not None and not any(each.exact or each.overlap >= unread.overlap for each in matches):
         if not _is_own_turn(connection, unread, call):
             return _ask_others(connection, call, [], unread)
@@ -113,7 +83,7 @@ def forget_memory(
         return CommandAnswer(texts.FORGET_SAID(call.language, what=one_line(unread.text)), buttons)
     if not matches:
         return texts.FORGET_NONE(call.language)
-    certain = certain_match(matches)
+    certain = matches.certain
     named = [certain] if certain is not None else [each.record for each in matches]
     records = [record for record in named if _may_forget(connection, record, call)]
     if not records:
@@ -128,7 +98,7 @@ def forget_memory(
 def _forget_number(
     connection: Connection, number: int, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    record = store.get(connection, number, call.principal.read_scopes)
+    record = Memory.get(connection, number, call.principal.read_scopes)
     if record is None or record.status != "active":
         return texts.FORGET_GONE(call.language, number=number)
     if not _may_forget(connection, record, call):
@@ -171,20 +141,20 @@ def _follow(
     approval, question = asked
     chosen, is_no = _chosen(answer, question.records), answer in ("no", "part")
     if not is_no and not question.about and not chosen:
-        records = store.by_ids(connection, question.records, reach)
+        records = Memory.get_all(connection, question.records, reach)
         return texts.FORGET_WHICH(call.language, lines=numbered_lines(list(records.values()), call.language))
     approvals.close_approval(connection, approval, "denied" if is_no else "approved")
     if is_no:
         return texts.FORGET_DECLINED(call.language)
     if not question.about:
-        records = store.by_ids(connection, chosen, reach)
+        records = Memory.get_all(connection, chosen, reach)
         live = [records[number] for number in chosen if number in records and records[number].status == "active"]
         return _forget(connection, live, call, context)
     # It may have been extracted since the question.
-    unread = find_unextracted(connection, question.about, session, reach)
+    unread = Memory.find_unextracted(connection, question.about, session, reach)
     if unread is not None and _is_own_turn(connection, unread, call):
         return _forget_turn(connection, unread, question.about, call, context)
-    matches = find_memories(connection, question.about, reach, search=context.memory_search)
+    matches = context.memory.find(connection, question.about, reach)
     return _forget(connection, [each.record for each in matches[:1]], call, context)
 
 
@@ -195,7 +165,9 @@ def _forget(
     names = [call.inbound.user_name] if call.inbound.user_name else []
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
     results = [
-        forget(connection, record.id, reach, occasion, names=names, reason="a person said so", author=call.author)
+        Memory.forget(
+            connection, record.id, reach, occasion, names=names, reason="a person said so", author=call.author
+        )
         for record in records
         if _may_forget(connection, record, call)
     ]
@@ -217,8 +189,8 @@ def _forget_turn(
     connection: Connection, unread: UnextractedTurn, about: str, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Forget a turn that is not extracted yet, and report it."""
-    number = admit_unextracted(connection, unread, about, context.admit_context(call), context.zone)
-    record = store.get(connection, number, call.principal.read_scopes) if number is not None else None
+    number = Memory.admit_unextracted(connection, unread, about, context.admit_context(call), context.zone)
+    record = Memory.get(connection, number, call.principal.read_scopes) if number is not None else None
     if record is None or record.status != "active":
         inbox = unread.turn.inbox_id
         conversation.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
@@ -246,7 +218,7 @@ def _ask(
     speakers: list[str] | None = None,
 ) -> tuple[tuple[Choice, ...], ...]:
     """Put a question, and return the buttons that answer it."""
-    session, until = call.inbound.session, call.at + _POLICY.answer_within
+    session, until = call.inbound.session, call.at + _ANSWER_WITHIN
     newest = conversation.newest_message_id(connection, session)
     named = [record.id for record in records]
     question = OpenQuestion(named, newest, call.language, about, speakers, call.inbox_id)
@@ -306,7 +278,7 @@ def _question_to(approval: Approval, inbound: Inbound, principal: Principal) -> 
 
 
 def _may_forget(connection: Connection, record: Record, call: CommandCall) -> bool:
-    return not call.author or said_only_by(connection, record, call.author)
+    return not call.author or Memory.is_said_only_by(connection, record, call.author)
 
 
 def _is_own_turn(connection: Connection, unread: UnextractedTurn, call: CommandCall) -> bool:
@@ -323,63 +295,7 @@ def _chosen(answer: Answer, records: Sequence[int]) -> list[int]:
     return []
 
 
-# ── what is not extracted yet ────────────────────────────────────────────────────────────────────────────────────
-
-
-def find_unextracted(
-    connection: Connection, wanted: str, session: str, reach: tuple[str, ...]
-) -> UnextractedTurn | None:
-    """Find the pending turn of a conversation that says most of `wanted`, the newest of equal ones."""
-    best: UnextractedTurn | None = None
-    for turn in reversed(buffer.newest_pending_turns(connection, session, _POLICY.max_unextracted_turns)):
-        if turn.hidden or turn.inbox_id is None or turn.scope not in reach or turn.trust not in ("owner", "guest"):
-            continue
-        own = without_quotes(turn.text).strip()
-        said = word_overlap(wanted, own)
-        if said >= _POLICY.match_from_share and (best is None or said > best.overlap):
-            best = UnextractedTurn(turn, _meant(wanted, own), said)
-    return best
-
-
-def is_known(connection: Connection, topic: str, principal: Principal, search: NearSearch | None) -> bool:
+def is_known(connection: Connection, topic: str, principal: Principal, memory: Memory) -> bool:
     """Return whether a memory has all words of `topic`."""
-    matches = find_memories(connection, topic, principal.read_scopes, search=search)
+    matches = memory.find(connection, topic, principal.read_scopes)
     return any(each.exact or each.overlap >= _WHOLE for each in matches)
-
-
-def admit_unextracted(
-    connection: Connection,
-    said: UnextractedTurn,
-    wanted: str,
-    order: AdmitContext,
-    zone: ZoneInfo,
-) -> int | None:
-    """Admit what is meant, and what else its turn tells; returns the record of the former, None if it was refused."""
-    turn = said.turn
-    assert turn.inbox_id is not None
-    rest = [
-        fact
-        for fact in heuristic.extract_facts(without_quotes(turn.text), turn.at.astimezone(zone).date())
-        if word_overlap(wanted, fact.text) < _POLICY.match_from_share
-    ]
-    batch = ExtractionBatch((turn,), (), order.at.astimezone(zone).date())
-    for candidate, occasion in build_candidates(
-        ExtractedBatch(order.session, batch, tuple(rest), order.at, zone, order.policy)
-    ):
-        admit(connection, candidate, occasion)
-    form: Form = "episode" if turn.scope.startswith("chat:") else "note"
-    told = Candidate(
-        form, turn.scope, said.text, source="extraction", trust=turn.trust, evidence=(turn.inbox_id,),
-        subject=sanitize_name(turn.speaker), by_rules=True,
-    )  # fmt: skip
-    day = local_day(turn.at, zone)
-    when = AdmitContext(
-        order.at, day, order.actor, order.session, turn.inbox_id, order.policy, turn.at, order.speaker_name
-    )
-    return admit(connection, told, when).record
-
-
-def _meant(wanted: str, text: str) -> str:
-    """Return the sentences of a text that share words with `wanted`."""
-    sentences = [each.strip() for each in _SENTENCES.split(text) if each.strip()]
-    return " ".join(each for each in sentences if word_overlap(wanted, each) > 0) or text

@@ -9,20 +9,18 @@ from datetime import date, datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, undo_button
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
-from kenobot.agent.fact_candidates import confided_tags
-from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import KEPT_ON_YES
+from kenobot.cognitive.memory import Memory
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.facts.written_marks import restore_marks
 from kenobot.language.provenance import without_quotes
 from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import read_core
 from kenobot.language.told_secrets import find_told_secret
-from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation, inbox
 from kenobot.storage.approvals import Approval
@@ -124,7 +122,7 @@ def _keep(
         candidate = Candidate(
             form, scope, text, source="command", trust=call.principal.trust, tags=tags, evidence=(asked,)
         )
-        decision = admit(connection, candidate, context.admit_context(call))
+        decision = Memory.remember(connection, candidate, context.admit_context(call))
         if decision.record is not None:
-            event = events.last_decision_on(connection, decision.record) or event
+            event = Memory.last_decision(connection, decision.record) or event
     return event

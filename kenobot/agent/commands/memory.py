@@ -16,20 +16,12 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.kept_secret import offer_secret
-from kenobot.agent.fact_candidates import confided_tags
-from kenobot.cognitive.control.find import parse_number
-from kenobot.cognitive.control.undo import (
-    UndoError,
-    UndoResult,
-    changes_only_words_of,
-    last_undoable_event,
-    undo,
-)
-from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.memory import Memory, UndoError, UndoResult
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts import heuristic
+from kenobot.language.number_words import parse_number
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate, Decision, Form
@@ -52,7 +44,7 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
     due = _due(call.arguments, call.at.astimezone(context.zone).date())
     candidate = replace(candidate, tags=confided_tags([call.arguments]), attributes=due)
-    decision = admit(connection, candidate, context.admit_context(call))
+    decision = Memory.remember(connection, candidate, context.admit_context(call))
     note_author(connection, call)
     return _offer_reminder(
         connection, tell_learned(connection, decision, call.arguments, scope, call.language), call, context
@@ -97,7 +89,7 @@ def tell_learned(
     text = _learned(decision, words, language)
     if decision.action not in ("created", "replaced") or decision.record is None:
         return text
-    event = events.last_decision_on(connection, decision.record)
+    event = Memory.last_decision(connection, decision.record)
     if event is None:
         return CommandAnswer(text, ())
     if gone := _ended_texts(connection, event, scope):
@@ -108,9 +100,9 @@ def tell_learned(
 def _ended_texts(connection: Connection, decision: int, scope: str) -> list[str]:
     """Read the texts of the memories of a scope that a decision ended or changed."""
     found = []
-    for each in events.decision_events(connection, decision):
+    for each in Memory.list_decision(connection, decision):
         if each.record is not None and each.kind in ("superseded", "invalidated", "amended"):
-            record = records.get(connection, each.record, (scope,))
+            record = Memory.get(connection, each.record, (scope,))
             found += [str(each.previous_values.get("text") or record.text)] if record is not None else []
     return found
 
@@ -128,15 +120,15 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
         return texts.UNDO_HOW(call.language)
     if event is None:
         own = (call.principal.write_scope, chat_scope(call.inbound.session))
-        event = last_undoable_event(connection, dict.fromkeys(own), call.author)
+        event = Memory.find_undoable(connection, dict.fromkeys(own), call.author)
         if (undone := _undo_reminder(connection, call, context, event)) is not None:
             return undone
     if event is None:
         return texts.UNDO_NONE(call.language)
-    if call.author and not changes_only_words_of(connection, event, call.author, call.principal.read_scopes):
+    if call.author and not Memory.is_only_of(connection, event, call.author, call.principal.read_scopes):
         return texts.UNDO_OTHERS(call.language)
     try:
-        done = undo(connection, event, call.principal.read_scopes, context.admit_context(call), call.author)
+        done = Memory.undo(connection, event, call.principal.read_scopes, context.admit_context(call), call.author)
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
     return tell_undone(done, call.language)
@@ -148,7 +140,7 @@ def _undo_reminder(
     """Take back the last change of a reminder here, where it is newer than that of memory; None where it is not."""
     from kenobot.agent.commands import reminder_changes  # noqa: PLC0415 - seldom needed
 
-    change = events.get_event(connection, event) if event is not None else None
+    change = Memory.get_event(connection, event) if event is not None else None
     return reminder_changes.undo_last(connection, call, context, change.at if change is not None else "")
 
 

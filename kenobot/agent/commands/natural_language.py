@@ -5,16 +5,14 @@ forget leads to a question first: see `kenobot.agent.commands.forget`.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal
 
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
 from kenobot.language.facts.taking_back import takes_back
-from kenobot.language.lexicon import fill_parts
+from kenobot.language.lexicon import fill_parts, load_tables
 from kenobot.language.words import fold
 
 _LONGEST = 240  # characters of a wish
@@ -37,7 +35,7 @@ class MemoryRequest:
 Answer = Literal["yes", "no", "part", "all"] | frozenset[int]
 """An answer to a question: yes, no, all of it, or the chosen numbers."""
 
-_TABLES = tomllib.loads(resources.files(__package__).joinpath("natural_language.toml").read_text("utf-8"))
+_TABLES = load_tables(__package__, "natural_language.toml")
 
 
 class _Phrases:

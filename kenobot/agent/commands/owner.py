@@ -13,19 +13,14 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.cognitive.control import missing_files, revived_lines
-from kenobot.cognitive.control.find import parse_number
 from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
 from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.identity.identity_files import FOLDER
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.sleep import proposals
-from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
-from kenobot.cognitive.store import proposals as proposal_store
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.proposals import Proposal
+from kenobot.cognitive.memory import DEFAULT, CannotDecide, DecisionContext, Memory, Proposal, Proposals
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice, choices_of
+from kenobot.language.number_words import parse_number
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control
@@ -48,7 +43,7 @@ _DOES: Mapping[str, Text] = {
 
 def show_proposals(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """`/proposals`: list the proposals that wait for a decision."""
-    waiting = proposal_store.list_proposals(connection)
+    waiting = Proposals.list_proposals(connection)
     if not waiting:
         return texts.PROPOSALS_NONE(call.language)
     lines = "\n".join(_line(each, call.language) for each in waiting[:_SHOWN])
@@ -67,7 +62,7 @@ def show_proposals(connection: Connection, call: CommandCall, _: CommandContext)
 
 def _and_the_rest(connection: Connection, call: CommandCall, context: CommandContext, done: str) -> CommandAnswer:
     """Follow a decision that a button gave by what still waits for one: its message held them all."""
-    if call.inbound.kind != "action" or not proposal_store.list_proposals(connection):
+    if call.inbound.kind != "action" or not Proposals.list_proposals(connection):
         return CommandAnswer(done)
     rest = show_proposals(connection, call, context)
     return CommandAnswer(f"{done}\n\n{rest}") if isinstance(rest, str) else replace(rest, text=f"{done}\n\n{rest.text}")
@@ -79,7 +74,7 @@ def approve(connection: Connection, call: CommandCall, context: CommandContext) 
     if number is None:
         return texts.APPROVE_HOW(call.language)
     try:
-        done = proposals.approve(connection, number, _decision(call, context))
+        done = Proposals.approve(connection, number, _decision(call, context))
     except CannotDecide as error:
         return texts.PROPOSAL_HINDERED(call.language, why=error)
     if done.kind == "setting":
@@ -96,14 +91,14 @@ def reject(connection: Connection, call: CommandCall, context: CommandContext) -
     number = parse_number(call.arguments.rstrip("."))
     if number is None:
         return texts.REJECT_HOW(call.language)
-    proposal = proposal_store.get(connection, number)
+    proposal = Proposals.get(connection, number)
     try:
         if proposal is not None and proposal.state == "approved":
-            done = proposals.undo_approval(connection, number, _decision(call, context))
+            done = Proposals.undo(connection, number, _decision(call, context))
             return _and_the_rest(
                 connection, call, context, texts.PROPOSAL_UNDONE(call.language, title=_plain(done.title))
             )
-        done = proposals.reject(connection, number, _decision(call, context))
+        done = Proposals.reject(connection, number, _decision(call, context))
     except CannotDecide as error:
         return texts.PROPOSAL_HINDERED(call.language, why=error)
     return _and_the_rest(connection, call, context, texts.PROPOSAL_REJECTED(call.language, title=_plain(done.title)))
@@ -142,7 +137,7 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
         missing_files.resolve_loss(connection)
         return texts.MISSING_KEPT(call.language)
     reach, batch = call.principal.read_scopes, _POLICY.max_forgotten_together
-    records = store.by_ids(connection, loss.records, reach)
+    records = Memory.get_all(connection, loss.records, reach)
     live = [record for record in records.values() if record.status == "active"]
     if wish not in _FORGET:
         age = time_ago_text(loss.at, call.at, call.language)
@@ -195,7 +190,7 @@ def _revived_lines(
 ) -> str:
     """List the first of what came back."""
     some = lines[: _POLICY.max_offered]
-    known = store.by_ids(connection, [line.record for line in some if line.record], reach)
+    known = Memory.get_all(connection, [line.record for line in some if line.record], reach)
     shown = [numbered_lines(list(known.values()), language)] if known else []
     shown += [texts.REVIVED_ERASED(language, what=one_line(line.text)) for line in some if not line.record]
     more = len(lines) - len(some)

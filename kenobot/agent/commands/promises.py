@@ -7,9 +7,7 @@ not asked about again.
 from kenobot.agenda.overdue import KIND, LEFT
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.open_questions import close_by_words, find_question
-from kenobot.cognitive.beliefs.lifecycle import note_resolved, resolved_on
-from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.memory import AdmitContext, Memory, Promises
 from kenobot.core import lazy, texts
 from kenobot.language.calendar import local_day
 from kenobot.language.words import fold
@@ -44,16 +42,16 @@ def answer_by_button(connection: Connection, call: CommandCall, context: Command
 def _follow(
     connection: Connection, word: str, number: int, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    record = records.get(connection, number, call.principal.read_scopes)
+    record = Memory.get(connection, number, call.principal.read_scopes)
     today = call.at.astimezone(context.zone).date()
-    if record is None or record.status != "active" or resolved_on(record, today, context.zone) is not None:
+    if record is None or record.status != "active" or Promises.resolved_on(record, today, context.zone) is not None:
         return texts.PROMISE_GONE(call.language)
     session, what = call.inbound.session, one_line(record.text)
     if word == "leave":
-        events.add_event(connection, call.at, "owner", LEFT, session=session, record=record.id)
+        Promises.note(connection, record, LEFT, call.at, "owner", session)
         return texts.PROMISE_LEFT(call.language, what=what)
     if word != "done":
         return texts.PROMISE_LATER(call.language)
-    values = {"attributes": note_resolved(record, local_day(call.at, context.zone))}
-    event = change(connection, record, "resolved", values, ChangeContext(call.at, "owner", _REASON, session))
+    day = local_day(call.at, context.zone)
+    event = Promises.resolve(connection, record, day, AdmitContext(call.at, day, "owner", session), _REASON)
     return CommandAnswer(texts.PROMISE_DONE(call.language, what=what), ((undo_button(event, call.language),),))

@@ -144,7 +144,7 @@ _ANSWER = Command((), _later("forget", "answer_question"))
 _ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
 _ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
 _ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
-_ORDER = Command((), _later("reminders", "obey"), changes=frozenset(), openly=True)
+_ORDER = Command((), _later("obey_reminder", "obey"), changes=frozenset(), openly=True)
 _ANSWER_OF_REMINDER = Command((), _later("reminder_changes", "answer"), changes=frozenset(), openly=True)
 _ANSWER_OF_PROMISE = Command((), _later("promises", "answer"))
 _ANSWER_OF_CALENDAR = Command((), _later("calendar_file", "answer"), changes=frozenset())
@@ -370,9 +370,9 @@ class CommandRegistry:
             return False
         from kenobot.agent.commands import forget
 
-        search = self._context.memory_search
+        memory = self._context.memory
         try:
-            return await database.read(lambda c: forget.is_known(c, topic, principal, search))
+            return await database.read(lambda c: forget.is_known(c, topic, principal, memory))
         except StoreError as error:
             _log.warning("memory cannot be read for a wish to forget: %s", error)
             return False
@@ -423,7 +423,7 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
 
 def spoken_language(connection: Connection, session: str) -> Language | None:
     """Return the language of a chat: of the last message that tells one, else of the last answers; None without one."""
-    lines = conversation.latest(connection, session, _SPOKEN)[::-1]
+    lines = conversation.load_latest(connection, session, _SPOKEN)[::-1]
     said, replies = ([line.text for line in lines if line.role == role] for role in ("user", "assistant"))
     return talk_language(said, replies)
 

@@ -1,11 +1,11 @@
-"""Set and list reminders: `/remind`, `/reminders`, and the same in plain words.
+"""Set and list reminders: `/remind` and `/reminders`.
 
 A guest's reminders are the guest's, and those set in a group are told there. What names no time, or one with two
-readings, is asked back: see `reminder_questions`. Orders about reminders there are: `reminder_changes`.
+readings, is asked back: see `reminder_questions`. Orders in plain words: `obey_reminder`. Orders about reminders there
+are: `reminder_changes`.
 """
 
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import datetime
 
 from kenobot.agenda import jobs, wishes
@@ -16,7 +16,7 @@ from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_rule
 from kenobot.agent.commands import reminder_questions
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, button_rows, one_line
-from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_typed
+from kenobot.agent.commands.reminder_orders import ReminderOrder, read_typed
 from kenobot.core import lazy, texts
 from kenobot.gateway.buttons import Choice
 from kenobot.language.when import Choice as TimeChoice
@@ -35,21 +35,6 @@ def remind(connection: Connection, call: CommandCall, context: CommandContext) -
     if order is None:
         return texts.REMIND_HOW(call.language)
     return set_reminder(connection, order, call, context)
-
-
-def obey(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """Follow an order in plain words."""
-    order = match_order(call.arguments, read_local_now(connection, call, context))
-    if order is None:  # its words tell no time where the owner is now
-        return texts.REMIND_HOW(call.language)
-    call = replace(call, language=order.language)
-    if order.kind == "add":
-        return set_reminder(connection, order, call, context)
-    if order.kind == "list":
-        return list_reminders(connection, replace(call, arguments=""), context)
-    from kenobot.agent.commands import reminder_changes  # noqa: PLC0415 - it goes on to what is here
-
-    return reminder_changes.change(connection, order, call, context)
 
 
 def set_reminder(

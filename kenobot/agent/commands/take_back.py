@@ -5,17 +5,15 @@ and alone with the bot: elsewhere such words are as likely about something else.
 """
 
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.memory import tell_undone
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
-from kenobot.cognitive.control.undo import BY_ITSELF, UndoError, undo_all
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.memory import Memory, UndoError
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
-from kenobot.ports.identity import chat_scope
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
@@ -23,7 +21,6 @@ from kenobot.storage.connection import Connection
 KIND = "take_back"
 """The kind of these questions among approvals."""
 
-_LATELY = timedelta(days=1)
 _ANSWER_WITHIN = timedelta(hours=1)
 
 
@@ -43,7 +40,7 @@ class TakeBackPayload:
 
 def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """Ask whether to undo what was last remembered in this chat."""
-    told = _find_last_told(connection, call)
+    told = Memory.find_last_told(connection, call.inbound.session, call.principal.write_scope, call.at)
     if not told:
         return texts.TAKE_BACK_NONE(call.language)
     session = call.inbound.session
@@ -71,26 +68,6 @@ def answer_take_back_by_button(
     return _follow(connection, answered, call, context) if answered is not None else texts.DECIDED(call.language)
 
 
-def _find_last_told(connection: Connection, call: CommandCall) -> dict[int, str]:
-    """Map the decisions by which the last message that told anything here was remembered to what they remember."""
-    session, reach = call.inbound.session, dict.fromkeys((call.principal.write_scope, chat_scope(call.inbound.session)))
-    found: dict[int, str] = {}
-    turn: tuple[int, ...] | None = None
-    for event in events.newest_events(connection, tuple(reach), BY_ITSELF):
-        if call.at - datetime.fromisoformat(event.at) > _LATELY:
-            break
-        if event.session != session or event.kind != "created" or event.record is None:
-            continue
-        record = records.get(connection, event.record, tuple(reach))
-        if record is None or record.status != "active" or events.undone_by(connection, event.decision_id) is not None:
-            continue
-        turn = record.source_message_ids if turn is None else turn
-        if record.source_message_ids != turn or (found and not turn):
-            break
-        found.setdefault(event.decision_id, record.text)
-    return found
-
-
 def _follow(
     connection: Connection, answered: AnsweredQuestion, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
@@ -99,7 +76,7 @@ def _follow(
         return texts.FORGET_DECLINED(call.language)
     asked = TakeBackPayload(**answered.payload)
     try:
-        done = undo_all(connection, asked.decisions, call.principal.read_scopes, context.admit_context(call))
+        done = Memory.undo_all(connection, asked.decisions, call.principal.read_scopes, context.admit_context(call))
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
     return tell_undone(done, call.language)

@@ -2,14 +2,14 @@
 
 from kenobot.agent.experts.expert import Expert
 from kenobot.agent.experts.recall import ModelQueryExpander, ModelReranker
-from kenobot.agent.experts.rest import ExpertRest
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.ledger.limits import Limit
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter
 from kenobot.core.settings.load import Settings
 from kenobot.language.question.several_turns import needs_several_turns
 from kenobot.language.recall_need import is_question
+from kenobot.ledger.expert_rest import ExpertRest
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.limits import Limit
+from kenobot.ledger.model_router import ModelRouter
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
 

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from kenobot.agent.experts.rest import ExpertRest
-from kenobot.agent.ledger.models import BudgetedModel
+from kenobot.ledger.expert_rest import ExpertRest
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import RemoteError
 from kenobot.ports.provider import Request
 

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from kenobot.agent.ledger.ledger import ModelCall
-from kenobot.agent.ledger.transcription import LedgerTranscriber
 from kenobot.agent.media.documents import document_format, read_document
 from kenobot.agent.media.message_words import AttachedMedia, describe
 from kenobot.agent.media.problems import Unreadable
 from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff
+from kenobot.ledger.ledger import ModelCall
+from kenobot.ledger.transcription import LedgerTranscriber
 from kenobot.ports.channel import Channel, FetchesMedia
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import AnswerLost, OverBudget, Rejected, RemoteError, StoreError
@@ -169,7 +169,7 @@ class MediaIntake:
         return row
 
     def _require_use(self, attachment: Attachment) -> None:
-        """Raises Unreadable for what could not be read once it was fetched."""
+        """Raise Unreadable for what could not be read once it was fetched."""
         if attachment.kind in _SOUND and self._transcriber is None:
             raise Unreadable("no_transcriber")
         is_picture = attachment.kind == "image" or attachment.mime in pictures.KINDS

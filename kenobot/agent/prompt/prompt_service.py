@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.ledger import ModelCall
-from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.recall.results.memory import NO_HINTS, MemoryPack, MemoryQuery, SearchHints, SearchReport
+from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles, MemoryPack, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.memory import NO_HINTS, SearchHints
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.scoring import reranking
 from kenobot.language.recall_need import recall_need
+from kenobot.ledger.ledger import ModelCall
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
 from kenobot.ports.identity import Principal
@@ -43,7 +42,7 @@ class PromptService:
     expander: QueryExpander | None = None
 
     async def build(self, pending: PendingMessage, principal: Principal, *, reduced: bool = False) -> PromptContext:
-        """The prompt for a message. reduced: make it much smaller than usual."""
+        """Return the prompt for a message. reduced: make it much smaller than usual."""
         request = PromptRequest(pending, principal, self.clock.now(), reduced)
         text, build = pending.inbound.text, partial(self.builder.build, request=request)
         if not self._may_wait(text):

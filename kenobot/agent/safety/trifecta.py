@@ -5,9 +5,10 @@ that fetches previews, would open. The way out is cut: memory and the text stay 
 are a way out as well.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.ports.memory import Candidate
 
 
@@ -36,23 +37,6 @@ class GuardResult:
     reply: str
     candidates: tuple[Candidate, ...]
     held: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ShownTexts:
-    """The texts of a prompt. everything: all of them. private: memory and history. others: what else was said.
-
-    own: the speaker's messages, this one first. replies: the model's own in the history. recalled: others' words that
-    memory shows. only_recalled: no others' words are on show but these.
-    """
-
-    everything: Callable[[], Iterable[str]]
-    private: Callable[[], Iterable[str]] = tuple
-    others: Callable[[], Iterable[str]] = tuple
-    own: Callable[[], Iterable[str]] = tuple
-    replies: Callable[[], Iterable[str]] = tuple
-    recalled: Callable[[], Iterable[str]] = tuple
-    only_recalled: bool = False
 
 
 def guard_reply(

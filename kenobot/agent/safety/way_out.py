@@ -5,7 +5,7 @@ from functools import cached_property
 
 from kenobot.agent.safety.plain_urls import PlainUrls, hidden_names
 from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
-from kenobot.agent.safety.trifecta import ShownTexts
+from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.urls import (
     SeenUrls,
     find_code_names,

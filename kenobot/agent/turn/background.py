@@ -1,14 +1,13 @@
 """Begin tasks in the background, and what their turns differ by from those of messages."""
 
-import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn import tool_consent
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.task_run import TaskSeed
+from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
 from kenobot.core.redaction import Redactor, escape_controls
 from kenobot.gateway.bot_messages import render
@@ -17,12 +16,9 @@ from kenobot.ports.channel import Capabilities, Channel, capabilities_of
 from kenobot.ports.messages import Button, MessagePart, Outbound
 from kenobot.ports.provider import Reply, ToolCall, ToolResult
 from kenobot.ports.tool import BACKGROUND
-from kenobot.storage import conversation, inbox, outbox, tasks, turn_steps
+from kenobot.storage import inbox, outbox, tasks, turn_steps
 from kenobot.storage.connection import Connection
 from kenobot.storage.tasks import Task
-
-if TYPE_CHECKING:
-    from kenobot.agent.turn.turn_data import TurnData
 
 MOST_OPEN = 10  # tasks of one account
 
@@ -35,55 +31,6 @@ _TASK = (
 )
 _REFUSED = "Not run: the owner said no to this call. Do without it, or end with what you have."
 _CALL = "background-0"
-
-
-@dataclass(frozen=True, slots=True)
-class TaskLimits:
-    """at_once: tasks that run beside each other. minutes, rounds: of each."""
-
-    at_once: int = 2
-    minutes: float = 30.0
-    rounds: int = 40
-
-
-@dataclass(slots=True)
-class TaskRun:
-    """A task under way. note: that it calls a tool. ends_soon: whether its time is nearly over.
-
-    steps: calls of tools that earlier attempts brought to an end, each of which is good for one more. is_busy: with
-    its tools. is_stopping: the process is, and the task goes on at the next start.
-    """
-
-    task: Task
-    limits: TaskLimits
-    note: Callable[[str], Awaitable[None]]
-    ends_soon: Callable[[], bool]
-    steps: int = 0
-    is_busy: bool = False
-    is_stopping: bool = False
-
-    @contextlib.contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Count it as busy with its tools."""
-        self.is_busy = True
-        try:
-            yield
-        finally:
-            self.is_busy = False
-
-    def words(self, connection: Connection, data: "TurnData") -> str:
-        """Return what the conversation has for the person's side: their words, unless it has these already."""
-        task, inbound, role = self.task, data.pending.inbound, data.principal.role
-        if not conversation.messages_of_turns(connection, [task.origin]):
-            return message_text(inbound, role)
-        return message_text(replace(inbound, text=f"[task {task.id}: {task.title}]", quoted=""), role)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskSeed:
-    """What a task begins with: the rounds of tools before it was begun."""
-
-    rounds: tuple[ToolRound, ...] = ()
 
 
 class TaskWaits(Exception):
@@ -117,7 +64,7 @@ def _without_secrets(each: ToolRound, redact: Redactor) -> ToolRound:
 
 
 def begin_task(
-    connection: Connection, data: "TurnData", seed: TaskSeed, channels: Mapping[str, Channel], at: datetime
+    connection: Connection, data: TurnData, seed: TaskSeed, channels: Mapping[str, Channel], at: datetime
 ) -> list[Outbound]:
     """Begin a task inside the transaction of the turn that it comes from; return the message that shows it.
 
@@ -147,7 +94,7 @@ def begin_task(
     return _show(connection, data, number, message, channels, at, is_answer=not seed.rounds)
 
 
-def move_turn(connection: Connection, data: "TurnData", asked_by: int, at: datetime) -> bool:
+def move_turn(connection: Connection, data: TurnData, asked_by: int, at: datetime) -> bool:
     """Make the turn under way a task, inside a transaction; the message that asked for it shows it in its own turn."""
     pending = data.pending
     if tasks.count_open(connection, pending.inbound.user) >= MOST_OPEN:
@@ -164,7 +111,7 @@ def move_turn(connection: Connection, data: "TurnData", asked_by: int, at: datet
 
 
 def show_task(
-    connection: Connection, data: "TurnData", task: Task, channels: Mapping[str, Channel], at: datetime
+    connection: Connection, data: TurnData, task: Task, channels: Mapping[str, Channel], at: datetime
 ) -> list[Outbound]:
     """Show a task in the answer to the message that asked for it, inside the transaction of that."""
     return _show(connection, data, task.id, task.inbox_id, channels, at, is_answer=True)
@@ -199,7 +146,7 @@ def _write_rounds(connection: Connection, message: int, rounds: Sequence[ToolRou
 
 def _show(
     connection: Connection,
-    data: "TurnData",
+    data: TurnData,
     number: int,
     message: int,
     channels: Mapping[str, Channel],
@@ -287,7 +234,7 @@ def _change(
 
 
 def ask_for_task(
-    connection: Connection, data: "TurnData", held: TaskWaits, channels: Mapping[str, Channel], at: datetime
+    connection: Connection, data: TurnData, held: TaskWaits, channels: Mapping[str, Channel], at: datetime
 ) -> list[Outbound]:
     """Put a call of a task to the owner, inside a transaction, and have the task wait; return the question."""
     assert data.task is not None
@@ -307,7 +254,7 @@ def ask_for_task(
     return outbox.enqueue(connection, data.destination(_QUESTION_PART + held.number), quiet, at)
 
 
-def answer_for_task(connection: Connection, data: "TurnData", answer: tool_consent.ConsentAnswer, at: datetime) -> str:
+def answer_for_task(connection: Connection, data: TurnData, answer: tool_consent.ConsentAnswer, at: datetime) -> str:
     """Follow the owner's answer about a call of a task, inside a transaction; return what they are told."""
     asked = tool_consent.find_asked(connection, data, at)
     number = asked.payload.get("task") if asked is not None else None

@@ -7,20 +7,17 @@ in confidence, of each pair of words once, and a few times a day at most.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
-from kenobot.agent.commands.command import one_line, time_ago_text
+from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
-from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.memory import ConversationTurn, Record, SideIndex
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Record
-from kenobot.core import lazy, texts
+from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
@@ -45,27 +42,6 @@ _COUNT = "change questions of the day"
 _QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 _LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
 _ENDING = ("superseded", "invalidated", "amended", "weakened")
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeQuestion:
-    """Whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
-
-    words: a fingerprint of what is new, by which the same pair is known. noted: what is to be noted of the message,
-    where nothing was. clause: the one of `old` that is meant, "" for all of it.
-    """
-
-    old: Record
-    new: int | None
-    words: str
-    noted: str
-    clause: str = ""
-
-    def text(self, at: datetime, language: Language) -> str:
-        """Word the question."""
-        age, what = time_ago_text(self.old.created, at, language), self.clause or self.old.text
-        question = texts.CHANGE_QUESTION_LONG if has_parts(what) else texts.CHANGE_QUESTION
-        return question(language, what=one_line(what), age=age)
 
 
 class ChangeAsker:

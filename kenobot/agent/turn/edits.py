@@ -12,11 +12,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext, one_line
 from kenobot.agent.prompt.speakers import message_text
-from kenobot.cognitive.control.undo import UndoError, undo
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import events, feedback
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import AdmitContext, Memory, Record, UndoError
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
@@ -25,7 +21,7 @@ from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.edits import EditedTurn
-from kenobot.storage.inbox import PendingMessage, joined_message
+from kenobot.storage.inbox import PendingMessage, join_message
 
 _log = logging.getLogger(__name__)
 
@@ -82,15 +78,15 @@ class Edits:
 
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
-        from kenobot.agent.turn.edited_memory import EditedWords, follow_edit
-        from kenobot.agent.turn.memory_report import build_turn
+        from kenobot.cognitive.memory import Telling
+        from kenobot.cognitive.remember.edited_memory import EditedWords, follow_edit
 
         turn = edits.find_edited_turn(connection, edit)
         assert turn is not None
         principal, when = call.principal, min(call.at, edit.inbound.sent_at)
         changed = follow_edit(
             connection,
-            EditedWords(turn.before, turn.after, build_turn(edit, principal)),
+            EditedWords(turn.before, turn.after, Telling.build_turn(edit, principal)),
             list(self._find_taught(connection, edit, turn, principal)),
             lambda record: self._take_back(connection, edit, record, principal, when),
             session=edit.session,
@@ -108,10 +104,10 @@ class Edits:
     ) -> Iterator[Record]:
         """Yield what the turn of the old words alone made of memory, the newest first."""
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
-        lately = [number for number, _ in feedback.recently_learned(connection, edit.session)]
+        lately = Memory.list_lately_learned(connection, edit.session)
         for scope in reach:
-            lately += store.newest_from_messages(connection, scope, turn.rows, _LATEST)
-        for record in store.by_ids(connection, list(dict.fromkeys(lately)), reach).values():
+            lately += Memory.list_told_by(connection, scope, turn.rows, _LATEST)
+        for record in Memory.get_all(connection, list(dict.fromkeys(lately)), reach).values():
             sources = set(record.source_message_ids)
             if sources and sources <= set(turn.rows) and record.status == "active":
                 yield record
@@ -123,11 +119,13 @@ class Edits:
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
         day = at.astimezone(self._zone).date().isoformat()
         act = AdmitContext(at, day, principal.role, edit.session, evidence=edit.id)
-        births = [each for each in events.record_events(connection, record.id) if each.kind in _BIRTHS]
+        births = [each for each in Memory.list_events(connection, record.id) if each.kind in _BIRTHS]
         if not births:
             return False
         try:
-            undo(connection, births[-1].decision_id, reach, act, "" if edit.inbound.private else edit.inbound.user)
+            Memory.undo(
+                connection, births[-1].decision_id, reach, act, "" if edit.inbound.private else edit.inbound.user
+            )
         except UndoError as error:
             _log.info("what an edited message taught stays: %s", error)
             return False
@@ -145,7 +143,7 @@ def _tell(gone: tuple[str, ...], learned: tuple[str, ...], language: Language) -
 
 
 def _renewed(edit: PendingMessage, turn: EditedTurn) -> PendingMessage:
-    whole = joined_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
+    whole = join_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
     inbound = replace(edit.inbound, text=whole.text, attachments=whole.attachments)
     return replace(edit, inbound=inbound, fragments=turn.parts)
 

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import one_line, time_ago_text
-from kenobot.cognitive.control.find import MatchedMemory, certain_match, find_memories
-from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.memory import AdmitContext, Matches, Memory
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
@@ -38,8 +36,8 @@ class TurnMemory:
         """Forget the one memory that has these words."""
         return await self.database.write(lambda connection: self._forget(connection, text))
 
-    def _find(self, connection: Connection, text: str) -> list[MatchedMemory]:
-        found = find_memories(connection, text, self.data.principal.read_scopes)[:_MOST]
+    def _find(self, connection: Connection, text: str) -> Matches:
+        found = Matches(Memory().find(connection, text, self.data.principal.read_scopes)[:_MOST])
         if not found:
             raise ToolFailed(_NONE)
         return found
@@ -54,14 +52,14 @@ class TurnMemory:
 
     def _forget(self, connection: Connection, text: str) -> str:
         found = self._find(connection, text)
-        meant = certain_match(found)
+        meant = found.certain
         if meant is None:
             choices = "\n".join(f"- {one_line(each.record.text)}" for each in found)
             raise ToolFailed(f"Several memories may be meant: give the whole words of one.\n{choices}")
         at, session = self.clock.now(), self.data.pending.session
         occasion = AdmitContext(at, local_day(at, self.zone), "model", session, evidence=self.data.pending.id)
         reach = self.data.principal.read_scopes
-        done = forget(connection, meant.id, reach, occasion, reason="the owner let a tool do so")
+        done = Memory.forget(connection, meant.id, reach, occasion, reason="the owner let a tool do so")
         if done is None:
             raise ToolFailed(_NONE)
         return f"Forgotten: {one_line(meant.text)}. The person can take that back with /undo."

@@ -7,48 +7,44 @@ them. The report is Markdown with one fact a line; its headings and labels are t
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.fact_candidates import ExtractedBatch, admit_isolated, build_candidates, confided_tags
-from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.agent.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
 from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
-from kenobot.agent.turn.change_question import ChangeAsker, ChangeQuestion
+from kenobot.agent.turn.change_question import ChangeAsker
+from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.beliefs.lifecycle import due_on
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.results.memory import (
-    ConfidenceLevel,
+from kenobot.cognitive.memory import (
+    DEFAULT,
+    ConversationTurn,
+    EmbeddingWorker,
+    Memory,
+    MemoryFiles,
     MemoryPack,
     MemoryQuery,
+    Promises,
     RecalledMemory,
+    Record,
+    RuleFacts,
     SearchReport,
+    SideIndex,
+    Telling,
 )
+from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
+from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.render import search_pack
-from kenobot.cognitive.recall.search.recall import recall
-from kenobot.cognitive.remember.extract import buffer, known_memories
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.store import events, records, term_index
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store import term_index
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
-from kenobot.language.facts import heuristic
-from kenobot.language.facts.heuristic import Message
+from kenobot.language.confidences import confided_tags
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.provenance import without_quotes
 from kenobot.language.question.relations import asked_relationships
 from kenobot.language.statements import sentence_core
 from kenobot.language.statements.attribute_statements import attribute_name
@@ -56,8 +52,6 @@ from kenobot.language.words import terms
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.names import label_id
-from kenobot.ports.provider import Block, Request
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
@@ -69,8 +63,6 @@ GUEST = "### Who asks: a guest"
 ASKS = "### What it is: a question"
 
 _GOES_ON = lazy.regex(r"[¿\s]*(?:y|e|and|what about|how about|qu[eé] hay de)\b", re.IGNORECASE)
-_MENTION = lazy.regex(r"\A@\w+[\s,:]*")
-_LAST = 2**62  # a message row behind every other
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _ENDINGS = frozenset({"superseded", "invalidated"})
 _MOST_FOUND = 5
@@ -78,22 +70,6 @@ _NOISE_BELOW = 0.5  # of the best one's relevance
 _NEAR_FROM = DEFAULT.recall.low_up_to  # relevance by meaning alone
 _PATIENCE, _SETTLE = 8.0, 6.0  # seconds for the question's vector, and for those of what was just told: no model waits
 _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryReport:
-    """The report of a message. decisions: what was admitted. found: the memories shown. change: to be asked about."""
-
-    text: str = ""
-    decisions: tuple[tuple[Candidate, Decision], ...] = ()
-    found: MemoryPack = field(default_factory=MemoryPack)
-    change: ChangeQuestion | None = None
-
-    def added_to(self, request: Request) -> Request:
-        """Return a request that ends with this report."""
-        last = request.messages[-1]
-        blocks = (*last.blocks, Block(runtime_block(escape_runtime_block(self.text))))
-        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=blocks)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +113,7 @@ class MemoryReporter:
 
         preceding: what they said before. language: of the reply.
         """
-        turn = build_turn(pending, principal)
+        turn = Telling.build_turn(pending, principal)
         here = sentence_core.without_this_chat(turn.text) if turn is not None else ""
         if turn is not None and here:
             turn = replace(turn, text=here, scope=chat_scope(pending.session))
@@ -188,10 +164,8 @@ class MemoryReporter:
         The turn counts as extracted, unless others wait before it, or a model is to extract it.
         """
         pending = data.pending
-        waiting = buffer.pending_turns(connection, pending.session, 1) if self._final else []
-        if waiting and waiting[0].inbox_id == pending.id:
-            first = buffer.cursor(connection, pending.session)
-            buffer.advance_cursor(connection, pending.session, first, waiting[0].last_message)
+        if self._final:
+            Telling.mark_extracted(connection, pending)
         if self._asker is None or data.report is None or data.report.change is None or data.asks_about_tools:
             return ()
         return self._asker.open(connection, data, data.report.change, at)
@@ -228,25 +202,13 @@ class MemoryReporter:
         return next((each.record for _, each in decisions if each.record is not None), None), lines
 
     def _extract(self, session: str, turn: ConversationTurn, connection: Connection) -> RuleFacts:
-        known: Sequence[Record] = ()
-        if heuristic.may_end_something(turn.text):
-            known = known_memories.live_memories(connection, scope=turn.scope)
-        before = buffer.said_before(connection, session=session, turn=turn)
-        said = turn.at.astimezone(self._zone).date()
-        found = extract_by_rules([Message(turn.text, said, 1, without_quotes(before))], known)
-        return found if self._final else replace(found, facts=mark_as_rules(found.facts))
+        return Telling.extract(connection, session, turn, self._zone, final=self._final)
 
     def _admit(
         self, session: str, turn: ConversationTurn, extracted: RuleFacts, connection: Connection
     ) -> tuple[list[tuple[Candidate, Decision]], list[str]]:
-        at = self._clock.now()
-        batch = ExtractionBatch((turn,), extracted.ended, at.astimezone(self._zone).date())
-        reading = ExtractedBatch(session, batch, extracted.facts, at, self._zone, DEFAULT)
-        near = self._embedding.nearness
-        decisions = [
-            (candidate, admit_isolated(connection, candidate, replace(occasion, nearness=near)))
-            for candidate, occasion in build_candidates(reading)
-        ]
+        at, near = self._clock.now(), self._embedding.nearness
+        decisions = Telling.admit(connection, session, turn, extracted, at, self._zone, near)
         told = [line for candidate, made in decisions for line in _told(connection, candidate, made, turn, session)]
         return decisions, list(dict.fromkeys(told))
 
@@ -278,11 +240,11 @@ class MemoryReporter:
             return _Finding(self._recall(query, connection))
         if found.text:
             return _Finding(found.report(self._zone), agenda=found.text)
-        return _Finding(_of_no_day(recall(connection, self._index, query)), of_plans=True)
+        return _Finding(_of_no_day(Memory(self._index).recall(connection, query)), of_plans=True)
 
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
         """Recall what is about the message itself, the attribute that it asks for first."""
-        report = recall(connection, self._index, query)
+        report = Memory(self._index).recall(connection, query)
         own = asked_attribute(query.text)
         others = "" if own else asked_attribute_of_another(query.text)
         subjects = (OWNER_SUBJECT,) if own else _named_subjects(query.text, report) if others else ()
@@ -323,7 +285,7 @@ def _of_no_day(report: SearchReport) -> SearchReport:
     """Select what is about a question for plans, and due on no day: the days asked for have nothing."""
     best = max((each.relevance for each in report.memories), default=0.0)
     about = (each for each in report.memories if each.matched and _is_about(each, report, best))
-    return replace(report, shown=tuple(each for each in about if due_on(each.record) is None)[:_MOST_FOUND])
+    return replace(report, shown=tuple(each for each in about if Promises.due_on(each.record) is None)[:_MOST_FOUND])
 
 
 def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
@@ -359,25 +321,6 @@ def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool
     return "meaning" in memory.ways and report.near not in ("none", "low") and memory.relevance >= _NEAR_FROM
 
 
-def build_turn(pending: PendingMessage, principal: Principal) -> ConversationTurn | None:
-    """Return a message as a turn to be extracted; None for words that are not the speaker's own."""
-    inbound = pending.inbound
-    if inbound.forwarded or principal.trust not in ("owner", "guest"):
-        return None
-    in_group = principal.write_scope.startswith("chat:")
-    return ConversationTurn(
-        _LAST,
-        pending.id,
-        without_quotes(inbound.text if inbound.private else _MENTION.sub("", inbound.text)),
-        "",
-        inbound.sent_at,
-        principal.trust,
-        principal.write_scope,
-        inbound.user_name if in_group else "",
-        label_id(inbound.user) if in_group else "",
-    )
-
-
 def _told(
     connection: Connection, candidate: Candidate, decision: Decision, turn: ConversationTurn, session: str
 ) -> Iterator[str]:
@@ -386,17 +329,18 @@ def _told(
         yield "- refused:"
     if decision.record is None:
         return
-    record = records.require(connection, decision.record, candidate.scope)
+    record = Memory.get(connection, decision.record, (candidate.scope,))
+    assert record is not None
     first = record.source_message_ids[:1]
     repeated = decision.action == "reinforced" and first != (turn.inbox_id,)
     label = "known" if repeated else "noted here" if record.scope == chat_scope(session) else "noted"
     yield f"- {label}: {_line(record.text)}"
-    root = events.last_decision_on(connection, record.id)
-    for event in events.decision_events(connection, root) if root is not None and not repeated else ():
+    root = Memory.last_decision(connection, record.id)
+    for event in Memory.list_decision(connection, root) if root is not None and not repeated else ():
         if event.record in (None, record.id):
             continue
         assert event.record is not None
-        other = records.get(connection, event.record, (candidate.scope,))
+        other = Memory.get(connection, event.record, (candidate.scope,))
         if other is None:
             continue
         before = _line(str(event.previous_values.get("text") or other.text))

@@ -13,6 +13,7 @@ from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.pieces import ToolRound, continued, joined_text, without_calls
 from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.core import texts
 from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
@@ -27,13 +28,12 @@ from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.agent.turn.memory_report import MemoryReporter
-    from kenobot.agent.turn.runner import TurnServices
 
 
 class ModelStage:
     """Asks the models of turns. drafts: None shows no reply early. work: of the text that was cut."""
 
-    def __init__(self, services: "TurnServices", drafts: Drafts | None, work: TextWork) -> None:
+    def __init__(self, services: TurnServices, drafts: Drafts | None, work: TextWork) -> None:
         self._s = services
         self._drafts = drafts
         self._work = work

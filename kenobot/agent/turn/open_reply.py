@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts, allowed
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure, allowed
 from kenobot.core import redaction
 from kenobot.core.graphemes import is_joined, last_whole
 from kenobot.core.redaction import Redactor
@@ -38,7 +39,7 @@ class OpenReply:
         if not clean.startswith(self._before):
             self._settled = 0
         self._before = clean
-        end = self._settled = redaction.settled_length(clean, self._settled)
+        end = self._settled = redaction.measure_settled(clean, self._settled)
         shown = self._redact(clean[:end])
         if end == len(clean) or is_joined(clean, end):
             shown = shown[: last_whole(shown, len(shown))]

@@ -41,7 +41,11 @@ class PhaseTimes:
         """Note how long the model took until its first word; the first call of a turn counts."""
         self.seconds.setdefault("first word", seconds)
 
-    def result(self, attempts: int) -> TurnTimes:
-        """Return what is stored with the turn. attempts: from 1."""
-        millis = {name: max(0, round(1000 * seconds)) for name, seconds in self.seconds.items()}
-        return TurnTimes(self.began, millis, self.retries + max(0, attempts - 1))
+    @property
+    def millis(self) -> dict[Phase, int]:
+        """Return the milliseconds by phase."""
+        return {name: max(0, round(1000 * seconds)) for name, seconds in self.seconds.items()}
+
+    def result(self, attempts: int, channel: str, received: datetime) -> TurnTimes:
+        """Return what is stored with the turn of a message. attempts: from 1."""
+        return TurnTimes(channel, received, self.began, self.millis, self.retries + max(0, attempts - 1))

@@ -1,10 +1,10 @@
 """Carry out a command and answer it, in one transaction."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall
 from kenobot.agent.turn.turn_data import TurnData
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import TurnSignals
 from kenobot.core.i18n import Language
 from kenobot.gateway.bot_messages import render_answer, render_file, sends_files
@@ -15,11 +15,8 @@ from kenobot.ports.signals import MESSAGE_OUT
 from kenobot.storage import inbox, outbox
 from kenobot.storage.connection import Connection
 
-if TYPE_CHECKING:
-    from kenobot.agent.turn.runner import TurnServices
 
-
-async def run_command(services: "TurnServices", signals: TurnSignals, data: TurnData) -> None:
+async def run_command(services: TurnServices, signals: TurnSignals, data: TurnData) -> None:
     """Carry out the command of a turn, commit it with its answer, and send that."""
     assert data.command is not None
     pending, (command, arguments) = data.pending, data.command
@@ -47,7 +44,7 @@ async def run_command(services: "TurnServices", signals: TurnSignals, data: Turn
 
 def _enqueue(
     connection: Connection,
-    services: "TurnServices",
+    services: TurnServices,
     data: TurnData,
     call: CommandCall,
     answer: CommandAnswer,

@@ -2,131 +2,63 @@
 
 import asyncio
 import contextlib
-import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from random import Random
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
-from kenobot.agent import fact_candidates
-from kenobot.agent.commands.command import Command, CommandCall, button_rows
-from kenobot.agent.commands.registry import OFFER_CALENDAR, CommandListener, CommandRegistry, spoken_language
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.models import ReplyModel
+from kenobot.agent.commands.command import Command
+from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
 from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
-from kenobot.agent.media.message_words import join_media, message_pictures
+from kenobot.agent.media.message_words import join_media
 from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.context_builder import PromptContext
-from kenobot.agent.prompt.prompt_service import PromptService
-from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
-from kenobot.agent.turn import secret_question, tool_input
 from kenobot.agent.turn import state_machine as machine
-from kenobot.agent.turn.change_question import reply_language
+from kenobot.agent.turn import tool_input
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits, TakenEdit
-from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
-from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
+from kenobot.agent.turn.file_answer import asked_for_file, wants_file
 from kenobot.agent.turn.model_stage import ModelStage
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.pieces import ToolRound, joined_text
 from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.reaction import take_reaction
+from kenobot.agent.turn.reply_writer import ReplyWriter, may_react
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
-from kenobot.cognitive.control import reactions
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.identity_files import Identity
-from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.procedural import outcome
-from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import proposals
+from kenobot.cognitive.identity.reply_grade import grade_reply
 from kenobot.core import texts
-from kenobot.core.bus import Bus
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
-from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
-from kenobot.gateway.access import Access
-from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
-from kenobot.gateway.buttons import Choice, Pressers, add_buttons
-from kenobot.gateway.delivery import Delivery
-from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.gateway.bot_messages import sends_files
 from kenobot.language.provenance import Provenance, SpeechContext
-from kenobot.ports.channel import Channel, capabilities_of
-from kenobot.ports.clock import Clock
+from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
 from kenobot.ports.identity import Principal
-from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.memory import Candidate
+from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
-from kenobot.postprocessors.pipeline import Pipeline, joined_replies
-from kenobot.storage import conversation, inbox, outbox, turn_steps
+from kenobot.postprocessors.pipeline import join_replies
+from kenobot.storage import inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
-    from kenobot.agent.turn.background import TaskRun
-    from kenobot.agent.turn.memory_report import MemoryReporter
-    from kenobot.agent.turn.task_worker import TaskWorker
-    from kenobot.agent.turn.tool_stage import ToolStage
+    from kenobot.agent.turn.task_run import TaskRun
 
 _log = logging.getLogger(__name__)
 
 _WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
-
-
-@dataclass(frozen=True, slots=True)
-class TurnServices:
-    """Dependencies of a turn.
-
-    language: of the bot's own sentences; None goes by the message. answer_parts: how many parts an answer may have.
-    patience_seconds: of waiting, after which the person is told that it takes longer. memory_reporter: makes, at the
-    first need, what reports memory to a provider that answers from that; None where there is none. shows_drafts: show a
-    reply while it is written, where the channel can. media: reads attachments; None leaves them unread.
-    tools: None offers none. tasks: in the background; None has none.
-    """
-
-    database: Database
-    bus: Bus
-    clock: Clock
-    zone: ZoneInfo
-    access: Access
-    prompt_service: PromptService
-    embedding: EmbeddingWorker
-    mirror: MemoryFiles
-    model: ReplyModel
-    pipeline: Pipeline
-    channels: Mapping[str, Channel]
-    redact: Redactor
-    rng: Random
-    commands: CommandRegistry
-    command_listeners: Sequence[CommandListener]
-    identity: Identity
-    delivery: Delivery
-    personal: PersonalSettings
-    language: Language | None = None
-    default_language: Language = "en"
-    answer_parts: int = 10
-    patience_seconds: float = 25.0
-    policy: machine.TurnPolicy = field(default_factory=machine.TurnPolicy)
-    memory_reporter: Callable[[], "MemoryReporter"] | None = None
-    shows_drafts: bool = True
-    media: MediaIntake | None = None
-    tools: "ToolStage | None" = None
-    tasks: "TaskWorker | None" = None
 
 
 class TurnRunner:
@@ -142,6 +74,7 @@ class TurnRunner:
         previews = Previews(services.database, services.clock, services.delivery, parts)
         drafts = Drafts(*shown, previews) if services.shows_drafts else None
         self._models = ModelStage(services, drafts, work)
+        self._writer = ReplyWriter(services, self._models.settle_report)
         self._notices = Notices(
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
@@ -325,7 +258,7 @@ class TurnRunner:
                 data.times.add_recall(context.recall_seconds)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
-                data.unsaved = self._last(pieces, rounds)
+                data.unsaved, data.has_steps = self._last(pieces, rounds), True
                 await self._s.database.write(self._checkpoint(data))
                 await data.calls.written()
             case machine.ProcessReply(pieces, fresh, rounds):
@@ -358,6 +291,7 @@ class TurnRunner:
             data.attempt = await self._inbox.claim(pending.id)
             data.cut_short = first and data.attempt > 1
             if not (pending.fresh and first):
+                data.has_steps = True
                 saved = restore(await self._s.database.read(lambda c: turn_steps.load_steps(c, pending.id)))
                 data.tools = saved.journal
         if pending.inbound.attachments and self._s.media is not None and not data.attachments_read:
@@ -424,7 +358,7 @@ class TurnRunner:
             data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
-        processed = joined_replies(
+        processed = join_replies(
             self._s.pipeline.process(
                 self._s.redact.redact_known(text), context.untrusted_texts, effects, data.language
             )  # also in memory
@@ -445,12 +379,17 @@ class TurnRunner:
         """
         assert data.processed is not None and data.effects is not None
         effects = data.effects
-        answer = await self._text_work.run(len(data.processed.clean), lambda: self._finish(data))
+        length = len(data.processed.clean) + len(data.pending.inbound.text)
+        answer, reacts = await self._text_work.run(length, lambda: (self._writer.render(data), may_react(data)))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
-        written, waiting, reacted = await self._s.database.write(
-            lambda connection: self._write(connection, data, answer),
-            rescue=self._checkpoint(data) if data.unsaved else None,
-        )
+        try:
+            written, waiting, reacted = await self._s.database.write(
+                lambda connection: self._writer.write(connection, data, answer, reacts=reacts),
+                rescue=self._checkpoint(data) if data.unsaved else None,
+            )
+        except Exception:
+            data.has_steps = True  # the checkpoint
+            raise
         if self._s.tasks is not None and data.seed is not None:
             self._s.tasks.wake()
         draft, data.draft = data.draft, None
@@ -466,132 +405,6 @@ class TurnRunner:
             except OSError as error:  # this chat is done with it; others go on with it until it can be moved
                 _log.warning("BOOTSTRAP.md could not be moved to the archive: %s", error)
         await self._signals.announce_commit(data, answer.text)
-
-    def _finish(self, data: TurnData) -> RenderedAnswer:
-        """Make what the person gets of a processed reply."""
-        assert data.processed is not None and data.effects is not None
-        clean, notes = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language), list[str]()
-        if data.task is not None:
-            clean = f"{texts.TASK_RESULT(data.language, number=data.task.task.id)}\n\n{clean}"
-        if message_pictures(data.pending.inbound) and (data.pictures_refused or not data.sees_pictures):
-            notes.append(texts.MEDIA_UNSEEN(data.language))
-        if data.unread:
-            notes.append(data.unread)
-        if data.over_budget:
-            notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
-        if data.interrupted:
-            notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
-        notes += secret_question.secret_notes(data)
-        question = self._s.tools.question(data) if self._s.tools is not None else ""
-        if not question and data.report is not None and data.report.change is not None:
-            notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
-        if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
-            notes.append(held)
-        whole = "\n\n".join((clean, *notes))
-        if data.as_file and (file := answer_file(clean, data.language)) is not None:
-            note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
-            answer = render_file(self._s.channels, data.pending.inbound.channel, file, note, whole)
-        else:
-            answer = self._render_answer(data, whole)
-        if not question:
-            return answer
-        # Messages of its own: no end of the answer is left out before it, and no mark in the answer changes its look.
-        parts = render(self._s.channels, data.pending.inbound.channel, question)
-        return RenderedAnswer([*answer.parts, *parts], f"{answer.text}\n\n{question}")
-
-    def _write(
-        self, connection: Connection, data: TurnData, answer: RenderedAnswer
-    ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
-        pending, context, effects = data.pending, data.context, data.effects
-        assert context is not None and effects is not None
-        at, session, principal = self._s.clock.now(), pending.session, data.principal
-        inbox.finish(connection, pending.id, data.attempt, "answered", at)
-        reacted = [] if data.task is not None else _react(connection, pending, principal, at)
-        turn = conversation.FinishedTurn(
-            session,
-            pending.id,
-            at,
-            message_text(pending.inbound, principal.role) if data.task is None else data.task.words(connection, data),
-            answer.text,
-            principal.trust,
-            principal.write_scope,
-            context.plan.notes,
-            pending.inbound.platform_id,
-            "" if pending.inbound.private else pending.inbound.user,
-            message_pictures(pending.inbound),
-            "tool" if data.brings_foreign else "model",
-        )
-        if data.pictures_refused:
-            conversation.drop_pictures(connection, session)
-            turn = replace(turn, pictures="")
-        conversation.append_turn(connection, turn)
-        if data.task is None:  # turns beside it have a newer one
-            conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
-        usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
-        if context.bootstrap is not None and data.task is None:
-            state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
-            onboarding.save(connection, session, state)
-        occasion = AdmitContext(
-            at,
-            at.astimezone(self._s.zone).date().isoformat(),
-            "model",
-            session,
-            evidence=pending.id,
-            speaker_name=pending.inbound.speaker,
-            nearness=self._s.embedding.nearness,
-        )
-        # A reply can hold thousands of the same tag: admit the same words once.
-        unique = list(dict.fromkeys(effects.candidates))
-        if unique and (tags := fact_candidates.confided_tags([pending.inbound.text])):
-            unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        choices = self._open_question(connection, data, at)
-        decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
-        parts = self._with_buttons(connection, data, answer.parts, button_rows(choices))
-        parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
-        waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
-        if data.task is None:
-            waiting += self._follow_reply(connection, data, at, asked=bool(choices))
-        if self._s.tasks is not None:
-            waiting += self._s.tasks.begin(connection, data, at)
-        proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
-        grade = _grade_text(data.grade)
-        times = data.times.result(data.attempt) if data.task is None else None  # nobody waited for it
-        turn_steps.finish_turn(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times)
-        data.calls.write(connection)
-        return decisions, waiting, reacted
-
-    def _open_question(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
-        """Open the question of a reply behind its messages: one at most; return its buttons."""
-        if data.task is not None:  # it asks while it is under way
-            return ()
-        asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
-        return (
-            asked
-            or self._models.settle_report(connection, data, at)
-            or secret_question.open_offer(connection, data, at)
-        )
-
-    def _follow_reply(self, connection: Connection, data: TurnData, at: datetime, *, asked: bool) -> list[Outbound]:
-        """Put into the outbox what is said about reminders behind a reply, each as a message of its own."""
-        pending, inbound = data.pending, data.pending.inbound
-        call = CommandCall(inbound, data.principal, inbound.text, data.language, at, pending.id)
-        waiting: list[Outbound] = []
-        for answer in self._s.commands.follow_reply(connection, call, asked=asked):
-            parts = self._with_buttons(connection, data, self._render_answer(data, answer.text).parts, answer.buttons)
-            to = outbox.Destination(inbound.channel, inbound.chat, pending.trace, thread=inbound.thread)
-            waiting += outbox.enqueue(connection, to, list(parts), at)
-        return waiting
-
-    def _with_buttons(
-        self, connection: Connection, data: TurnData, parts: Sequence[MessagePart], rows: Sequence[Sequence[Choice]]
-    ) -> Sequence[MessagePart]:
-        """Put the buttons of a question below a reply, for its person alone, where the channel has any."""
-        inbound = data.pending.inbound
-        channel = self._s.channels.get(inbound.channel)
-        if not rows or channel is None or not capabilities_of(channel).buttons:
-            return parts
-        pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,))
-        return add_buttons(connection, parts, rows, pressers, data.language, self._s.clock.now())
 
     def _last(self, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> turn_steps.FreshReply:
         """Return the last piece without secrets, as a checkpoint holds it."""
@@ -609,10 +422,6 @@ class TurnRunner:
 
         return write
 
-    def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
-        channel = data.pending.inbound.channel
-        return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
-
 
 def _may_move(effect: machine.Effect, data: TurnData) -> bool:
     """Return whether a turn may become a task before an effect: the call that a yes is for begins in its own turn."""
@@ -625,26 +434,9 @@ def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
 
 
-def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:
-    """Apply what the message says of the last replies' memories and advice; a mistake there costs no reply."""
-
-    def react() -> list[int]:
-        text = pending.inbound.text
-        reacted = reactions.apply_reaction(connection, pending.session, text, principal, at)
-        return reacted + outcome.apply_outcome(connection, pending.session, text, principal, at, reacted)
-
-    return fact_candidates.in_savepoint(connection, "reaction", react, lambda _: [])
-
-
 def _attributed(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:
     """Lower the trust of memories to that of the authors of their words."""
     if not candidates:
         return []
     provenance = Provenance(speech)
     return [replace(item, trust=provenance.lowest_trust(item)) for item in candidates]
-
-
-def _grade_text(graded: ReplyGrade | None) -> str:
-    if graded is None:
-        return ""
-    return json.dumps({"quality": graded.quality, "score": graded.score, "signals": list(graded.signals)})

@@ -6,7 +6,7 @@ transaction with its result, and is a dead letter when it kills the process agai
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from datetime import datetime
 from functools import partial
 from typing import Protocol
@@ -15,9 +15,10 @@ from kenobot.agent.commands.command import Command, CommandCall, CommandContext
 from kenobot.agent.commands.tasks import tell_did
 from kenobot.agent.prompt.shown_message import PersonText
 from kenobot.agent.turn import background, tool_consent
-from kenobot.agent.turn.background import TaskLimits, TaskRun, TaskSeed, TaskWaits
+from kenobot.agent.turn.background import TaskWaits
 from kenobot.agent.turn.background_words import asks_for_background, is_only_background
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.agent.turn.task_run import TaskLimits, TaskRun, TaskSeed
 from kenobot.agent.turn.tool_refusals import INTERRUPTED
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
@@ -86,6 +87,8 @@ class TaskWorker:
         self._running: dict[int, asyncio.Task[None]] = {}  # bounded: tools.background.at_once; turn
         self._guests_at_work: set[int] = set()  # bounded: the same; turn
         self._runs: dict[int, TaskRun] = {}  # bounded: the same; turn
+        # Whether each has waited long enough.
+        self._suspects: dict[int, bool] = {}  # bounded: the open tasks; turn
         self._deferrals: dict[int, int] = {}  # bounded: the same; turn
         self._stopping = False
 
@@ -214,18 +217,44 @@ class TaskWorker:
         """Begin what waits, break off what was cancelled, end what nobody answered, and tell of ends."""
         async with self._one_look:
             found = await self._database.read(tasks.open_tasks)
-            ids = {each.id for each in found}
-            for number, under_way in self._running.items():
-                if number not in ids:
-                    under_way.cancel()
+            await self._break_off({each.id for each in found})
             for task in found:
                 if task.state == "waiting":
                     await self._end_unanswered(task)
-                elif self._has_room(task) and task.id not in self._running and not self._stopping:
+                elif task.id not in self._running and not self._stopping and self._may_run(task):
                     self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
                     self._guests_at_work |= set() if self._is_owners(task) else {task.id}
-            if await self._database.read(tasks.ended_tasks):
+            if await self._database.read(tasks.list_ended_tasks):
                 self._messenger.dispatch(await self._database.write(self._show_ends))
+
+    async def _break_off(self, open_ids: Set[int]) -> None:
+        """Break off what was cancelled; what came to an end by itself still announces that, and is left alone."""
+        for number in self._suspects.keys() - self._running.keys() - open_ids:
+            del self._suspects[number]
+        for number in self._running.keys() - open_ids:
+            task = await self._database.read(partial(tasks.get_task, number=number))
+            if (task is None or task.state == "cancelled") and number in self._running:
+                self._running[number].cancel()
+
+    def _may_run(self, task: Task) -> bool:
+        """Return whether a task may run now.
+
+        One that earlier runs of the process may have died of waits a while first, and takes nobody's place meanwhile.
+        Two such tasks never run beside each other, so that neither is given up for what the other does.
+        """
+        if task.attempts < _CUT_SHORT:
+            return self._has_room(task)
+        if task.id not in self._suspects:
+            self._suspects[task.id] = False
+            self._looks.begin(self._wait_with_caution(task))
+        is_alone = self._suspects.keys().isdisjoint(self._running)
+        return self._suspects[task.id] and is_alone and self._has_room(task)
+
+    async def _wait_with_caution(self, task: Task) -> None:
+        await self._clock.sleep(_CAUTION.pause(task.attempts - _CUT_SHORT))
+        if task.id in self._suspects:
+            self._suspects[task.id] = True
+        await self._look_safely()
 
     def _has_room(self, task: Task) -> bool:
         """Return whether one more may run: of guests there is always one less, so that the owner waits for none."""
@@ -239,15 +268,13 @@ class TaskWorker:
         at = self._clock.now()
         return [
             part
-            for task in tasks.ended_tasks(connection)
+            for task in tasks.list_ended_tasks(connection)
             for part in background.show_end(connection, task, self._channels, at)
         ]
 
     async def _run(self, task: Task) -> None:
         try:
             await self._run_once(task)
-        except TimeoutError:
-            await self._end(task, _TOO_LONG, texts.TASK_TOO_LONG(task.language, minutes=f"{self.limits.minutes:g}"))
         except StoreError as error:
             _log.warning("task %d has to wait: %s", task.id, error)
             await self._clock.sleep(_PARKED.pause(0))
@@ -260,6 +287,7 @@ class TaskWorker:
             del self._running[task.id]
             self._guests_at_work.discard(task.id)
             self._runs.pop(task.id, None)
+            self._suspects.pop(task.id, None)
             self.wake()
 
     async def _run_once(self, task: Task) -> None:
@@ -271,11 +299,14 @@ class TaskWorker:
         if self._access.access_level(pending.inbound) == "stranger":
             await self._database.write(lambda c: tasks.cancel(c, task, self._clock.now()))
             return
-        if pending.attempts >= _CUT_SHORT:  # earlier runs of the process may have died of it
-            await self._clock.sleep(_CAUTION.pause(pending.attempts - _CUT_SHORT))
         run = await self._prepare(task)
-        async with asyncio.timeout(60 * self.limits.minutes):
-            done = await self._turns.run_task(pending, run)
+        try:
+            async with asyncio.timeout(60 * self.limits.minutes):
+                done = await self._turns.run_task(pending, run)
+        except TimeoutError:
+            why = texts.TASK_TOO_LONG(task.language, minutes=f"{self.limits.minutes:g}")
+            await self._end(task, _TOO_LONG, why)
+            return
         if done or run.is_stopping:
             self._deferrals.pop(task.id, None)
             return

@@ -35,7 +35,7 @@ from kenobot.agent.turn.tool_refusals import (
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
 from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, bound_call, failed, validated
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.recall.results.memory import MemoryPack
+from kenobot.cognitive.memory import MemoryPack
 from kenobot.core.bus import Bus
 from kenobot.core.redaction import Redactor, escape_controls
 from kenobot.core.settings.schema import ToolRule

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
-from kenobot.agent.ledger.models import TurnCalls
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
 from kenobot.cognitive.identity.reply_grade import ReplyGrade
 from kenobot.core.i18n import Language
+from kenobot.ledger.models import TurnCalls
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Outbound
@@ -21,9 +21,9 @@ from kenobot.storage.inbox import PendingMessage
 from kenobot.storage.turn_steps import FreshReply
 
 if TYPE_CHECKING:
-    from kenobot.agent.turn.background import TaskRun, TaskSeed
-    from kenobot.agent.turn.memory_report import MemoryReport
-    from kenobot.agent.turn.tool_input import Form
+    from kenobot.agent.turn.input_form import Form
+    from kenobot.agent.turn.report_data import MemoryReport
+    from kenobot.agent.turn.task_run import TaskRun, TaskSeed
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class TurnData:
     question that a button gives, and its number. form: what a tool wants to know of the owner. answers: that the turn
     began with the call to which its message says yes. held_addresses: what the guard held back of the reply. task: that
     this turn is the work of; None for a turn of the chat. seed: what a task begins with that the model wants begun.
-    beside: what a command put into the outbox beside its answer.
+    has_steps: some may be stored. beside: what a command put into the outbox beside its answer.
     """
 
     pending: PendingMessage
@@ -76,6 +76,7 @@ class TurnData:
     first_call_at: float | None = None
     context: PromptContext | None = None
     unsaved: FreshReply | None = None
+    has_steps: bool = False
     effects: CollectedEffects | None = None
     processed: ProcessedReply | None = None
     held_addresses: tuple[str, ...] = ()

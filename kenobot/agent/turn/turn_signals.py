@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
-from kenobot.agent.fact_candidates import memory_written_payload
 from kenobot.agent.turn.turn_data import TurnData
+from kenobot.cognitive.remember.fact_candidates import memory_written_payload
 from kenobot.core.bus import Bus
 from kenobot.ports.channel import Channel, TypingIndicator
 from kenobot.ports.errors import AccountRefused
@@ -71,7 +71,7 @@ def _chat_of(pending: PendingMessage) -> dict[str, PayloadValue]:
 
 def turn_figures(data: TurnData) -> dict[str, PayloadValue]:
     """Return what the time of a turn went into, in milliseconds, and what its models used."""
-    millis = data.times.result(data.attempt).millis
+    millis = data.times.millis
     told: dict[str, PayloadValue] = {f"{phase.replace(' ', '_')}_ms": spent for phase, spent in millis.items() if spent}
     if made := data.calls.made:
         used = [call.usage for call in made]

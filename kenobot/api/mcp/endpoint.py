@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from kenobot.api.auth import Authenticator
-from kenobot.channels.http import HttpSettings
+from kenobot.channels.http.settings import HttpSettings
 
 PATH = "/mcp"
 

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
 from kenobot.api.services import Caller
-from kenobot.cognitive.control.forget import ForgetResult
-from kenobot.cognitive.recall.results.memory import RecalledMemory, SearchReport
-from kenobot.cognitive.store import feedback
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import scope_names
+from kenobot.cognitive.memory import ForgetResult, Memory, RecalledMemory, Record, SearchReport, scope_names
 from kenobot.language.calendar import parse_time
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -49,8 +45,7 @@ def _memory(connection: Connection, caller: Caller, found: RecalledMemory) -> It
 def _origin(connection: Connection, caller: Caller, record: Record) -> Iterator[str]:
     """Render the messages that told a record; without one, its source."""
     zone, told = caller.services.zone, record.source_message_ids[:_QUOTED]
-    messages = [feedback.quotable_message(connection, turn, caller.reach) for turn in told]
-    said = [message for message in messages if message is not None]
+    said = [message for _, message in Memory.list_quotations(connection, told, caller.reach)]
     for message in said:
         yield f"  from: {message.session}, {_local(message.at, zone)}: “{flatten(message.text)}”"
     if not said:

@@ -18,13 +18,10 @@ from kenobot.api.moments import Day
 from kenobot.api.paging import LARGEST_ID
 from kenobot.api.scopes import Scope
 from kenobot.api.services import Caller
-from kenobot.cognitive.control.forget import ForgetResult
-from kenobot.cognitive.control.history import history
-from kenobot.cognitive.store import records
+from kenobot.cognitive.memory import ForgetResult, Memory
 from kenobot.core.json_limits import find_excess
 from kenobot.language.calendar import parse_time
 from kenobot.language.dates import DateRange
-from kenobot.language.fingerprint import key_of
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.storage.connection import Connection
 
@@ -94,11 +91,11 @@ async def remember(caller: Caller, arguments: memory.NewMemory) -> str:
 
 def _find_repeated(connection: Connection, caller: Caller, text: str) -> memory.Decided | None:
     """Find the memory of these words that was made a moment ago, and what made it."""
-    record = records.by_key(connection, caller.write_scope, "note", key_of(text))
+    record = Memory.get_same(connection, caller.write_scope, "note", text)
     made = record and parse_time(record.created)
     if record is None or made is None or caller.services.clock.now() - made > _REPEATS_WITHIN:
         return None
-    newest = history(connection, record.id, caller.reach)[0]
+    newest = Memory.history(connection, record.id, caller.reach)[0]
     return memory.Decided(action=newest.kind, memory=record.id, event=newest.event)
 
 
@@ -108,7 +105,7 @@ class ForgetArguments(BaseModel, extra="forbid"):
 
 
 class _Forgotten(BaseModel):
-    """What a forgetting took away, in words."""
+    """Records that a forgetting took away, in words."""
 
     told: str
 
@@ -140,7 +137,7 @@ async def undo(caller: Caller, arguments: memory.Undo) -> str:
     told = f"Undone. Undo event {done.event} takes that back."
     if "memory" not in caller.key.scopes:
         return f"{told} It was memory {done.memory}."
-    record = await caller.services.database.read(lambda connection: records.get(connection, done.memory, caller.reach))
+    record = await caller.services.database.read(lambda connection: Memory.get(connection, done.memory, caller.reach))
     now = "" if record is None else f" It is {record.status} now: {record.text}"
     return f"{told} It was memory {done.memory}.{now}"
 

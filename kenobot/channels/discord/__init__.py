@@ -1,35 +1,9 @@
-"""The Discord plugin and its settings: direct messages, and servers whose members mention the bot."""
+"""The Discord plugin: direct messages, and servers whose members mention the bot."""
 
-from typing import Annotated, ClassVar
-
-from pydantic import Field, SecretStr
-
-from kenobot.channels.people import ChatSettings, Names, check_packages, check_people, check_set, each_fits
-from kenobot.core import lazy
+from kenobot.channels.discord.settings import DiscordSettings
+from kenobot.channels.people import check_packages, check_people, check_set
 from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import Plugin, PluginContext
-
-_ID = lazy.regex(r"[0-9]{1,20}")
-_NO_ID = (
-    "is no Discord id, which is a number such as 80351110224678912: in the developer mode, a right-click on a name "
-    "copies it"
-)
-Ids = Annotated[Names, each_fits(_ID, _NO_ID)]
-
-
-class DiscordSettings(ChatSettings):
-    """The `[channels.discord]` part of the configuration."""
-
-    title: ClassVar[str] = "Discord"
-    asked: ClassVar[tuple[str, ...]] = ("token", "owners")
-    packages: ClassVar[tuple[str, ...]] = ("discord",)
-    extra: ClassVar[str] = "discord"
-
-    owners: Ids = Field([], description="Discord ids of the bot's owner")
-    allowed_users: Ids = Field([], description="Discord ids of guests")
-    allowed_chats: Ids = Field([], description="ids of channels in which everybody may talk to the bot")
-    token: SecretStr = Field(SecretStr(""), description="token of the bot")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")
 
 
 def build(settings: DiscordSettings, surroundings: PluginContext) -> Channel:

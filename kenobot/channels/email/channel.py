@@ -14,7 +14,6 @@ from email.policy import Policy
 from email.utils import format_datetime, formataddr
 from typing import Final, TypeVar
 
-from kenobot.channels.email import EmailSettings
 from kenobot.channels.email.mail import (
     attachments_of,
     conversation_of,
@@ -29,6 +28,7 @@ from kenobot.channels.email.mail import (
     sender_of,
 )
 from kenobot.channels.email.mailbox import Mailbox, StoredMail, greet, post
+from kenobot.channels.email.settings import EmailSettings
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
@@ -150,7 +150,7 @@ class EmailChannel:
                 raise
             while True:
                 try:
-                    for handle in await self._ask(mailbox.unread):
+                    for handle in await self._ask(mailbox.list_unread):
                         await self._take_from(mailbox, handle, sink)
                 except StoreError as error:
                     logger.warning("a mail cannot be stored and stays unread: %s", error)

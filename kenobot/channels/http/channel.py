@@ -13,10 +13,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from kenobot.channels.http import CHANNEL, HttpSettings
 from kenobot.channels.http.calls import FOLLOWED, Call, Calls
 from kenobot.channels.http.server import HOOKS, Server, bound_body, explain_refusal
-from kenobot.channels.http.webhook import Webhook
+from kenobot.channels.http.settings import CHANNEL, HttpSettings
+from kenobot.channels.http.webhook import Gate, Webhook
 from kenobot.ports.channel import Capabilities, Channel, HookRequest, Sink, TakesRequests
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
@@ -28,15 +28,11 @@ _log = logging.getLogger(__name__)
 _DRAFT_SECONDS = 0.1
 
 
-class Backend(Protocol):
-    """What else the server serves: the REST API, mounted at the root."""
+class Backend(Gate, Protocol):
+    """The REST API, which the server mounts at the root."""
 
     @property
     def app(self) -> ASGIApp: ...
-
-    def lets_in(self, user: str, chat: str) -> bool:
-        """Return whether a sender may talk to the bot in a chat."""
-        ...
 
     async def check_exposed(self) -> None:
         """Raise ConfigError unless the server may listen where other machines reach it."""

@@ -2,21 +2,20 @@
 
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from kenobot.channels.http import CHANNEL
+from kenobot.channels.http.calls import Call, Calls
 from kenobot.channels.http.rate_limit import RateLimiter, peer_address
+from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.channels.http.signature import is_current, is_signed
+from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError, Unavailable
 from kenobot.ports.messages import Inbound
-
-if TYPE_CHECKING:
-    from kenobot.channels.http.channel import HttpChannel
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +24,33 @@ NAME = r"^[A-Za-z0-9_.@+-]{1,64}$"
 CONVERSATION = r"^[A-Za-z0-9_-]{1,64}$"
 _WRONG_A_MINUTE = 30  # signatures, from one address
 _RETRY_SECONDS = "5"
+
+
+class Gate(Protocol):
+    """Admission of callers."""
+
+    def lets_in(self, user: str, chat: str) -> bool:
+        """Return whether a sender may talk to the bot in a chat."""
+        ...
+
+
+class MessageTaker(Protocol):
+    """The channel behind the webhook. backend: None lets everybody in."""
+
+    settings: HttpSettings
+    clock: Clock
+    calls: Calls
+
+    @property
+    def backend(self) -> Gate | None: ...
+
+    def trace_of(self, external_id: str, text: str) -> str:
+        """Return the trace of a message, the same whenever it comes."""
+        ...
+
+    async def take(self, inbound: Inbound, call: Call) -> bool:
+        """Hand over the message of a call; return whether it is new. Raises StoreError and Unavailable."""
+        ...
 
 
 class WebhookMessage(BaseModel):
@@ -47,7 +73,7 @@ class Webhook:
     A message is taken in once, by its id. Sent again it is refused: the answer goes to the first caller alone.
     """
 
-    def __init__(self, channel: "HttpChannel") -> None:
+    def __init__(self, channel: MessageTaker) -> None:
         self._channel = channel
         self._secret = channel.settings.webhook_secret.get_secret_value()
         self._wrong = RateLimiter(channel.clock, _WRONG_A_MINUTE)

@@ -1,44 +1,18 @@
-"""The Matrix plugin and its settings: direct chats, and rooms that mention the bot, without encryption."""
+"""The Matrix plugin: direct chats, and rooms that mention the bot, without encryption."""
 
-from typing import Annotated, ClassVar
-
-from pydantic import Field, SecretStr
-
-from kenobot.channels.people import ChatSettings, Names, check_people, check_set, each_fits, fits
-from kenobot.core import lazy
-from kenobot.core.network import BaseAddress, building_client
+from kenobot.channels.matrix.settings import MatrixSettings
+from kenobot.channels.people import check_people, check_set
+from kenobot.core.network import building_client
 from kenobot.ports.channel import Channel
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
-
-_USER = lazy.regex(r"@[^:\s]+:\S+")
-_NO_USER = "is no Matrix id, which looks like @ana:example.org"
-User = Annotated[str, fits(_USER, _NO_USER)]
-Users = Annotated[Names, each_fits(_USER, _NO_USER)]
-
-
-class MatrixSettings(ChatSettings):
-    """The `[channels.matrix]` part of the configuration."""
-
-    title: ClassVar[str] = "Matrix"
-    asked: ClassVar[tuple[str, ...]] = ("homeserver", "user", "password", "owners")
-
-    owners: Users = Field([], description="Matrix ids of the bot's owner")
-    allowed_users: Users = Field([], description="Matrix ids of guests")
-    allowed_chats: Names = Field([], description="ids of rooms in which everybody may talk to the bot")
-    homeserver: BaseAddress = Field("https://matrix.org", description="where the bot's account is")
-    user: User = Field("", description="Matrix id of the bot")
-    password: SecretStr = Field(SecretStr(""), description="password of that account")
-    token: SecretStr = Field(SecretStr(""), description="access token, in place of the password")
-    poll_seconds: int = Field(30, ge=1, le=120, description="how long one request waits for messages")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of every other request")
 
 
 def build(settings: MatrixSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError when the account or the list of people is missing."""
     check_set("matrix", user=settings.user)
     if not (settings.password.get_secret_value() or settings.token.get_secret_value()):
-        raise ConfigError("Matrix has no password: put it into credentials/channels.matrix.password in the home.")
+        raise ConfigError("matrix.password_missing")
     check_people(settings, "matrix", "@ana:example.org")
     from kenobot.channels.matrix.channel import MatrixChannel
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from kenobot.channels.matrix import MatrixSettings
+from kenobot.channels.matrix.settings import MatrixSettings
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, Unavailable
 
 _DEVICE: Final = "KENOBOT"

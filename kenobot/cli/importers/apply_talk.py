@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
 from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
-from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.memory import AdmitContext, Memory, Policy, sanitize
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks
 from kenobot.core.redaction import find_secret
 from kenobot.language.calendar import local_day
 from kenobot.language.words import fold
-from kenobot.ports.identity import OWNER_SCOPE, Trust, imported_session
+from kenobot.ports.identity import OWNER_SCOPE, Trust, name_imported_session
 from kenobot.ports.memory import Candidate
 from kenobot.ports.names import speaker_label
 from kenobot.storage import imported_talk
@@ -84,7 +82,7 @@ class TalkImport:
         if not source.form.with_assistant:
             text = speaker_label(said.speaker, "owner" if is_owner else "guest", said.speaker_id or said.speaker) + text
         name = f"{sheet.path}\0{said.conversation}" if not said.conversation else said.conversation
-        session = imported_session(source.form.name, name)
+        session = name_imported_session(source.form.name, name)
         return ImportedMessage(session, said.role, text, at, 0, trust, OWNER_SCOPE, mark)
 
     def _flush(self, sheet: FilePlan, source: TalkSource, record: int | None) -> int | None:
@@ -136,7 +134,7 @@ class TalkImport:
         )
         said_at = min(last, self.about.now)
         occasion = AdmitContext(self.about.now, days[-1], ACTOR, policy=self.policy, said_at=said_at, part_of=self.root)
-        return admit(self.connection, candidate, occasion).record
+        return Memory.remember(self.connection, candidate, occasion).record
 
 
 def _mark(form: str, at: str, speaker: str, text: str) -> str:

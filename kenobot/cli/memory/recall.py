@@ -10,14 +10,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate, translate_lines
 from kenobot.cli.memory import vectors
 from kenobot.cli.table import flat
-from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.control.stats_rows import collect_stats
-from kenobot.cognitive.recall.index.index import unindexed_count
-from kenobot.cognitive.recall.prompt.full_load import FullLoader
-from kenobot.cognitive.recall.results import xray
-from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport, Section
-from kenobot.cognitive.recall.search.recall import recall as run_recall
-from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.memory import Inspection, Memory, MemoryQuery, SearchReport, Section
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.language.calendar import local_day
@@ -34,10 +27,10 @@ def recall(context: CommandContext) -> int:
     args, text = context.args, " ".join(context.args.text)
     pack = _recall(context, text, args.budget, args.limit)
     if args.json:
-        print(json.dumps(xray.as_json(pack, text)))
+        print(json.dumps(Inspection.report_as_json(pack, text)))
     elif pack.memories or pack.excerpts:
         if args.markdown or args.explain:
-            full = xray.as_markdown(pack, text) if args.markdown else xray.as_text(pack, text)
+            full = Inspection.report_as_text(pack, text, markdown=args.markdown)
             print(escape_controls(translate_lines(full)))
         else:
             print(escape_controls("\n".join(_found_lines(context, pack))))
@@ -74,7 +67,7 @@ def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
 
 def _nothing_fits(context: CommandContext) -> str:
     fit = options.given_filters(context.args, "--scope", "--as-of", "--budget")
-    return f"No memory fits that question with {fit}." if fit else "No memory fits that question."
+    return say("No memory fits that question with {fit}.", fit=fit) if fit else "No memory fits that question."
 
 
 def context(context: CommandContext) -> int:
@@ -104,7 +97,7 @@ def _loaded_text(context: CommandContext) -> str:
         recent_days=settings.memory.days,
     )
     with context.read() as connection:
-        pack = FullLoader().load(connection, query, searchable=not context.args.budget)
+        pack = Inspection.load(connection, query, searchable=not context.args.budget)
     sections: tuple[Section, ...] = ("long_term", "recent", "chat", "context")
     return "\n\n".join(pack[name] for name in sections if pack[name])
 
@@ -118,7 +111,7 @@ def _recall(context: CommandContext, text: str, budget: int, limit: int) -> Sear
     with context.index() as (index, connection):
         if as_of is None:
             vectors.enable_vector_search(context, connection, index, text)
-        return run_recall(connection, index, query)
+        return Memory(index).recall(connection, query)
 
 
 # ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -134,17 +127,10 @@ def stats(context: CommandContext) -> int:
 def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     home, scopes = context.home, context.scopes
     today = local_day(context.now, context.zone)
-    gaps = summary_rows.gap_counts(connection, scopes)
-    waiting = sum(
-        len(buffer.pending_turns(connection, session, 10_000)) for session in buffer.sessions_with_pending(connection)
-    )
     return {
-        **collect_stats(connection, scopes),
-        "turns_waiting": waiting,
-        "summaries": {"live": summary_rows.count_summaries(connection, scopes), "gaps": gaps.total(), **gaps},
-        "index_lag": unindexed_count(home.index, connection) if home.index.exists() else None,
+        **Inspection.count(connection, scopes, home.index),
         **vectors.vector_stats(context, connection),
-        "tokens_today": model_calls.spent_between(connection, today, today, "extraction").tokens,
+        "tokens_today": model_calls.sum_spent_between(connection, today, today, "extraction").tokens,
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),

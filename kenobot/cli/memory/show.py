@@ -11,13 +11,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import print_records, record_row, record_text
 from kenobot.cli.table import flat
-from kenobot.cognitive.beliefs import value
-from kenobot.cognitive.control import history as past
-from kenobot.cognitive.control.find import resolve_reference
-from kenobot.cognitive.recall.prompt.usage import UsedMemory
-from kenobot.cognitive.store import feedback
-from kenobot.cognitive.store import links as record_links
-from kenobot.cognitive.store.records import Record, list_records
+from kenobot.cognitive.memory import Inspection, Memory, Record, ReplyExplanation, UsedMemory
 from kenobot.core.redaction import escape_controls, one_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -62,10 +56,10 @@ def list_(context: CommandContext) -> int:
     forms = (args.form,) if args.form else _SHOWN_FORMS
     with context.read() as connection:
         if moment is not None:
-            records = past.alive_at(connection, context.scopes, moment, forms, _ALL)
+            records = Memory.list_records(connection, context.scopes, (), forms, _ALL, at=moment)
         else:
             statuses = () if args.status == "all" else (args.status,)
-            records = list_records(connection, context.scopes, statuses, forms, _ALL)
+            records = Memory.list_records(connection, context.scopes, statuses, forms, _ALL)
     sure = (record for record in records if record.confidence >= args.min_confidence)
     return _print(context, [record_row(record) for record in islice(sure, args.limit)])
 
@@ -75,7 +69,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
     args = context.args
     if not rows:
         fit = options.given_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
-        return options.print_failure(f"No memory fits {fit}." if fit else _NOTHING)
+        return options.print_failure(say("No memory fits {fit}.", fit=fit) if fit else _NOTHING)
     if args.json:
         return options.print_rows(rows, True, str)
     print_records(rows, context.zone)
@@ -85,9 +79,9 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
 def show(context: CommandContext) -> int:
     if context.args.ref is not None:
         with context.read() as connection:
-            return _show_one(context, connection, resolve_reference(connection, context.args.ref, context.scopes))
+            return _show_one(context, connection, Memory.resolve(connection, context.args.ref, context.scopes))
     with context.read() as connection:
-        records = list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
+        records = Memory.list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
     rows = [record_row(each) for each in sorted(records, key=lambda each: (each.scope, each.created, each.id))]
     return _print(context, rows)
 
@@ -95,23 +89,23 @@ def show(context: CommandContext) -> int:
 def _show_one(context: CommandContext, connection: Connection, record: Record) -> int:
     moment = context.moment(context.args.as_of)
     if moment is not None:
-        then = past.as_of(connection, record.id, moment, context.scopes)
+        then = Memory.get_as_of(connection, record.id, moment, context.scopes)
         if then is None:
-            return options.print_failure(f"#{record.id} was not there yet.")
+            return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
     row = record_row(record)
-    row["effective_confidence"] = round(value.strength(record, moment or context.now), 3)
+    row["effective_confidence"] = round(Inspection.strength(record, moment or context.now), 3)
     row["links"] = [
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
-        for link in record_links.links_around(connection, record.id, context.scopes, _LINKS)
+        for link in Memory.list_links(connection, record.id, context.scopes, _LINKS)
     ]
     return options.print_rows([row], context.args.json, partial(_record_text, context))
 
 
 def history(context: CommandContext) -> int:
     with context.read() as connection:
-        record = resolve_reference(connection, context.args.ref, context.scopes)
-        rows = [asdict(change) for change in past.history(connection, record.id, context.scopes)]
+        record = Memory.resolve(connection, context.args.ref, context.scopes)
+        rows = [asdict(change) for change in Memory.history(connection, record.id, context.scopes)]
     return options.print_rows(rows, context.args.json, partial(_change_lines, context), "Nothing is known of its past.")
 
 
@@ -119,17 +113,17 @@ def why(context: CommandContext) -> int:
     args = context.args
     with context.read() as connection:
         if args.ref is not None:
-            rows = [_origin(connection, resolve_reference(connection, args.ref, context.scopes), context)]
+            rows = [_origin(connection, Memory.resolve(connection, args.ref, context.scopes), context)]
         else:
             session = args.session or conversation.last_answered_session(connection)
-            reply = past.explain_last_reply(connection, session, context.scopes) if session else None
+            reply = Memory.explain_reply(connection, session, context.scopes) if session else None
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
             return _print_why(connection, reply, context)
     return options.print_rows(rows, args.json, partial(_origin_lines, context))
 
 
-def _print_why(connection: Connection, reply: past.ReplyExplanation, context: CommandContext) -> int:
+def _print_why(connection: Connection, reply: ReplyExplanation, context: CommandContext) -> int:
     """Print the memories behind a reply, then those that were only in view."""
     as_json = context.args.json
     if not as_json:
@@ -152,13 +146,9 @@ def _print_why(connection: Connection, reply: past.ReplyExplanation, context: Co
 
 def _origin(connection: Connection, record: Record, context: CommandContext) -> dict[str, Any]:
     """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
-    messages = (
-        (turn, feedback.quotable_message(connection, turn, context.scopes)) for turn in record.source_message_ids
-    )
     said = [
         {"turn": turn, "trust": message.trust, "at": message.at, "session": message.session, "text": message.text}
-        for turn, message in messages
-        if message is not None
+        for turn, message in Memory.list_quotations(connection, record.source_message_ids, context.scopes)
     ]
     names = ("id", "form", "text", "scope", "status", "source", "trust", "created")
     return {name: getattr(record, name) for name in names} | {"said": said}

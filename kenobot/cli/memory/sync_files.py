@@ -8,7 +8,7 @@ from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate
 from kenobot.cli.memory.vectors import embed_new_records
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
+from kenobot.cognitive.memory import MemoryFiles
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.database import Database
 
@@ -58,7 +58,7 @@ async def _sync(context: CommandContext) -> int:
     database = Database.open(context.home.database, context.home.backups)
     try:
         policy = sleep_policy(context.loaded.settings.sleep)
-        files = MemoryFiles(context.home.memory, database, context.clock, context.zone, policy, pause=0)
+        files = MemoryFiles(context.home.memory, database, context.clock, context.zone, policy)
         touched = await files.sync_in()
         await files.sync_out()
         touched += await files.sync_in()

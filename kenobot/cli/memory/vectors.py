@@ -8,18 +8,16 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
-from kenobot.agent.ledger.embedding import LedgerMeter
 from kenobot.app import embedder_choice
 from kenobot.app.wiring import build_ledger
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.memory import DEFAULT, EmbeddingWorker, SideIndex
 from kenobot.cognitive.recall.index import vector_rows
-from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors.texts import EmbeddedText, passage_text, text_hash
 from kenobot.cognitive.store import records as store
 from kenobot.core import plugins
+from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.embedder import Embedder, EmbeddingMeter, Metered
 from kenobot.ports.errors import ConfigError, RemoteError
 from kenobot.storage.database import Database
@@ -100,7 +98,7 @@ async def embed_new_records(context: CommandContext, database: Database) -> None
     try:
         embedder = embedder_choice.choose_embedder(context.loaded, context.plugin_context).embedder
     except ConfigError as error:
-        options.print_failure(str(error))
+        options.print_failure(error)
         return
     if embedder is None:
         return

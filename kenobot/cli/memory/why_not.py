@@ -5,10 +5,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import language
 from kenobot.cli.memory import vectors
-from kenobot.cognitive.control.history import explain_last_reply
-from kenobot.cognitive.control.why_not import explain_absence
-from kenobot.cognitive.recall.results.memory import MemoryQuery
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.memory import ALL_SCOPES, Memory, MemoryQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -19,11 +16,11 @@ def why_not(context: CommandContext) -> int:
     context.require_current_schema()
     with context.index() as (index, connection):
         session = args.session or conversation.last_answered_session(connection) or ""
-        reply = explain_last_reply(connection, session, context.scopes) if session else None
+        reply = Memory.explain_reply(connection, session, context.scopes) if session else None
         question = reply.question if reply is not None else text
         vectors.enable_vector_search(context, connection, index, question)
         query = MemoryQuery(text, _reach(context, connection, session), context.now, context.zone, session)
-        found = explain_absence(connection, index, text, query, reply, ALL_SCOPES)
+        found = Memory(index).explain_absence(connection, text, query, reply, ALL_SCOPES)
     row: dict[str, object] = {"outcome": found.outcome, "reason": found.reason, "question": found.question}
     row |= {"rank": found.rank, "of": found.looked_at, "before": [*found.before]}
     if (item := found.item) is not None and found.reason not in HIDDEN:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import BANNED, PollingConflict, TelegramClient, TokenRefused, WebhookInTheWay
 from kenobot.channels.telegram.owner_code import OwnerCode
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cli.context import CommandContext
 from kenobot.cli.counted_model import PURPOSE, counted_model
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.channel import ChecksAccess
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteError, TruncatedReply, Unavailable
@@ -137,7 +137,7 @@ async def _ask_telegram(settings: TelegramSettings, clock: Clock, runs: bool) ->
             me = await client.get_me()
             name = me.username or str(me.id)
             if not runs and not settings.webhook_url:
-                if url := (await client.webhook_info()).url:
+                if url := (await client.load_webhook_info()).url:
                     return LiveCheck("held", _held(url), name)
                 await client.get_updates(None)
     except RemoteError as error:

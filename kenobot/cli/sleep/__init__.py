@@ -1,10 +1,9 @@
 """`kenobot sleep`: consolidate memory now, report on it, and undo it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from kenobot.agent.background.sleep import next_sleep_time
 from kenobot.app.wiring import sleep_policy
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -12,42 +11,28 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cli.sleep import run_night
 from kenobot.cli.sleep.report_text import as_markdown
-from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.sleep import night, run_rows
-from kenobot.cognitive.sleep.consolidate import entities, profile, synthesize
-from kenobot.cognitive.sleep.consolidate.pairs import pair_review
-from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.report import NightReport, as_json, build_report, is_large
-from kenobot.cognitive.sleep.run_rows import SleepRun
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.memory import PHASES, NightReport, Nights, Pass, Phase, SleepRun
 from kenobot.core import log
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.connection import Connection
 
-_PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
-_PASSES: Mapping[str, Sequence[Pass]] = {
-    "merge": (pair_review.DUPLICATES, pair_review.CONTRADICTIONS, entities.PASS),
-    "synthesize": (synthesize.PASS, profile.PASS),
-    "prune": night.MEMORY_PRUNER,
-}
 _NEVER = "There has been no run yet: `kenobot sleep run` starts one."
 
 
 def run(context: CommandContext) -> int:
-    phases = tuple(phase for phase in _PHASES if phase in (context.args.phase or _PHASES))
-    return _sleep(context, phases, night.NIGHT, dry_run=context.args.dry_run)
+    phases = tuple(phase for phase in PHASES if phase in (context.args.phase or PHASES))
+    return _sleep(context, phases, Nights.passes(), dry_run=context.args.dry_run)
 
 
 def run_passes(context: CommandContext) -> int:
     """Run the passes of sleep that `kenobot memory merge`, `synthesize` or `prune` stands for."""
-    passes = _PASSES[context.args.command]
-    phases = tuple(phase for phase in _PHASES if phase in {one.phase for one in passes})
-    return _sleep(context, phases, passes, dry_run=context.args.dry_run)
+    passes = Nights.passes(context.args.command)
+    return _sleep(context, Nights.phases(passes), passes, dry_run=context.args.dry_run)
 
 
 def reflect(context: CommandContext) -> int:
-    return _sleep(context, _PHASES, night.NIGHT, dry_run=True)
+    return _sleep(context, PHASES, Nights.passes(), dry_run=True)
 
 
 def backfill(context: CommandContext) -> int:
@@ -70,7 +55,9 @@ def _sleep(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[
     try:
         finished = asyncio.run(act(context, phases, passes))
     except AlreadyLocked as error:
-        return options.print_failure(f"{error} `kenobot sleep status` shows how far it is.", options.FAILED)
+        return options.print_failure(
+            say("{reason} `kenobot sleep status` shows how far it is.", reason=error), options.FAILED
+        )
     return _print_report(context, finished, dry_run=dry_run)
 
 
@@ -82,8 +69,7 @@ def _configure_log(context: CommandContext) -> None:
 
 def status(context: CommandContext) -> int:
     with context.read() as connection:
-        numbers = sleep_plans.newest_nights(connection, 1)
-        last = run_rows.get_run(connection, numbers[0]) if numbers else None
+        last = Nights.find(connection)
         if last is None:
             return options.print_failure(_NEVER)
         row = _status(context, connection, last)
@@ -93,11 +79,12 @@ def status(context: CommandContext) -> int:
 def report(context: CommandContext) -> int:
     number: int | None = context.args.run
     with context.read() as connection:
-        numbers = [number] if number is not None else sleep_plans.newest_nights(connection, 1)
-        chosen = run_rows.get_run(connection, numbers[0]) if numbers else None
+        chosen = Nights.find(connection, number)
         if chosen is None:
-            return options.print_failure(_NEVER if number is None else f"There is no night {number}.")
-        finished = build_report(connection, chosen, night.NIGHT, sleep_policy(context.loaded.settings.sleep).sleep)
+            return options.print_failure(
+                _NEVER if number is None else say("There is no night {number}.", number=number)
+            )
+        finished = Nights.report(connection, chosen, sleep_policy(context.loaded.settings.sleep).sleep)
     return _print_report(context, finished, dry_run=False)
 
 
@@ -105,7 +92,7 @@ def undo(context: CommandContext) -> int:
     try:
         undone = run_night.undo_sleep_run(context, context.args.run)
     except AlreadyLocked as error:
-        return options.print_failure(str(error), options.FAILED)
+        return options.print_failure(error, options.FAILED)
     if undone.undone:
         sync_files(context)
     row: dict[str, Any] = {"run": undone.run, "undone": [*undone.undone], "unchanged": undone.unchanged}
@@ -126,17 +113,16 @@ def undo(context: CommandContext) -> int:
 
 
 def _print_report(context: CommandContext, finished: NightReport, *, dry_run: bool) -> int:
-    row = as_json(finished) | {"dry_run": dry_run}
+    row = Nights.as_json(finished) | {"dry_run": dry_run}
     return options.print_row(row, context.args.json, as_markdown(finished, context.zone, dry_run=dry_run))
 
 
 def _status(context: CommandContext, connection: Connection, last: SleepRun) -> dict[str, Any]:
     settings = context.loaded.settings
     policy = sleep_policy(settings.sleep).sleep
-    unfinished = run_rows.last_run(connection, "running") is not None
-    passes = run_rows.pass_results(connection, last.id)
-    full = sleep_plans.last_full_night_at(connection)
-    due = next_sleep_time(settings.sleep, policy, full, context.now, settings.bot.timezone)
+    unfinished = Nights.unfinished(connection) is not None
+    full = Nights.last_full_at(connection)
+    due = Nights.next_time(settings.sleep, policy, full, context.now, settings.bot.timezone)
     return {
         "state": "awake" if not unfinished else "asleep" if run_night.is_asleep(context.home) else "cut short",
         "run": last.id,
@@ -144,11 +130,7 @@ def _status(context: CommandContext, connection: Connection, last: SleepRun) -> 
         "finished": last.finished.isoformat() if last.finished else None,
         "cause": last.cause,
         "night": last.state,
-        "passes": len(passes),
-        "decisions": sum(each.done for each in passes),
-        "tokens": sleep_plans.tokens_used(connection, last.id),
-        "large": [each.name for each in passes if is_large(each, policy)],
-        "trouble": {each.name: each.trouble for each in passes if each.trouble},
+        **Nights.count(connection, last, policy),
         "enabled": settings.sleep.enabled,
         "next": due.isoformat() if due else None,
     }

@@ -6,36 +6,34 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
-from kenobot.agent.background.extraction import build_extraction_worker
-from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.background.sleep import SleepContext
-from kenobot.agent.model_router import ModelRouter
 from kenobot.app import background, plugin_instances, wiring
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
-from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex
-from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.apply_change import NightUndo, undo_decisions
-from kenobot.cognitive.sleep.cycle import NightProgress
-from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.report import NightReport
-from kenobot.cognitive.store import sleep_plans
+from kenobot.cognitive.memory import (
+    Indexer,
+    MemoryFiles,
+    NightProgress,
+    NightReport,
+    Nights,
+    NightUndo,
+    Pass,
+    Phase,
+    SideIndex,
+    SleepContext,
+    WorkerContext,
+    build_extraction_worker,
+)
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
+from kenobot.ledger.model_router import ModelRouter
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
 _DRAFT = ".sleep-"
-_BATCH = 20  # decisions that are undone in one transaction
-_NEWEST = 2**62
 _MOST_TURNS = 10_000  # of a chat, that are counted
 
 
@@ -53,7 +51,7 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], passes: 
             context.require_current_schema()
         async with _opened(context, alone=alone) as (parts, model):
             settings = context.loaded.settings
-            cut_short = await parts.database.read(partial(run_rows.last_run, state="running"))
+            cut_short = await parts.database.read(Nights.unfinished)
             if cut_short is not None:
                 rest = background.build_sleep_worker(settings, parts, model, unthrottled=alone)
                 finished = await rest.sleep("command", phases, print_progress)
@@ -77,17 +75,15 @@ async def extract_pending(context: CommandContext) -> ExtractedTurns:
     """Extract from all pending turns and index what is not indexed yet. The home is locked. Raises StoreError."""
     async with _opened(context, alone=True) as (parts, _):
         assert parts.extraction is not None and parts.indexer is not None
-        before = await parts.database.read(_pending_turns)
+        before = await parts.database.read(_count_unread)
         await parts.extraction.drain()
-        waiting = await parts.database.read(_pending_turns)
+        waiting = await parts.database.read(_count_unread)
     with context.index():
         return ExtractedTurns(before - waiting, waiting)
 
 
-def _pending_turns(connection: Connection) -> int:
-    """Return how many turns wait to be extracted from, of each chat up to a bound."""
-    sessions = buffer.sessions_with_pending(connection)
-    return sum(len(buffer.pending_turns(connection, session, _MOST_TURNS)) for session in sessions)
+def _count_unread(connection: Connection) -> int:
+    return Nights.count_unread(connection, _MOST_TURNS)
 
 
 @contextlib.asynccontextmanager
@@ -100,7 +96,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     index, bus = SideIndex(home.index), Bus(clock)
     ledger = wiring.build_ledger(loaded.settings, database, clock)
     try:
-        files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep), pause=0)
+        files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep))
         extraction = build_extraction_worker(
             loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, ledger, index), model
         )
@@ -187,18 +183,14 @@ def undo_sleep_run(context: CommandContext, number: int | None) -> NightUndo:
     context.require_current_schema()
     with context.home.sleep_lock():
         with context.read() as connection:
-            night = run_rows.last_run(connection) if number is None else run_rows.get_run(connection, number)
+            night = Nights.last_finished(connection) if number is None else Nights.find(connection, number)
         if night is None:
             what = "no night that could be taken back" if number is None else f"no night {number}"
             raise options.NothingFound(f"There is {what}: `kenobot sleep status` shows the last one.")
         if night.state == "running":
-            raise options.NothingFound(
-                f"Night {night.id} was cut short: `kenobot sleep run` ends it, then it can be undone."
-            )
-        outcome, before = NightUndo(night.id), _NEWEST
+            raise options.NothingFound("sleep.night_cut_short", night=night.id)
+        outcome, before = NightUndo(night.id), Nights.NEWEST
         while before:
             with context.write() as connection:
-                before = undo_decisions(connection, outcome, before, _BATCH, context.owner)
-                if not before:
-                    sleep_plans.mark_night_undone(connection, night.id, context.now)
+                before = Nights.undo_some(connection, outcome, before, context.owner)
     return outcome

@@ -24,7 +24,7 @@ from kenobot.cognitive.store.records import Json
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.core import redaction
 from kenobot.language.fingerprint import key_about, key_of
-from kenobot.ports.memory import CONFIDED
+from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
@@ -302,7 +302,7 @@ class _Intake:
             self._leave_out("there is nothing in it")
         elif tombstone_time(self._connection, line.scope, key) is not None:
             self._leave_out("it was erased for good here")
-        elif records.KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
+        elif KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
             self._leave_out(f"it looks like {kind}")
         else:
             self._put_record(line, text, key)

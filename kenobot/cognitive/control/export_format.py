@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Va
 
 from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.identity import Trust, is_session_id
+from kenobot.ports.identity import Trust, is_scope
 from kenobot.ports.memory import Form
 
 FORMAT: Final = "kenobot-memory"
@@ -25,12 +25,6 @@ class ImportFormatError(KenobotError):
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"line {line}: {why}. Nothing was imported.")
         self.line = line
-
-
-def is_scope(text: str) -> bool:
-    """Tell whether `text` names a memory: the owner's, a chat's or a person's."""
-    kind, _, name = text.partition(":")
-    return text == "owner" or (kind in ("chat", "user") and is_session_id(name))
 
 
 def _scope(text: str) -> str:

@@ -12,16 +12,15 @@ from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import Record
 from kenobot.cognitive.store.scopes import Scopes, scope_names
-from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.number_words import parse_number
 from kenobot.language.words import fold, stems, words
 from kenobot.ports.errors import KenobotError
 from kenobot.storage.connection import Connection
 
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
-_NUMBER = lazy.regex(r"#?([0-9]{1,15})")
 _SHOWN = 5
 
 
@@ -34,6 +33,18 @@ class MatchedMemory:
     exact: bool = False
 
 
+class Matches(list[MatchedMemory]):
+    """The records that may be meant, the likeliest first."""
+
+    @property
+    def certain(self) -> Record | None:
+        """Return the record that is surely meant: of the very words, or the only one, if it says all that was said."""
+        exact = [meant for meant in self if meant.exact]
+        if len(exact) == 1:
+            return exact[0].record
+        return self[0].record if len(self) == 1 and self[0].overlap >= 1 and not exact else None
+
+
 def find_memories(
     connection: Connection,
     text: str,
@@ -41,7 +52,7 @@ def find_memories(
     *,
     search: NearSearch | None = None,
     policy: ControlPolicy = DEFAULT.control,
-) -> list[MatchedMemory]:
+) -> Matches:
     """Find the live records within `reach` that `text` may mean, the likeliest first.
 
     Words count by their stems, function words do not. Without an index the newest `policy.sought` are compared.
@@ -53,7 +64,7 @@ def find_memories(
         connection, wanted, reach, _FRESH if search else policy.max_records_compared, policy.match_from_share
     )
     numbers += records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
-    found = []
+    found: list[MatchedMemory] = []
     for record in records.by_ids(connection, list(dict.fromkeys(numbers)), reach).values():
         if record.status != "active" or record.form == "summary":  # what it tells, the memories it is made of say
             continue
@@ -62,7 +73,7 @@ def find_memories(
         if share >= policy.match_from_share:
             found.append(MatchedMemory(record, share, exact))
     found.sort(key=lambda meant: (not meant.exact, -meant.overlap, len(meant.record.text), -meant.record.id))
-    return found[: policy.max_offered]
+    return Matches(found[: policy.max_offered])
 
 
 def index_search(index: SideIndex) -> NearSearch:
@@ -74,14 +85,6 @@ def index_search(index: SideIndex) -> NearSearch:
         return [each.id for each in found[:limit]]
 
     return near
-
-
-def certain_match(found: Sequence[MatchedMemory]) -> Record | None:
-    """Choose the record that is certainly meant: its very words, or the only one and it says all that was said."""
-    exact = [meant for meant in found if meant.exact]
-    if len(exact) == 1:
-        return exact[0].record
-    return found[0].record if len(found) == 1 and found[0].overlap >= 1 and not exact else None
 
 
 def word_overlap(request: str, text: str) -> float:
@@ -119,12 +122,6 @@ class AmbiguousReference(KenobotError):
     """Reports that a reference names no record, or more than one; the text says which may be meant."""
 
 
-def parse_number(text: str) -> int | None:
-    """Parse an id, written as 12 or #12; None when it is something else."""
-    match = _NUMBER.fullmatch(text.strip())
-    return int(match[1]) if match else None
-
-
 def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live: bool = False) -> Record:
     """Find the record within `reach` that `text` names: by number, whole key, or an unambiguous beginning of that.
 
@@ -132,7 +129,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
     """
     wanted = text.strip()
     if not wanted:
-        raise AmbiguousReference("Say which memory: its number, as `kenobot memory list` shows it.")
+        raise AmbiguousReference("memory.unnamed")
     number = parse_number(wanted)
     if number is not None:
         record = records.get(connection, number, reach)
@@ -141,9 +138,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
         if wanted.startswith("#") or len(wanted) < DEFAULT.control.shortest_prefix:
             raise AmbiguousReference(_no_match(wanted, record))
     if len(wanted) < DEFAULT.control.shortest_prefix:
-        raise AmbiguousReference(
-            f"{wanted!r} is too short to name a memory: give its number or {DEFAULT.control.shortest_prefix} letters."
-        )
+        raise AmbiguousReference("memory.short_name", wanted=repr(wanted), shortest=DEFAULT.control.shortest_prefix)
     numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
     by_id = records.by_ids(connection, numbers, reach)
     candidates = [by_id[number] for number in numbers]
@@ -154,7 +149,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
         raise AmbiguousReference(_no_match(wanted, candidates[0] if len(candidates) == 1 else None))
     if len(fitting) > 1:
         several = ", ".join(f"#{record.id}" for record in fitting[:_SHOWN])
-        raise AmbiguousReference(f"{wanted!r} is ambiguous: it may be {several}. Give the number.")
+        raise AmbiguousReference("memory.ambiguous", wanted=repr(wanted), several=several)
     return fitting[0]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_turns
@@ -13,9 +14,11 @@ from kenobot.cognitive.store.events import EventRow
 from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.identity import chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint
 
+_LATELY = timedelta(days=1)
 _MEANING = frozenset("text category subject attributes tier trust key status".split())
 _BIRTHS = frozenset({"created", "imported"})
 _NOT_A_CHANGE = frozenset({"recalled", "undone", "purged"})
@@ -74,12 +77,12 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
     records = {number: record for number, record in records.items() if number not in weeks} or records
     about = [h.record for h in happenings if h.record is not None]
     if not happenings or (about and not changing and not store.by_ids(connection, about, reach)):
-        raise UndoError(f"There is no change {event}: `kenobot memory log` shows them.")
+        raise UndoError("memory.no_change", event=event)
     if not records:
-        raise UndoError(f"There is nothing to undo in {event}: it changed no memory.")
+        raise UndoError("memory.nothing_to_undo", event=event)
     root = happenings[0].id
     if (again := events.undone_by(connection, root)) is not None:
-        raise UndoError(f"{root} is undone already: undo {again} to have it back.")
+        raise UndoError("memory.undone_already", root=root, again=again)
     with savepoint(connection, "undo"):
         return _put_back(connection, root, happenings, changing, records, reach, actor, author)
 
@@ -110,15 +113,38 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str], author: s
     return None
 
 
+def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
+    """Find what the last message that told anything in a chat had remembered, within a day before `at`.
+
+    Return its decisions, the newest first, each with its memory. scope: to which the chat writes.
+    """
+    reach = tuple(dict.fromkeys((scope, chat_scope(session))))
+    found: dict[int, str] = {}
+    turn: tuple[int, ...] | None = None
+    for event in events.newest_events(connection, reach, BY_ITSELF):
+        if at - datetime.fromisoformat(event.at) > _LATELY:
+            break
+        if event.session != session or event.kind != "created" or event.record is None:
+            continue
+        record = store.get(connection, event.record, reach)
+        if record is None or record.status != "active" or events.undone_by(connection, event.decision_id) is not None:
+            continue
+        turn = record.source_message_ids if turn is None else turn
+        if record.source_message_ids != turn or (found and not turn):
+            break
+        found.setdefault(event.decision_id, record.text)
+    return found
+
+
 def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scopes) -> dict[int, Record]:
     """Query the records that these events changed. Raises UndoError when one is gone, or is not within `reach`."""
     numbers = sorted({h.record for h in happenings if h.record is not None})
     records = store.by_ids(connection, numbers, reach)
     if numbers and not records:
-        raise UndoError("There is no such change: `kenobot memory log` shows them.")
+        raise UndoError("memory.no_such_change")
     for number in numbers:
         if number not in records:
-            raise UndoError(f"It cannot be undone: #{number}, which it changed too, is erased or not yours to change.")
+            raise UndoError("memory.cannot_undo", number=number)
     return records
 
 
@@ -185,7 +211,7 @@ def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) 
         if not since or since[0].previous_values[name] == now:
             continue
         if name in _MEANING:
-            raise UndoError(f"#{record.id} was changed again since: undo {since[-1].decision_id} first.")
+            raise UndoError("memory.changed_since", record=record.id, change=since[-1].decision_id)
         del values[name]
     return values
 
@@ -197,7 +223,7 @@ def _require_free(connection: Connection, record: Record, values: dict[str, Colu
     key = str(values.get("key", store.column_values(connection, record, ["key"])[0]))
     twin = store.by_key(connection, record.scope, record.form, key)
     if twin is not None and twin.id != record.id:
-        raise UndoError(f"#{record.id} cannot come back: #{twin.id} says the same now. Forget that one first.")
+        raise UndoError("memory.cannot_return", record=record.id, twin=twin.id)
 
 
 def _links(connection: Connection, happenings: Sequence[EventRow], deed: Actor) -> list[Json]:

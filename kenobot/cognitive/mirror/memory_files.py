@@ -17,6 +17,7 @@ from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events
 from kenobot.core.pacing import Rank, ranked
+from kenobot.core.quiet_spell import QuietSpell
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import Connection
@@ -30,8 +31,7 @@ _ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the oth
 class MemoryFiles:
     """The files below `root`. Call `begin` once before the first turn; `sync_in` before each; `scan` now and then.
 
-    pause: seconds between rounds of writing in the background, so that a burst is written once. intake: announces that
-    much is being taken in.
+    intake: announces that much is being taken in. quiet: what is to be written is written in the background after it.
     """
 
     def __init__(
@@ -41,14 +41,13 @@ class MemoryFiles:
         clock: Clock,
         zone: ZoneInfo,
         policy: Policy = DEFAULT,
-        pause: float = 1.0,
         intake: LargeIntake | None = None,
+        quiet: QuietSpell | None = None,
     ) -> None:
         self._root = root.resolve()
         self._database = database
         self._pacer = database.pacer
-        self._clock = clock
-        self._pause = pause
+        self._quiet = quiet or QuietSpell()
         self._intake = intake or LargeIntake()
         self.list_files = ListFiles(root, database, clock, zone, policy)
         self.record_files = RecordFiles(root, database, clock, zone, policy)
@@ -137,9 +136,9 @@ class MemoryFiles:
     def has_changes(self, session: str) -> Callable[[], bool] | None:
         """Make a cheap check, to call in another thread, of whether `sync_in(session)` may find a change.
 
-        None when it is time to look in any case: then call `sync_in`.
+        None before the first look at all files: then call `sync_in`.
         """
-        if self.list_files.full_scan_is_due():
+        if not self.list_files.has_scanned:
             return None
         kinds = (self.list_files, self.record_files, self.pattern_file)
         return lambda: any(kind.has_changes(session) for kind in kinds)
@@ -147,7 +146,7 @@ class MemoryFiles:
     def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
         self.list_files.mark_dirty(record_ids)
-        self._wake.set()
+        self._quiet.begin_after(self._wake.set)
 
     async def scan(self) -> None:
         """Look at some of the files that no turn looks at, and have written what that changes."""
@@ -175,22 +174,22 @@ class MemoryFiles:
             except Exception:
                 log.exception("The memory files are not up to date")
             self._tried.set()
-            if self._pause:
-                await self._clock.sleep(self._pause)
 
     async def sync_out(self) -> None:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
-        event, edited = await self._database.read(self._news)
+        event, edited, note_due = await self._database.read(self._news)
         if edited or event != self._written:  # most turns change no record: one look says so for all kinds of files
             await self._write_all()
-            self._written = event
-        await self.session_note.sync_out()
+            self._written, note_due = event, True
+        if note_due:
+            await self.session_note.sync_out()
 
-    def _news(self, connection: Connection) -> tuple[int, bool]:
-        """Return the newest event, and whether files are to be written without one. Looks at the disk."""
+    def _news(self, connection: Connection) -> tuple[int, bool, bool]:
+        """Return the newest event, whether files are to be written without one, and SESSION.md. Looks at the disk."""
         kinds = (self.list_files, self.record_files, self.pattern_file)
         pending = any(kind.has_pending_writes for kind in kinds)
-        return events.last_event(connection), pending or self.pattern_file.has_changes()
+        edited = pending or self.pattern_file.has_changes()
+        return events.last_event(connection), edited, self.session_note.is_due(connection)
 
     async def _write_all(self) -> None:
         for _ in range(_ROUNDS):

@@ -83,10 +83,12 @@ class SessionNote:
         async with self._writing:
             await self._write()
 
+    def is_due(self, connection: Connection) -> bool:
+        """Tell whether the file may have to be written anew. Looks at the disk."""
+        return not self._is_known(connection, events.last_record_event(connection), self._today(), self._peek())
+
     async def _write(self) -> None:
-        today = self._clock.now().astimezone(self._zone).date()
-        path = self._root / PATH
-        mark = peek(str(path))
+        today, path, mark = self._today(), self._root / PATH, self._peek()
         wanted = await self._database.read(lambda connection: self._news(connection, today, mark))
         if wanted is None:
             return
@@ -109,15 +111,25 @@ class SessionNote:
         Most turns change nothing that it tells, and several rounds of writing follow each.
         """
         event = events.last_record_event(connection)
-        known = self._basis
-        is_known = known is not None and (known.event, known.today, self._mark) == (event, today, mark)
-        if known is not None and is_known and _owners(connection, known.owners) == known.owners:
+        if self._is_known(connection, event, today, mark):
             return None
         under_way = summary_rows.working_notes_by_chat(connection, ALL_SCOPES, _CHATS)
         owners = _owners(connection, under_way)
         chats = {chat: under_way[chat] for chat, owner in owners.items() if owner == OWNER_SCOPE}
         text, before = self._wanted(connection, chats, today)
         return text, before, _Basis(event, today, owners)
+
+    def _is_known(self, connection: Connection, event: int, today: date, mark: FileStamp | None) -> bool:
+        """Tell whether the file stands there and is made of just that."""
+        known = self._basis
+        is_same = known is not None and (known.event, known.today, self._mark) == (event, today, mark)
+        return known is not None and is_same and _owners(connection, known.owners) == known.owners
+
+    def _today(self) -> date:
+        return self._clock.now().astimezone(self._zone).date()
+
+    def _peek(self) -> FileStamp | None:
+        return peek(f"{self._root}/{PATH}")
 
     def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
         """Render the file, "" when there is nothing to tell; and read what tells the one that was written last."""

@@ -78,6 +78,8 @@ class RecallPolicy:
     strong_from: float = 0.5  # relevance of a memory that makes excerpts needless, where nothing is asked
     max_excerpts: int = 12
     excerpt_tokens: int = 96  # of each
+    message_tokens: int = 60  # of a person's message to the assistant, in a prompt, which quotes replies beside them
+    reply_tokens: int = 128  # of a reply there
     limit: int = 12  # memories and excerpts
     fusion_offset: int = 5  # places before the first, where several searches are put into one order
     memory_falloff: float = 1.2  # exponent of a place among memories: how fast an answer there becomes unlikely

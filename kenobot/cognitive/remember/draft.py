@@ -19,7 +19,7 @@ from kenobot.language.statements.classify import FactKind, importance, kind_of
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import detect_language, fold
 from kenobot.ports.identity import QUOTED_TRUST, Trust
-from kenobot.ports.memory import Candidate, Form, Source
+from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form, Source
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
@@ -72,7 +72,7 @@ def find_secret(candidate: Candidate, text: str) -> str | None:
 
     Of what is only noted, by rules or by a model, more counts than of an order: there the person means what they say.
     """
-    if records.KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
+    if KEPT_ON_YES in candidate.tags and candidate.source in _OWN_SOURCES:
         return None
     find = find_told_secret if candidate.source in _NOTED_SOURCES else redaction.find_secret
     parts = (text, candidate.subject, attribute_line(candidate.attributes), *candidate.tags)
@@ -161,7 +161,7 @@ def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = conversation.received_mail(connection, evidence)
+        heard = conversation.load_received_mail(connection, evidence)
         if heard and len(heard) == len(evidence):
             return min(max(mail.at for mail in heard.values()), records.stamp(occasion.at))
     return records.stamp(occasion.at)
@@ -207,7 +207,10 @@ def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
 
 
 def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, str]) -> Form:
-    """The form of a candidate: as tagged or typed; of an extracted one, as its words tell. Attributes make a note."""
+    """Return the form of a candidate: as tagged or typed; of an extracted one, as its words tell.
+
+    Attributes make a note.
+    """
     if candidate.form in ("note", "episode"):
         default: FactKind = candidate.form
     else:

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.memory import ChangeReport, NightReport, Nights, SleepPolicy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import MatchedPattern, match_patterns, patterns_of
-from kenobot.cognitive.sleep import report, run_rows
-from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.sleep.report import ChangeReport, NightReport
-from kenobot.cognitive.store import sleep_plans
 from kenobot.core import lazy
 from kenobot.evals.demo.story import Act, DemoStep, Story
 from kenobot.gateway.access import Roster
@@ -148,9 +144,8 @@ def _memory(request: Request) -> str:
 
 def _nights(connection: Connection, *, last: int) -> SleepSummary:
     """The nights after the first `last` ones."""
-    numbers = [number for number in reversed(sleep_plans.newest_nights(connection, _NIGHTS)) if number > last]
-    runs = [run for number in numbers if (run := run_rows.get_run(connection, number)) is not None]
-    reports = [report.build_report(connection, run, NIGHT, SleepPolicy()) for run in runs]
+    runs = [run for run in reversed(Nights.list_newest(connection, _NIGHTS)) if run.id > last]
+    reports = [Nights.report(connection, run, SleepPolicy()) for run in runs]
     told = [(each, tuple(_decisions(each))) for each in reports]
     return SleepSummary(len(runs), tuple((each, deeds) for each, deeds in told if deeds))
 

@@ -7,9 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.agent.commands.changed import KIND
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.memory import ALL_SCOPES, Memory, Record
 from kenobot.evals.life.fortnights import Fortnight, Utterance
 from kenobot.evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 from kenobot.ports.identity import session_id
@@ -83,7 +81,7 @@ def find_asked_about(connection: Connection, speaker: Speaker, house: Simulation
         return None
     number = found.payload["old"]
     assert isinstance(number, int)
-    return records.by_ids(connection, [number], ALL_SCOPES)[number]
+    return Memory.get_all(connection, [number], ALL_SCOPES)[number]
 
 
 def _is_over(record: Record, utterance: Utterance) -> bool:

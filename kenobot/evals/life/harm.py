@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.memory import Record
 from kenobot.core import lazy
 from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
 from kenobot.evals.life.live import PROMISED, SCHEDULE, everything, told_by

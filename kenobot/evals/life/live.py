@@ -6,12 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
+from kenobot.cognitive.memory import ALL_SCOPES, Memory, MemoryQuery, Record, SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.cognitive.recall.search.recall import recall
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.evals.life.careful import CarefulModel, is_extraction
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
@@ -244,8 +240,8 @@ def told_by(record: Record) -> str:
 
 def everything(connection: Connection) -> list[Record]:
     """Read all notes and episodes of a home that messages tell, whatever became of them."""
-    numbers = range(1, records.last_record(connection) + 1)
-    found = records.by_ids(connection, numbers, ALL_SCOPES).values()
+    numbers = range(1, Memory.last_number(connection) + 1)
+    found = Memory.get_all(connection, numbers, ALL_SCOPES).values()
     return [record for record in found if record.form in _FORMS and record.source_message_ids]
 
 
@@ -255,7 +251,7 @@ async def _report(
     reach = (OWNER_SCOPE, chat_scope(session_id(speaker.channel, speaker.chat)))
     await house.app.embedding.embed_query(question.text, patience=_PATIENCE)
     query = MemoryQuery(question.text, reach, house.clock.now(), house.zone, force=True, trace=trace)
-    return await house.app.database.read(lambda connection: recall(connection, house.app.index, query))
+    return await house.app.database.read(lambda connection: house.app.memory.recall(connection, query))
 
 
 def _score_question(score: LifeScore, question: LifeQuestion, report: SearchReport, prompt: str) -> None:

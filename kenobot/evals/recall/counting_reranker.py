@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from kenobot.agent.ledger.models import BudgetedModel
 from kenobot.agent.prompt.prompt_service import request_marks
 from kenobot.app import plugin_instances, wiring
 from kenobot.cognitive.recall.scoring import reranking
@@ -15,6 +14,7 @@ from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.evals.recall.metrics import percentiles
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, OverBudget, Rejected, RemoteError
 from kenobot.storage.database import Database

@@ -8,18 +8,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from kenobot.agent.embedding_worker import EmbeddingWorker
 from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
-from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, SearchReport
+from kenobot.cognitive.memory import (
+    DEFAULT,
+    AdmitContext,
+    EmbeddingWorker,
+    MemoryQuery,
+    Scopes,
+    SearchReport,
+    SideIndex,
+    scope_names,
+)
+from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
@@ -152,7 +157,7 @@ class EvalHome:
 
 
 def build_embedder(name: str, folder: Path, clock: Clock, vectors: Path | None = None) -> Embedder | None:
-    """The embedder that settings with this name would get; None for "none", or where "auto" finds none.
+    """Return the embedder that settings with this name would get; None for "none", or where "auto" finds none.
 
     vectors: a file in which its rows are kept. Raises ConfigError when one is named that cannot be used here.
     """
@@ -168,7 +173,7 @@ async def eval_homes(
     clock: Clock,
     progress: ProgressCallback = lambda *_: None,
 ) -> AsyncIterator[tuple[Conversation, EvalHome]]:
-    """Each conversation with a home that holds it; the home lives until the next.
+    """Yield each conversation with a home that holds it; the home lives until the next.
 
     Raises ConfigError when the embedder cannot be used here, and StoreError when it placed nothing.
     """

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, Question, few_notes
 from kenobot.evals.recall.eval_home import (
@@ -128,7 +127,7 @@ async def _forget(place: EvalHome, conversation: Conversation, area: AreaScore) 
         if question.gold[0] not in before.ranking[:_ASKED]:
             continue
         occasion = AdmitContext(question.at, question.at.date().isoformat(), "owner", session=SESSION)
-        work = partial(forget, record=numbers[question.gold[0]], reach=SCOPES, actor=occasion)
+        work = partial(Memory.forget, number=numbers[question.gold[0]], reach=SCOPES, occasion=occasion)
         await place.database.write(work)
         after = await place.recall(question, BUDGET, _MOST)
         area.add(question, right=not _says(after, conversation, question.gold[0]))

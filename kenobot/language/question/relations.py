@@ -5,13 +5,12 @@ words of a relationship count too: a boyfriend as a partner, a kid as a daughter
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
 from kenobot.core import lazy
+from kenobot.language.lexicon import load_tables
 from kenobot.language.relatives import RELATIVE_WORDS
 from kenobot.language.words import fold, head_and_tail, words
 
@@ -49,8 +48,7 @@ _IN_OTHER_WORDS = {"boss": r"|\b(?:who do i report to|who(?:'s| is) in charge of
 @lru_cache(1)
 def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
     """The relationships of `relationships.toml`, each with the pattern of a message that speaks of it."""
-    file = resources.files(__package__).joinpath("relationships.toml")
-    tables = tomllib.loads(file.read_text("utf-8"))
+    tables = load_tables(__package__, "relationships.toml")
     at_home, bare_words = frozenset(tables["at_home"].split()), frozenset(tables["bare"].split())
     found = []
     for own, broader in tables["bonds"]:

@@ -5,20 +5,18 @@ in Spanish and English, and none that is denied or conditional.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 
 from kenobot.core import lazy
 from kenobot.language.fingerprint import is_owner, is_same_or_more_exact, normalize_name
-from kenobot.language.lexicon import STOPWORDS, fill_parts, word_set
+from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables, word_set
 from kenobot.language.relatives import RELATIVES
 from kenobot.language.statements.statement_relation import parse_statement
 from kenobot.language.words import fold
 
 _LONGEST = 160  # characters of a sentence that is read
-_TABLES = tomllib.loads(resources.files(__package__).joinpath("attribute_statements.toml").read_text("utf-8"))
+_TABLES = load_tables(__package__, "attribute_statements.toml")
 _NAMES = RELATIVES | {word: row.split()[0] for row in _TABLES["names"]["rows"] for word in row.split()}
 _SENTENCE = "(?:{{adverbs}},? )?(?:{}){{now}}{{end}}"
 _SHAPES = tuple(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.channels.email import EmailSettings, Security
 from kenobot.channels.email.channel import EmailChannel
+from kenobot.channels.email.settings import EmailSettings, Security
 from kenobot.core.i18n import known_problem
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import RemoteError, Unavailable

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kenobot.channels.irc import IrcSettings
 from kenobot.channels.irc.channel import IrcChannel
+from kenobot.channels.irc.settings import IrcSettings
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock, SystemClock

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.channels.matrix import MatrixSettings
 from kenobot.channels.matrix.channel import MatrixChannel
+from kenobot.channels.matrix.settings import MatrixSettings
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock

@@ -10,9 +10,10 @@ import pytest
 
 pytest.importorskip("slack_sdk", reason="the extra `slack` is not installed")
 
-from kenobot.channels.slack import SlackSettings, build
+from kenobot.channels.slack import build
 from kenobot.channels.slack import channel as slack_channel
 from kenobot.channels.slack.channel import SlackChannel
+from kenobot.channels.slack.settings import SlackSettings
 from kenobot.core.i18n import known_problem
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock

@@ -15,8 +15,10 @@ import pytest
 pytest.importorskip("uvicorn", reason="the extra `http` is not installed")
 
 from tests.integration.channels.whatsapp_standin import ANA, BOB, PHONE_ID, SECRET, TOKEN, VERIFY, WhatsApp, standin
-from tests.integration.harness import KEY
 from tests.integration.providers.anthropic_standin import Entry, StandIn
+from tests.integration.stand_in import KEY
+
+pytestmark = pytest.mark.long
 
 _SECONDS = 300.0  # for a machine that does much else
 _MODEL = """

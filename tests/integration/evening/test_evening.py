@@ -20,11 +20,12 @@ from tests.crash.world import until
 from tests.integration.evening import weather
 from tests.integration.evening.town import Answer, Obedient, Town, write_pdf
 from tests.integration.evening.words import ENGLISH, SPANISH, Words
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
+from tests.integration.stand_in import OWNER, Telegram
 
 pytest.importorskip("mcp")
 pytest.importorskip("pdfminer", reason="the extra `documents` is not installed")
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 _SETTINGS = """
 [messages]

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 
-from kenobot.channels.http import HttpSettings
 from kenobot.channels.http.channel import HttpChannel
+from kenobot.channels.http.settings import HttpSettings
 from kenobot.channels.http.signature import signature
 from kenobot.channels.http.webhook import SIGNATURE, STAMP
 from kenobot.ports.channel import Sink

@@ -11,6 +11,8 @@ from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import served_bot
 from tests.property.effort import is_fuzzing
 
+pytestmark = pytest.mark.long
+
 _COMMAND = Path(sys.executable).with_name("schemathesis")
 _EXAMPLES = ("50",) if is_fuzzing() else ("2", "--seed", "1")  # of each request, beside the covering ones
 

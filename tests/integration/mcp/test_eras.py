@@ -18,6 +18,8 @@ from kenobot.ports.tool_input import GivenInput, InputWanted
 from tests.integration.mcp.servers import ask, call, go_on, offered, reach, running
 from tests.integration.mcp.suite import find_program
 
+pytestmark = pytest.mark.long
+
 mcp_server = pytest.importorskip("mcp.server")
 uvicorn = pytest.importorskip("uvicorn")
 

@@ -12,6 +12,8 @@ from kenobot.testing.scripted import ScriptedProvider
 from tests.integration.http.bot import served_bot
 from tests.integration.mcp.suite import NODE_MODULES, find_program
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("mcp")
 
 _ROOT = Path(__file__).resolve().parents[3]

@@ -21,6 +21,8 @@ from kenobot.tools.mcp.token_file import TokenFile
 from tests.integration.mcp.servers import QuickClock, call, reach
 from tests.integration.mcp.test_eras import port
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("mcp")
 uvicorn = pytest.importorskip("uvicorn")
 

@@ -8,6 +8,8 @@ import pytest
 from tests.integration.mcp import suite_client
 from tests.integration.mcp.suite import run_suite
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("mcp")
 
 _ROOT = Path(__file__).resolve().parents[3]

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.integration.harness import KEY, OWNER, TOKEN, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import KEY, OWNER, TOKEN, Telegram
+
+pytestmark = pytest.mark.long
 
 QUESTION = "Oye, para los webhooks de n8n usa query params para autenticación, no headers. Me costó horas descubrirlo."
 FACT = "n8n webhooks: use query params (?token=xxx) for authentication instead of headers — headers cause 401 errors"

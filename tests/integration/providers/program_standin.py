@@ -58,6 +58,7 @@ class _Gone:
     """Tells when no process is left of those that the program has started: each holds a pipe open."""
 
     def __init__(self, pipe: Path) -> None:
+        pipe.unlink(missing_ok=True)
         os.mkfifo(pipe)
         self._pipe = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
 

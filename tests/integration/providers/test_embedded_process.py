@@ -14,6 +14,8 @@ from kenobot.app.embedder_choice import auto_embedders
 from kenobot.app.machine import this_machine
 from kenobot.providers.embedders import both
 
+pytestmark = pytest.mark.long
+
 SECONDS = 60
 TOLD = ["Recuerda que mi hermana Lucía es alérgica a los frutos secos", "Remember that the rent is due on the fifth",
         "Recuerda que el coche pasa la ITV en marzo"]  # fmt: skip

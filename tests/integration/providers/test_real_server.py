@@ -16,7 +16,10 @@ from tests.integration.providers import llama_server
 from tests.integration.providers.answer_contract import text_of
 from tests.integration.providers.llama_server import CONTEXT, NAME
 
-pytestmark = pytest.mark.skipif(bool(llama_server.missing()), reason=f"llama.cpp: {llama_server.missing()}")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(bool(llama_server.missing()), reason=f"llama.cpp: {llama_server.missing()}"),
+]
 
 
 @pytest.fixture(scope="module")

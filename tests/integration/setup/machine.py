@@ -13,8 +13,8 @@ from aiohttp import web
 
 from kenobot.core.settings.home import Home
 from kenobot.providers.openai_compatible import PRESETS
-from tests.integration.harness import KEY, OWNER, Telegram
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import KEY, OWNER, Telegram
 from tests.tour.screen import Screen
 from tests.tour.terminal import Terminal
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from kenobot.core.settings.load import load_settings
-from tests.integration.harness import KEY, OWNER, TOKEN
 from tests.integration.setup.machine import BOT, Machine, Typist, machine
+from tests.integration.stand_in import KEY, OWNER, TOKEN
+
+pytestmark = pytest.mark.long
 
 _ENGLISH = {
     "right": "Is that right?",

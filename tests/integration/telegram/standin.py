@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.channel import TelegramChannel
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import ManualClock

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
+from tests.integration.stand_in import OWNER, Telegram
+
+pytestmark = pytest.mark.long
 
 Step = tuple[str, str]
 """What the owner does, and a piece of what they read: words, a `[button]`, or "" for what comes by itself."""

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.integration.harness import OWNER, Bot, Telegram
+from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import StandIn
+from tests.integration.stand_in import OWNER, Telegram
+
+pytestmark = pytest.mark.long
 
 _CLOCK = [{"id": "t1", "name": "clock", "arguments": '{"zone": "Asia/Tokyo"}'}]
 _SCRIPT: list[dict[str, Any]] = [

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.harness import Bot, Telegram
+from tests.integration.process import Bot
+from tests.integration.stand_in import Telegram
+
+pytestmark = pytest.mark.long
 
 
 async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

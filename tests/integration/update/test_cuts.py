@@ -22,6 +22,8 @@ from kenobot.storage.backup.put_back import put_back
 from kenobot.storage.updates import Environments, Side, Update, Verdict
 from tests.integration.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
 
+pytestmark = pytest.mark.long
+
 _MOST = 80
 
 

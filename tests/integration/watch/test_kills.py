@@ -5,7 +5,11 @@ import sys
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.integration.watch.test_watch import bot
+
+pytestmark = pytest.mark.long
 
 _CHILD = """
 import asyncio, sys

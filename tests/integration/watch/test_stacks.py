@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from kenobot.app.watch.pulse import Pulse
 from kenobot.core.stacks import StackDumps, ask_process
 from tests.waiting import until
+
+pytestmark = pytest.mark.long
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts, guard_reply
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure, guard_reply
 from kenobot.agent.turn.open_reply import OpenReply
 from kenobot.core.redaction import Redactor
 from kenobot.postprocessors.pipeline import Pipeline

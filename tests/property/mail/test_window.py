@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.history import HistoryWindow
+from kenobot.cognitive.compact.history import HistoryWindow
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import EagerClock

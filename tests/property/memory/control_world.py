@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kenobot.agent.commands.command import Answer, CommandCall, CommandContext
-from kenobot.agent.commands.forget import find_unextracted, forget_memory
+from kenobot.agent.commands.forget import forget_memory
 from kenobot.agent.commands.memory import undo_change
 from kenobot.cognitive.control.find import find_memories, index_search
+from kenobot.cognitive.control.unextracted import find_unextracted
+from kenobot.cognitive.memory import Memory
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.results.memory import MemoryQuery
@@ -89,7 +91,7 @@ def order(rest: str, at: AdmitContext) -> CommandCall:
 
 def commands(folder: Path, index: SideIndex) -> tuple[Deed, Deed]:
     """The chat's own commands: to forget, and to undo."""
-    hands = CommandContext(ZONE, folder, Access({}), index, "en")
+    hands = CommandContext(ZONE, folder, Access({}), Memory(index), "en")
     return partial(_text, forget_memory, hands), partial(_text, undo_change, hands)
 
 
@@ -117,7 +119,7 @@ def shown(connection: Connection, index: SideIndex, facts: Sequence[Fact], now: 
     """Whatever the owner or a prompt is shown of memory and talk, asked for each of `facts` by its own words."""
     pack = FullLoader().load(connection, full_load_query(REACH, CHAT, now.day, 60_000))
     parts = [pack["long_term"], pack["recent"], pack["chat"], pack["context"], *pack.texts]
-    parts += [line.text for line in conversation.latest(connection, SESSION, 1000)]
+    parts += [line.text for line in conversation.load_latest(connection, SESSION, 1000)]
     parts += [turn.text for turn in buffer.pending_turns(connection, SESSION, 1000) if not turn.hidden]
     parts += [record.text for record in records.list_records(connection, REACH, ("active",), (), 1000)]
     for fact in facts:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from kenobot.agent.background.cleanup import PurgeFinisher, execute_purge
 from kenobot.cognitive.control.forget import plan_purge
 from kenobot.cognitive.control.undo import last_undoable_event
+from kenobot.cognitive.mirror.cleanup import PurgeFinisher, execute_purge
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store.records import stamp

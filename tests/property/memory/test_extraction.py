@@ -11,16 +11,16 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.agent.background.extraction import ExtractionWorker
-from kenobot.agent.background.per_chat_worker import WorkerContext
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
+from kenobot.cognitive.background.extraction import ExtractionWorker
+from kenobot.cognitive.background.per_chat_worker import WorkerContext
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.core.bus import Bus
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import CircuitBreaker
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Request
 from kenobot.storage import conversation

@@ -5,11 +5,12 @@ from datetime import date
 import pytest
 
 from kenobot.agenda.past_question import past_question
+from tests.cases import each
 
 TODAY = date(2026, 11, 28)  # a Saturday
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "first", "last"),
     [
         ("what did I do yesterday?", "2026-11-27", "2026-11-27"),

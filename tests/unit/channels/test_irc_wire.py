@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.channels.irc import IrcSettings
+from kenobot.channels.irc.settings import IrcSettings
 from kenobot.channels.irc.wire import fold, is_person, protocol_lines, room_for_text, strip_formatting
 from kenobot.ports.messages import MessagePart, TextEntity
 

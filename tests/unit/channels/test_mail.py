@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from kenobot.channels.email import EmailSettings
 from kenobot.channels.email.channel import EmailChannel
 from kenobot.channels.email.mail import (
     attachments_of,
@@ -19,6 +18,7 @@ from kenobot.channels.email.mail import (
     read_words,
     sender_of,
 )
+from kenobot.channels.email.settings import EmailSettings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.messages import MessagePart, Outbound
 

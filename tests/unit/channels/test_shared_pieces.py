@@ -10,11 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kenobot.channels import email, irc, matrix, xmpp
+from kenobot.channels import xmpp
+from kenobot.channels.email.settings import EmailSettings
 from kenobot.channels.intake import Intake, read_time
+from kenobot.channels.irc.settings import IrcSettings
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts, split_lines
+from kenobot.channels.matrix.settings import MatrixSettings
 from kenobot.channels.mention import strip_name
 from kenobot.channels.people import ChatSettings, check_people
+from kenobot.channels.xmpp.settings import XmppSettings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.messages import Inbound, MessagePart, TextEntity
@@ -78,11 +82,11 @@ def test_nobody_on_the_lists_is_an_error_that_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("model", "owner"),
     [
-        (irc.IrcSettings, "ana"),
-        (email.EmailSettings, "ana"),
-        (email.EmailSettings, "Ana <ana@example.org>"),
-        (matrix.MatrixSettings, "ana@example.org"),
-        (xmpp.XmppSettings, "ana@example.org/phone"),
+        (IrcSettings, "ana"),
+        (EmailSettings, "ana"),
+        (EmailSettings, "Ana <ana@example.org>"),
+        (MatrixSettings, "ana@example.org"),
+        (XmppSettings, "ana@example.org/phone"),
     ],
 )
 def test_what_cannot_be_an_id_is_refused(model: type[ChatSettings], owner: str) -> None:
@@ -94,9 +98,7 @@ def test_what_cannot_be_an_id_is_refused(model: type[ChatSettings], owner: str) 
 def test_a_channel_whose_package_is_missing_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its settings are checked first."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    account = xmpp.XmppSettings.model_validate(
-        {"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]}
-    )
+    account = XmppSettings.model_validate({"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]})
     with pytest.raises(ConfigError, match=r"pip install 'kenobot\[xmpp\]'"):
         xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
 

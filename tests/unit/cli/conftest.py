@@ -3,14 +3,12 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from kenobot.cli import main
 from kenobot.core.settings.home import Home
-from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import ManualClock
 
 Cli = Callable[..., tuple[int, str, str]]
@@ -40,15 +38,10 @@ def cli(home: Home, capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 @pytest.fixture
-def database(home: Home) -> Iterator[sqlite3.Connection]:
+def database(made: Home) -> Iterator[sqlite3.Connection]:
     """A database with the shipped schema, in WAL mode and held open as the running bot holds it."""
-    home.prepare()
-    connection = sqlite3.connect(home.database, isolation_level=None)
+    connection = sqlite3.connect(made.database, isolation_level=None)
     connection.execute("pragma journal_mode = wal")
-    migrations = resources.files("kenobot.storage").joinpath("migrations")
-    for migration in sorted(migrations.iterdir(), key=lambda path: path.name):
-        connection.executescript(migration.read_text("utf-8"))
-        connection.execute(f"pragma user_version = {int(migration.name[:4])}")
     yield connection
     connection.close()
 
@@ -60,8 +53,9 @@ def by_words(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def made(home: Home) -> Home:
+def made(home: Home, empty_database: bytes) -> Home:
     """A home with an empty memory."""
     home.prepare()
-    migrate(home.database, home.backups)
+    home.database.write_bytes(empty_database)
+    home.database.chmod(0o600)
     return home

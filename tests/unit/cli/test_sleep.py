@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.agent.background.sleep import SleepContext
 from kenobot.cli.sleep import run_night
+from kenobot.cognitive.background.sleep import SleepContext
 from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass

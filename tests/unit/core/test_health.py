@@ -3,13 +3,13 @@
 from datetime import timedelta
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.core.health import CHECKS, Cause, HealthTracker, Reading, state_of
 from kenobot.core.i18n import Language
 from kenobot.testing.clock import START
+from tests.cases import each
 
 SICK, WELL = Reading("queue", 1.5), Reading("queue", 0.1)
 
@@ -82,8 +82,8 @@ def test_the_state_changes_at_most_every_second_look(loads: list[float]) -> None
     assert all(later - earlier >= 2 for earlier, later in pairwise(changes))
 
 
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("language", ["en", "es"])
+@each("check", CHECKS)
+@each("language", ["en", "es"])
 def test_every_cause_has_words_and_outlives_a_restart(check: object, language: Language) -> None:
     """Those of its beginning, in both languages, and of its end; one of another version is named."""
     cause = Cause(check, "x", "unhealthy", START, {"minutes": 3})  # type: ignore[arg-type]

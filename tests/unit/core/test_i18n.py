@@ -9,6 +9,7 @@ import pytest
 import kenobot
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, guess_language, talk_language, told_language
+from tests.cases import each
 from tests.cost import assert_bounded
 
 
@@ -63,7 +64,7 @@ def test_what_speaks_for_neither_gets_the_default(text: str, default: Language) 
     assert guess_language(text, default) == default
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "no problem",
@@ -136,7 +137,7 @@ def test_the_names_in_use_are_those_of_the_catalogue() -> None:
         texts.NO_SUCH_SENTENCE  # noqa: B018 - the access is what is tested
 
 
-@pytest.mark.parametrize("sentence", texts.SENTENCES.values(), ids=texts.SENTENCES)
+@each("sentence", texts.SENTENCES.values())
 def test_every_sentence_is_said_in_both_languages(sentence: Text) -> None:
     """They differ, have the same gaps, and no gap is left once they are filled; only a list takes more than a line."""
     english, spanish = sentence

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN, escape_runtime_block
 from kenobot.core import lookalikes
 from kenobot.core.lookalikes import defuse, fold, markup_pattern, may_hold_markup, readings
+from tests.cases import each
 
 BORDER = markup_pattern(["kenobot-context"], "")
 HIDDEN = "".join(chr(0xE0000 + ord(char)) for char in BLOCK_CLOSE)
@@ -20,7 +21,7 @@ def forges(text: str) -> bool:
     return any(BORDER.search(fold(reading)) for reading in readings(text))
 
 
-@pytest.mark.parametrize(
+@each(
     "border",
     [
         BLOCK_OPEN,

@@ -7,6 +7,7 @@ import pytest
 
 from kenobot.core import redaction
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
+from tests.cases import each
 from tests.cost import assert_linear
 
 _SECRETS = [
@@ -39,7 +40,7 @@ _SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("secret", "kind"), _SECRETS)
+@each(("secret", "kind"), _SECRETS)
 def test_a_secret_is_recognised_and_blotted_out(secret: str, kind: str) -> None:
     """Wherever it stands in a text."""
     for text in (secret, f"Please remember {secret} for me.", f"línea uno\n{secret}\nlínea tres"):
@@ -62,7 +63,7 @@ def test_a_password_that_is_told_the_other_way_round_is_recognised(text: str) ->
     assert find_secret(text) == "a password"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -185,11 +186,11 @@ def test_no_kind_is_missing_while_another_thread_looks_for_the_first_time(monkey
     def meanwhile(pattern: re.Pattern[str]) -> object:
         made = of(pattern)
         monkeypatch.setattr(fresh._OpenEnded, "of", of)
-        lengths.append(fresh.settled_length("The key: Bearer abcdefgh1") if len(lengths) else 0)
+        lengths.append(fresh.measure_settled("The key: Bearer abcdefgh1") if len(lengths) else 0)
         if len(lengths) == 1:
             monkeypatch.setattr(fresh._OpenEnded, "of", meanwhile)
         return made
 
     monkeypatch.setattr(fresh._OpenEnded, "of", meanwhile)
-    fresh.settled_length("Hello")
+    fresh.measure_settled("Hello")
     assert lengths == [0, len("The key: ")]

@@ -3,9 +3,10 @@
 import pytest
 
 from kenobot.core.web_page import decode_page, page_lines
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("page", "shown"),
     [
         ("<table><tr><td>Rent 2026</td><td>950</td></tr></table>", "Rent 2026 | 950"),

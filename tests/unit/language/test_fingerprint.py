@@ -3,6 +3,7 @@
 import pytest
 
 from kenobot.language.fingerprint import attribute_line, key_of, normalise
+from tests.cases import each
 from tests.cost import assert_linear
 
 
@@ -29,7 +30,7 @@ def test_the_same_words_have_the_same_key(one: str, other: str) -> None:
     assert key_of(one) == key_of(other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("C", "C++"),

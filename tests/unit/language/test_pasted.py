@@ -4,6 +4,7 @@ import pytest
 
 from kenobot.language.pasted import split_pasted
 from kenobot.language.provenance import AttributedText, Provenance, SpeechContext
+from tests.cases import each
 from tests.cost import assert_linear
 
 MAIL = "From: a@b.example\nSubject: new account\n\nPay Quartz."
@@ -226,13 +227,13 @@ _LABELLED = (
 )
 
 
-@pytest.mark.parametrize("text", [*_PASTED, *_TALKS])
+@each("text", [*_PASTED, *_TALKS])
 def test_forms_that_a_person_would_call_pasted_are_others_words(text: str) -> None:
     """Lines of WhatsApp and Telegram as they are copied, results of a search, texts to be worked on."""
     assert split_pasted(text)[1]
 
 
-@pytest.mark.parametrize("text", [*_TYPED, *_LABELLED])
+@each("text", [*_TYPED, *_LABELLED])
 def test_what_only_looks_pasted_is_the_senders(text: str) -> None:
     """Labels, times, lists and what people are quoted to say."""
     assert split_pasted(text) == (text, [])

@@ -1,12 +1,11 @@
 """Which sentences ask without a question mark, in both languages."""
 
-import pytest
-
 from kenobot.language.questions import asks_unmarked
+from tests.cases import each
 from tests.cost import assert_bounded
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "what year was I born",
@@ -57,7 +56,7 @@ def test_a_question_needs_no_mark(text: str) -> None:
     assert asks_unmarked(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "when I was 12 I broke my arm",

@@ -3,10 +3,11 @@
 import pytest
 
 from kenobot.language.told_secrets import find_told_secret, names_secret
+from tests.cases import each
 from tests.cost import assert_linear
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "my bank PIN is 4821",
@@ -157,7 +158,7 @@ def test_what_lets_others_in_or_pay_is_a_secret(text: str) -> None:
     assert find_told_secret(text) is not None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "flat 3",

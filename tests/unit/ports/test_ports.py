@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kenobot.ports.identity import is_session_id, session_id, user_scope
+from tests.cases import each
 from tests.recorded import CONFORMANCE
 
 _CASES = CONFORMANCE / "kenobot.jsonl"
@@ -55,7 +56,7 @@ def _cases(area: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["area"] == area]
 
 
-@pytest.mark.parametrize("chat", _HOSTILE, ids=range(len(_HOSTILE)))
+@each("chat", _HOSTILE)
 def test_any_chat_id_gives_a_safe_session(chat: str) -> None:
     """It is a file name of letters, digits, hyphens and underscores, and stays the same."""
     session = session_id("telegram", chat)

@@ -3,16 +3,15 @@
 from itertools import product
 from typing import get_args
 
-import pytest
-
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, QUOTED_TRUST, Trust, least_trusted, parse_trust, trust_rank
+from tests.cases import each
 
 
 def test_the_order_names_every_trust_once() -> None:
     assert sorted(LEAST_TRUSTED_FIRST) == sorted(get_args(Trust))
 
 
-@pytest.mark.parametrize(("one", "other"), [*product(LEAST_TRUSTED_FIRST, repeat=2)])
+@each(("one", "other"), [*product(LEAST_TRUSTED_FIRST, repeat=2)])
 def test_what_draws_on_two_is_trusted_as_the_lesser(one: Trust, other: Trust) -> None:
     lesser = min(one, other, key=("forward", "tool", "model", "guest", "owner").index)
     assert least_trusted((one, other), "owner") == least_trusted((other, one), "owner") == lesser

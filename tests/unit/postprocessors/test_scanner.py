@@ -6,6 +6,7 @@ import pytest
 
 from kenobot.ports.postprocessor import Element
 from kenobot.postprocessors.scanner import ScanResult, scan_tags, whole_length
+from tests.cases import each
 from tests.unit.postprocessors.tags_found import NAMES, found
 
 
@@ -370,7 +371,7 @@ def test_without_tags_nothing_is_a_flood() -> None:
     assert found(text) == (text.strip(), [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept"),
     [
         ("Done. <memory>The garden needs wat", "Done. "),

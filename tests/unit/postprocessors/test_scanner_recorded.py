@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from tests.cases import each
 from tests.unit.postprocessors.recorded import recorded
 from tests.unit.postprocessors.tags_found import found
 
@@ -67,7 +66,7 @@ def better(text: str) -> dict[str, Any] | None:
     return None
 
 
-@pytest.mark.parametrize("case", recorded(*AREAS))
+@each("case", recorded(*AREAS))
 def test_recorded_cases(case: dict[str, Any]) -> None:
     """The recorded replies come apart as they did, or better where that was a defect."""
     name = {"user": "user-update"}.get(case["area"].removeprefix("tags."), case["area"].removeprefix("tags."))

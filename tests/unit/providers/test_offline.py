@@ -4,6 +4,7 @@ import pytest
 
 from kenobot.core.i18n import Language
 from kenobot.providers.offline.phrases import PHRASES_FOR_GUESTS, Phrase
+from tests.cases import each
 from tests.unit.providers.offline_talk import BOOTSTRAP, ask, phrased, tagged
 
 _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "alarm_how", "private", "forget_all")
@@ -11,7 +12,7 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "alarm_how", "private", "forget
 # ── small talk ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "phrase", "language"),
     [
         ("Hello!", "hello", "en"),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.providers.thinking import ThinkingFilter, opens_thoughts
+from tests.cases import each
 
 
 def _read(text: str, *pieces: str, holds: bool = False, asked: str = "") -> tuple[str, bool]:
@@ -18,7 +19,7 @@ def _read(text: str, *pieces: str, holds: bool = False, asked: str = "") -> tupl
     return answer, replaced
 
 
-@pytest.mark.parametrize(
+@each(
     "thought",
     [
         "<think>a</think>",
@@ -96,7 +97,7 @@ def test_what_an_answer_behind_a_thought_is_wrapped_in_is_left_out(answer: str) 
     assert _read("", *answer) == (answer, False)
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         *(

@@ -6,6 +6,7 @@ import pytest
 
 from kenobot.ports.provider import Block, Message, Request, ToolCall, ToolResult, ToolSpec
 from kenobot.providers.written_calls import CallReader
+from tests.cases import each
 
 _TOOLS = (ToolSpec("look", "Look.", {}), ToolSpec("search", "Search.", {}))
 _INVOKED = '<invoke name="look">\n<parameter name="at">1</parameter>\n</invoke>'
@@ -20,7 +21,7 @@ def _read(text: str, *said: Message, step: int = 1, tools: tuple[ToolSpec, ...] 
     return passed + rest, [(name, json.loads(arguments)) for name, arguments in calls]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         f"<tool_call>\n{_CALL}\n</tool_call>",
@@ -87,7 +88,7 @@ def test_words_before_a_call_stay_words() -> None:
     assert _read(f"I look it up:\n{_CALL}") == ("I look it up:\n", [("look", {"at": 1})])
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         f"Here is an example:\n```json\n{_CALL}\n```\nTry it.",

@@ -88,10 +88,10 @@ _BOMB = "a: &a [x, x]\n" + "\n".join(
 )
 def test_bombs_are_refused_at_once(head: str) -> None:
     """Anchors, tags, depth and size, and whatever has no description."""
-    began = time.perf_counter()
+    began = time.thread_time()
     with pytest.raises(UnusableSkill):
         _skill(head)
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 2
 
 
 @pytest.mark.parametrize("text", ["", "no front matter", "---\nname: x\n", " ---\na: b\n---\n", "---"])

@@ -169,13 +169,28 @@ class ListFiles(FileSync[Blocks]):
         await super()._open()
         self._again |= self._leaving()
 
+    @property
+    def has_scanned(self) -> bool:
+        """Tell whether this process has looked at all files."""
+        return self._cursor is not None and self._scanned is not None
+
     def full_scan_is_due(self) -> bool:
         """Tell whether it is time to look at more than the files that a turn shows."""
-        return (
-            self._cursor is None
-            or self._scanned is None
-            or self._clock.monotonic() - self._scanned >= _FULL_SCAN_SECONDS
-        )
+        last = self._scanned if self._cursor is not None else None
+        return last is None or self._clock.monotonic() - last >= _FULL_SCAN_SECONDS
+
+    def has_changes(self, session: str = "") -> bool:
+        if not self.full_scan_is_due():
+            return super().has_changes(session)
+        now, under_way = self._clock.monotonic(), self._under_way
+        found = scan.list_files(self._root, self._seen, archive=False)
+        there = {path: stamp for path, stamp in found.items() if path not in under_way}
+        noted = {*self._known, *self._seen, *self._problems}
+        is_gone = any(not path.startswith(ARCHIVE) for path in noted - there.keys() - under_way)
+        if is_gone or not there.items() <= self._seen.items():
+            return True
+        self._scanned = now
+        return False
 
     def _hot(self, session: str) -> Sequence[str]:
         """List the files that people and this chat are likeliest to change: as many however large memory is."""

@@ -74,6 +74,11 @@ class MemoryQuery:
         return scope_names(self.reach) or ()
 
     @property
+    def quotes_exchanges(self) -> bool:
+        """Whether talk with the assistant is quoted by exchange: in a prompt, where no number of turns is asked for."""
+        return not self.limit and not self.excerpt_limit
+
+    @property
     def most_memories(self) -> int:
         """The most memories that a search shows."""
         return self.limit or self.policy.recall.limit
@@ -142,7 +147,10 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A turn of the conversation that a search chose. near: see `RankedTurn`. on_show: the prompt shows it already."""
+    """A turn of the conversation that a search chose. near: see `RankedTurn`. on_show: the prompt shows it already.
+
+    beside: the message of which it is the other half, for which alone it is quoted; 0 for what was found itself.
+    """
 
     turn: MessageRow
     relevance: float
@@ -151,6 +159,7 @@ class Excerpt:
     tokens: int = 0
     near: float | None = None
     on_show: bool = False
+    beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def render_search(report: SearchReport) -> str:
     if report.memories:
         sections.append(f"### Remembered about this\n{group_by_subject(report.memories)}")
     if report.excerpts:
-        sections.append("### Said earlier\n" + "\n".join(excerpt.line for excerpt in report.excerpts))
+        sections.append("### Said earlier\n" + "\n".join(_by_exchange(report.excerpts)))
     if report.memories and isinstance(report.shown[0], Excerpt):
         sections.reverse()
     if not sections and report.need == "full" and not report.dropped.get("on show already"):
@@ -121,6 +121,14 @@ def render_search(report: SearchReport) -> str:
     if sections and report.answer_probability is not None and report.level in _DOUBTS:
         sections.insert(0, _DOUBTS[report.level])
     return "\n\n".join(sections)
+
+
+def _by_exchange(excerpts: Sequence[Excerpt]) -> list[str]:
+    """List the lines of excerpts, those of one exchange together, as they were said."""
+    groups: dict[int, list[Excerpt]] = {}
+    for each in excerpts:
+        groups.setdefault(each.beside or each.turn.id, []).append(each)
+    return [each.line for group in groups.values() for each in sorted(group, key=lambda one: one.turn.id)]
 
 
 def search_pack(report: SearchReport) -> MemoryPack:

@@ -2,14 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.results.memory import RecalledMemory
+    from kenobot.cognitive.recall.scoring.score import Score
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
     from kenobot.cognitive.recall.search.judge_features import JudgedQuestion
+    from kenobot.cognitive.store.records import Record
 
 SourceKind = Literal["record", "turn"]
+
+
+class ScoredRecord(Protocol):
+    """A record as a recall ranks it; see `results.memory.RecalledMemory`."""
+
+    @property
+    def record(self) -> "Record": ...
+
+    @property
+    def score(self) -> "Score": ...
+
+    @property
+    def relevance(self) -> float: ...
+
+    @property
+    def relevance_parts(self) -> Mapping[str, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +109,7 @@ class RecallTrace:
             features = {**each.features, "relevance": each.relevance}
             self.ranked["turn", each.turn.message] = TracedItem(place, each.score, features)
 
-    def add_records(self, ranked: "Sequence[RecalledMemory]") -> None:
+    def add_records(self, ranked: Sequence[ScoredRecord]) -> None:
         """Add records, best first."""
         for place, each in enumerate(ranked, 1):
             features = {**each.score.parts, "about": each.relevance, **each.relevance_parts}

@@ -3,7 +3,7 @@
 By the places of each memory and turn in all of the searches (reciprocal rank fusion): what several find comes first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -43,7 +43,7 @@ def _fused(reports: Sequence[SearchReport], query: MemoryQuery) -> list[Recalled
     """Choose the items with the highest places in all reports, as many as one search shows, within its tokens."""
     policy, places, found = query.policy.recall, dict[Item, float](), dict[Item, RecalledMemory | Excerpt]()
     for report in reports:
-        for place, each in enumerate(report.shown, 1):
+        for place, each in enumerate(filter(_is_found_itself, report.shown), 1):
             places[_item(each)] = places.get(_item(each), 0.0) + 1 / (policy.fusion_offset + place)
             found.setdefault(_item(each), each)
     lines = query.limit + query.excerpt_limit or policy.limit
@@ -57,7 +57,23 @@ def _fused(reports: Sequence[SearchReport], query: MemoryQuery) -> list[Recalled
         chosen.append(each)
         if isinstance(each, Excerpt):
             quoted.add(each.turn.text)
-    return chosen
+    return [*chosen, *_other_halves(reports, chosen, room)]
+
+
+def _is_found_itself(each: RecalledMemory | Excerpt) -> bool:
+    return not isinstance(each, Excerpt) or not each.beside
+
+
+def _other_halves(
+    reports: Sequence[SearchReport], chosen: Sequence[RecalledMemory | Excerpt], room: int
+) -> Iterator[Excerpt]:
+    """Yield the other halves of the exchanges of which `chosen` has one, as far as `room` allows."""
+    quoted = {each.turn.id for each in chosen if isinstance(each, Excerpt)}
+    for each in (each for report in reports for each in report.excerpts):
+        if each.beside in quoted and each.turn.id not in quoted and each.tokens <= room:
+            room -= each.tokens
+            quoted.add(each.turn.id)
+            yield each
 
 
 def _item(each: RecalledMemory | Excerpt) -> Item:

@@ -34,6 +34,7 @@ from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, 
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import mixing, ranking
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
+from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
 from kenobot.cognitive.recall.search.found_items import item_key
@@ -101,13 +102,14 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
             level = level if memories else min(level, "medium", key=CONFIDENCE_LEVELS.index)
         if level == "none" and sieve.on_show.answer(query.text, policy):
             level = "low"
+    halves = quote_other_halves(connection, index, found, turns, sieve, room)
     return replace(
         empty,
         level=level,
         near=near,
         score=max(best, best_excerpt),
         answer_probability=likely,
-        shown=tuple(each for each in found if not each.on_show),
+        shown=tuple(each for each in (*found, *halves) if not each.on_show),
         query_terms=tuple(word.stems[0] for word in parsed.terms),
         subjects=tuple(sorted(hits.mentioned.subjects | ({"owner"} if hits.mentioned.first_person else set()))),
         dropped=sieve.drop_counts(),

@@ -1,7 +1,8 @@
 """Search the vectors of records and turns in memory, and cache the vectors of texts.
 
-No search waits for a model: `kenobot.agent.embedding_worker` embeds texts beforehand, and where a text is not cached,
-memory is searched by words. The vectors of a previous model serve until its successor has embedded everything anew.
+No search waits for a model: `kenobot.cognitive.recall.embedding_worker` embeds texts beforehand, and where a text is
+not cached, memory is searched by words. The vectors of a previous model serve until its successor has embedded
+everything anew.
 """
 
 import threading

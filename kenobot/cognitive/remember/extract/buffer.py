@@ -17,14 +17,14 @@ from kenobot.core.pattern_set import PatternSet
 from kenobot.language.lexicon import phrases
 from kenobot.language.words import fold
 from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import SpokenLine, known_as, label_id, sanitize_name, split_line
+from kenobot.ports.names import SpokenLine, label_id, name_person, sanitize_name, split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 from kenobot.storage.state import read_state, write_state
 
-SignalLevel = Literal["high", "medium", "low", "none"]
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
+SignalLevel = Literal["high", "medium", "low", "none"]
 
 _APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
 _NO_PATTERNS = PatternSet(())
@@ -61,11 +61,11 @@ class ConversationTurn:
     @property
     def label(self) -> str:
         """Return the speaker's name and, where it is known, the id; "" in private."""
-        return known_as(self.speaker, self.speaker_id)
+        return name_person(self.speaker, self.speaker_id)
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
-    """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
+    """Return the level of what a person said. `patterns`: the owner's own, any of which makes it high."""
     whole = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))  # some letters become many
     seen = whole[: policy.scanned_chars]
     if patterns.search(seen, policy.pattern_steps):
@@ -79,7 +79,7 @@ def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PA
 
 
 def _window(text: str, size: int) -> str:
-    """A short text whole; of a long one the beginning and the end, where people say what they want."""
+    """Return a short text whole; of a long one the beginning and the end, where people say what they want."""
     if len(text) <= size:
         return text
     return f"{text[: size * 3 // 4]}\n{text[-(size // 4) :]}"
@@ -88,23 +88,30 @@ def _window(text: str, size: int) -> str:
 def decide_extraction(
     turns: Sequence[ConversationTurn], now: datetime, policy: ExtractPolicy, patterns: PatternSet
 ) -> ExtractionDecision:
-    """Decide whether to extract the turns that wait, oldest first. Hidden ones need no hurry."""
-    if not turns:
-        return "keep_buffering"
-    seen = (turn.text for turn in turns if not turn.hidden)
-    if policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen):
+    """Decide whether to extract the turns that wait, oldest first."""
+    if turns and is_urgent(turns, policy, patterns):
         return "extract_now"
-    late = now - turns[0].at >= timedelta(minutes=policy.every_minutes)
-    return "extract_batch" if late or len(turns) >= policy.every_turns else "keep_buffering"
+    return "extract_batch" if turns and is_enough(len(turns), turns[0].at, now, policy) else "keep_buffering"
+
+
+def is_enough(turns: int, since: datetime, now: datetime, policy: ExtractPolicy) -> bool:
+    """Return whether so many turns, the first of them said at `since`, are to be extracted whatever they say."""
+    return turns >= policy.every_turns or now - since >= timedelta(minutes=policy.every_minutes)
+
+
+def is_urgent(turns: Iterable[ConversationTurn], policy: ExtractPolicy, patterns: PatternSet) -> bool:
+    """Return whether any of the turns is to be extracted at once by what it says. Hidden ones need no hurry."""
+    seen = (turn.text for turn in turns if not turn.hidden)
+    return policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen)
 
 
 def sessions_with_pending(connection: Connection) -> list[str]:
-    """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
+    """Return the sessions in which something waits; costs a few index look-ups a session, however long they are."""
     return conversation.sessions_past(connection, _WAITING)
 
 
 def cursor(connection: Connection, session: str) -> int:
-    """The newest message row of a session that has been read; 0 when none has."""
+    """Return the newest message row of a session that has been read; 0 when none has."""
     return int(read_state(connection, _WAITING + session) or 0)
 
 
@@ -117,8 +124,13 @@ def advance_cursor(connection: Connection, session: str, before: int, last: int)
 
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
-    """The next turns of a session that wait, oldest first, at most `limit`."""
-    rows = conversation.iterate_messages(connection, session, after=cursor(connection, session))
+    """Return the next turns of a session that wait, oldest first, at most `limit`."""
+    return turns_after(connection, session, cursor(connection, session), limit)
+
+
+def turns_after(connection: Connection, session: str, message: int, limit: int) -> list[ConversationTurn]:
+    """Return the turns of a session after a message, oldest first, at most `limit`."""
+    rows = conversation.iterate_messages(connection, session, after=message)
     return group_turns(islice(rows, 2 * limit + 1))[:limit]
 
 
@@ -143,7 +155,7 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     for row in rows:
         if row.role == "assistant":
             if turns and turns[-1].inbox_id == row.inbox_id:
-                turns[-1] = replace(turns[-1], last_message=row.id, answer=row.text, answer_trust=row.trust)
+                turns[-1] = _answered(turns[-1], row)
             else:
                 turns.append(_unprompted(row))
             continue
@@ -165,6 +177,23 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     return turns
 
 
+def _answered(turn: ConversationTurn, row: MessageRow) -> ConversationTurn:
+    """Return a turn with its answer; written out, for it is done for every turn that is read."""
+    return ConversationTurn(
+        row.id,
+        turn.inbox_id,
+        turn.text,
+        row.text,
+        turn.at,
+        turn.trust,
+        turn.scope,
+        turn.speaker,
+        turn.speaker_id,
+        turn.hidden,
+        row.trust,
+    )
+
+
 def _spoken(row: MessageRow) -> SpokenLine:
     """Split a line of a group's conversation; a line without an id by what its mail says, while that is kept."""
     said = split_line(row.text)
@@ -175,6 +204,6 @@ def _spoken(row: MessageRow) -> SpokenLine:
 
 
 def _unprompted(row: MessageRow) -> ConversationTurn:
-    """A turn of something the bot said by itself."""
+    """Return a turn of something the bot said by itself."""
     at = datetime.fromisoformat(row.at)
     return ConversationTurn(row.id, row.inbox_id, "", row.text, at, "model", chat_scope(row.session), hidden=True)

@@ -1,6 +1,5 @@
 """Build the extraction request for a batch of turns, with everything said in it quoted."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,10 +9,10 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store.records import Record
-from kenobot.core.token_estimate import PICTURE_TOKENS, clip_to_tokens, estimate_tokens
+from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import quote_lines
 from kenobot.ports.identity import Trust
-from kenobot.ports.provider import Block, Image, Message, Request, ToolResult
+from kenobot.ports.provider import Block, Message, Request
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 
@@ -38,7 +37,7 @@ class ExtractionBatch:
 
 
 def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
-    """The request for a batch. Its system part is the same every time, so that it can be read from a cache."""
+    """Return the request for a batch. Its system part is the same every time, so that it can be read from a cache."""
     parts = [f"Today is {batch.day:%A, %Y-%m-%d}.", "", "## What is remembered already", ""]
     parts += _remembered(batch.known, policy) or ["Nothing yet."]
     if batch.guidelines:
@@ -50,22 +49,6 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
     parts += ["", "Now answer with the JSON object."]
     message = Message("user", (Block("\n".join(parts)),))
     return Request((Block(_INSTRUCTIONS, cache=True),), (message,), max_tokens=policy.max_answer_tokens)
-
-
-def request_tokens(request: Request) -> int:
-    """About how many tokens a request may use in all, its longest answer included."""
-    tokens = request.max_tokens + sum(estimate_tokens(block.text) for block in request.system)
-    for spec in request.tools:
-        tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
-    for message in request.messages:
-        for content in message.blocks:
-            if isinstance(content, Block | ToolResult):
-                tokens += estimate_tokens(content.text)
-            elif isinstance(content, Image):
-                tokens += PICTURE_TOKENS
-            else:
-                tokens += estimate_tokens(f"{content.name} {json.dumps(dict(content.arguments))}")
-    return tokens
 
 
 def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:
@@ -96,7 +79,7 @@ def turn_lines(
     reply_tokens: int,
     voices: Mapping[Trust, str] = SPEAKER_LABELS,
 ) -> list[str]:
-    """A turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
+    """Return a turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
     who = voices[turn.trust]
     speaker = f"{' '.join(turn.label.split())}, {who}" if turn.label else who
     at = turn.at.astimezone(zone)
@@ -107,7 +90,7 @@ def turn_lines(
 
 
 def _shown(text: str, tokens: int) -> str:
-    """`text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
+    """Return `text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
     if estimate_tokens(text) <= tokens:
         return text
     end = clip_to_tokens(text[::-1][: 4 * tokens], tokens // 4)[::-1]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kenobot.agent.ledger.limits import Limit
-from kenobot.agent.ledger.prices import PICODOLLARS, Price, PriceList
+from kenobot.ledger.limits import Limit
+from kenobot.ledger.prices import PICODOLLARS, Price, PriceList
 from kenobot.ports.provider import Usage
 from kenobot.storage.model_calls import Spending
 from tests.conformance.cases import Adapter, Case, Checked, NotApplicable, Outcome, compare

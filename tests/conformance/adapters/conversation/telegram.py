@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 from typing import Any
 
 from kenobot.agent.stop_words import stop_word
-from kenobot.channels.telegram import TelegramSettings, is_token
 from kenobot.channels.telegram.markdown import parse_markdown
+from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.channels.telegram.split import split_message
 from kenobot.channels.telegram.updates import strip_mention as strip
 from kenobot.gateway.access import Roster

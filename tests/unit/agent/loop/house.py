@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from kenobot.agent.loop import AgentLoop, IntakePolicy
-from kenobot.agent.model_router import ModelRouter
 from kenobot.core.bus import Bus
+from kenobot.ledger.model_router import ModelRouter
 from kenobot.ports.messages import Inbound
 from kenobot.storage import inbox as mail
 from kenobot.storage.database import Database

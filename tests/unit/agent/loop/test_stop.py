@@ -14,6 +14,7 @@ from kenobot.storage import dead_letters, turn_stats
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
 from kenobot.testing.provider import ScriptedProvider
+from tests.cases import each
 from tests.samples import inbound
 from tests.scene import Scene
 from tests.unit.agent.loop.house import House
@@ -163,7 +164,7 @@ async def test_the_person_is_told_once(tmp_path: Path) -> None:
         assert not scene.requests
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "word"),
     [
         *((word, word) for word in ("stop", "para", "cancel", "cancelar", "basta", "detente", "cancela")),

@@ -22,6 +22,7 @@ from kenobot.agent.media.formats.pdf_lines import order_letters
 from kenobot.agent.media.formats.reading_order import Box, order_by_place
 from kenobot.agent.media.formats.word import read_word
 from kenobot.agent.media.read_document import read_lines
+from tests.cases import each
 
 _FILES: Final = Path(__file__).parents[3] / "data" / "documents"
 _TEXTS: Final = sorted(path.name.removesuffix(".txt") for path in _FILES.glob("*.txt"))
@@ -33,7 +34,7 @@ def _read(name: str) -> str:
     return "\n".join(read_lines(_FILES / name, document_format(name, "")))
 
 
-@pytest.mark.parametrize("name", _TEXTS)
+@each("name", _TEXTS)
 def test_a_document_is_read_as_a_person_sees_it(name: str) -> None:
     """Every visible word comes once and in its place, as the text beside each file has it; none that is hidden does."""
     assert _read(name) == (_FILES / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")

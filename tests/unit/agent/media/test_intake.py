@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.ledger.ledger import Ledger
-from kenobot.agent.ledger.transcription import LedgerTranscriber
 from kenobot.agent.media.intake import MediaIntake, MediaLimits
+from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.transcription import LedgerTranscriber
 from kenobot.storage.attachments import load_rows
 from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database

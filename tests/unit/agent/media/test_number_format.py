@@ -3,9 +3,10 @@
 import pytest
 
 from kenobot.agent.media.formats.number_format import format_number, format_text
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "form", "shown"),
     [
         (0.15, "0%", "15%"),

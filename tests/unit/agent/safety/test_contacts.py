@@ -3,6 +3,7 @@
 import pytest
 
 from kenobot.agent.safety.urls import SeenUrls, find_urls
+from tests.cases import each
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_a_way_to_reach_somebody_is_found(text: str, found: str) -> None:
     assert find_urls(text)[0].text == found
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("5 @ 1.20 each", "@12.50", "tod@s y amig@s", "`@property`", "@media print", "@app.route('/')"),

@@ -4,10 +4,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from importlib import resources
 
-import pytest
-
 from kenobot.agent.safety.hosts import FRONT_PAGES, TLD_LIST, TLDS, is_host
 from kenobot.agent.safety.urls import SeenUrls, find_urls
+from tests.cases import each
 
 OLDEST = timedelta(days=730)
 RENEW = "fetch https://data.iana.org/TLD/tlds-alpha-by-domain.txt into kenobot/agent/safety/"
@@ -45,7 +44,7 @@ def test_of_two_parts_all_but_files_make_an_address() -> None:
     assert missed == set("cc md ml mm mov pl pm ps py rs sh so zip".split())
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *(
@@ -81,7 +80,7 @@ def test_programs_files_and_sentences_are_no_addresses(text: str) -> None:
     assert find_urls(text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ("zorroplata.evilcorp.casino", "zorroplata.evilcorp.casino"),

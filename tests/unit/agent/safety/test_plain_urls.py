@@ -5,6 +5,7 @@ import pytest
 from kenobot.agent.safety.plain_urls import PlainUrls
 from kenobot.agent.safety.relay import PrivateWords
 from kenobot.agent.safety.urls import find_urls
+from tests.cases import each
 
 PRIVATE = "- The vault phrase is copper lantern\n- The safe opens with 7741\n- We live in Lyon, the dog is called Goya"
 OWN = ("how do I install uv and httpx on Python 3.12?", "our wiki is at https://wiki.acme.test/start")
@@ -15,7 +16,7 @@ def is_plain(address: str) -> bool:
     return PlainUrls(PrivateWords([PRIVATE], OWN[:1], ()), OWN)(address)
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         "https://docs.astral.sh/uv/getting-started/installation/",
@@ -46,7 +47,7 @@ def test_pages_that_many_would_name_are_plain(address: str) -> None:
     assert is_plain(address)
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         *("https://evil.example/page", "https://goya.wikipedia.org/", "https://docs.evil.com/install"),

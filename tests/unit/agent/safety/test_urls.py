@@ -3,6 +3,7 @@
 import pytest
 
 from kenobot.agent.safety.urls import SeenUrls, find_urls, remove_urls
+from tests.cases import each
 
 MARK = "[link removed]"
 
@@ -12,7 +13,7 @@ def everything(text: str) -> str:
     return remove_urls(text, lambda address: False, MARK)[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("see https://evil.com/?q=x, ok", "https://evil.com/?q=x"),

@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from kenobot.agent.turn.task_worker import TaskWorker
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.core import texts
 from kenobot.ports.channel import Capabilities
+from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.ports.tool import ToolContext, ToolEffects
@@ -276,6 +278,25 @@ async def test_a_task_that_takes_too_long_ends_with_a_word(tmp_path: Path) -> No
             "Task 1 (do that in the background) has no result. It took longer than 0.001 minutes, so I broke it off."
         )
         assert scene.texts[-1].startswith(ended)
+        assert await scene.rows("SELECT state FROM inbox WHERE kind = 'task'") == [("failed",)]
+
+
+async def test_the_end_of_a_task_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is reported, and written once the disk takes it."""
+    async with Scene(tmp_path, [calls("a")], tools=[Waiting(), background()]) as scene:
+        worker(scene).limits = replace(worker(scene).limits, minutes=0.001)
+        cancel, failures = tasks.cancel, [StoreError("the disk is full")]
+
+        def fail_first(*arguments: Any) -> bool:
+            if failures:
+                raise failures.pop()
+            return cancel(*arguments)
+
+        monkeypatch.setattr(tasks, "cancel", fail_first)
+        await scene.say("do that in the background")
+        assert "task 1 has to wait: the disk is full" in caplog.text
         assert await scene.rows("SELECT state FROM inbox WHERE kind = 'task'") == [("failed",)]
 
 
@@ -579,3 +600,76 @@ async def test_tasks_of_guests_leave_room_for_the_owner(tmp_path: Path) -> None:
         await answered(scene, "do that in the background")
         await until(lambda: len(tool.ran) == 2)
         assert [*worker(scene)._running] == [1, 4]
+
+
+class HeldClock(EagerClock):
+    """Ends a sleep of `held` seconds only once it is let go."""
+
+    def __init__(self, held: float) -> None:
+        super().__init__()
+        self._held = held
+        self.let_go = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds)
+        if seconds == self._held:
+            await self.let_go.wait()
+
+
+async def leave_tasks(folder: Path, count: int, suspects: int) -> None:
+    """Leave tasks that are not over in a home, the first of which were under way when the process died, four times."""
+    tool = Waiting()
+    scene = await Scene(folder, [calls("a")], tools=[tool, background(at_once=1)]).__aenter__()
+    for _ in range(count):
+        await answered(scene, "do that in the background")
+    await tool.began.wait()
+    for each in worker(scene)._running.values():
+        each.cancel()
+    worker(scene)._stopping = True
+    await scene.app.stop()
+    with closing(sqlite3.connect(scene.home.database)) as found, found:
+        killed = (
+            "UPDATE inbox SET state = 'claimed', attempts = 4 WHERE id IN (SELECT inbox_id FROM task WHERE id <= ?)"
+        )
+        found.execute(killed, (suspects,))
+
+
+async def test_a_task_that_may_kill_the_process_waits_in_nobodys_place(tmp_path: Path) -> None:
+    """As many such tasks as may run beside each other hold up none of the others while they wait."""
+    await leave_tasks(tmp_path, 3, suspects=2)
+    clock = HeldClock(4.0)
+    async with Scene(tmp_path, ["The end."], tools=[Waiting(), background(at_once=2)], clock=clock) as scene:
+        await until(lambda: bool(scene.texts))
+        assert scene.texts == ["Task 3 is done.\n\nThe end."]
+        clock.let_go.set()
+        await scene.app.wait_drained()
+        assert [text[:15] for text in scene.texts[1:]] == ["Task 1 is done.", "Task 2 is done."]
+
+
+async def test_tasks_that_may_kill_the_process_run_one_by_one(tmp_path: Path) -> None:
+    """So none of them is given up for what another does; what is not suspect runs beside them."""
+    await leave_tasks(tmp_path, 3, suspects=2)
+    tool = Waiting(ToolEffects(False, False, False, False))
+    async with Scene(tmp_path, [calls("a")], tools=[tool, background(at_once=3)]) as scene:
+        await until(lambda: len(tool.ran) == 2)
+        await worker(scene)._looks.wait_idle()
+        assert sorted(worker(scene)._running) == [1, 3]
+
+
+async def test_a_task_that_is_over_may_say_so(tmp_path: Path) -> None:
+    """Whatever looks for tasks just then breaks nothing off of what comes behind its end."""
+    async with Scene(tmp_path, ["The end."], tools=[background()]) as scene:
+        turns = scene.app.loop._turns
+        assert isinstance(turns, TurnRunner)
+        announce, announced = turns._signals.announce_commit, list[str]()
+
+        async def look_first(data: TurnData, clean: str) -> None:
+            if data.task is not None:
+                await worker(scene).look()
+                await asyncio.sleep(0)
+                announced.append(clean)
+            await announce(data, clean)
+
+        turns._signals.announce_commit = look_first  # type: ignore[method-assign]
+        await scene.say("do that in the background")
+        assert announced == ["Task 1 is done.\n\nThe end."]

@@ -1,9 +1,8 @@
 """A message that wants something done in the background is told from those about backgrounds."""
 
-import pytest
-
 from kenobot.agent.commands.natural_language import asks_to_cancel_task
 from kenobot.agent.turn.background_words import asks_for_background
+from tests.cases import each
 
 _WANTS = {
     "en": """do that in the background
@@ -110,13 +109,13 @@ el trabajo pasa a segundo plano
 artículo de fondo"""
 
 
-@pytest.mark.parametrize(("language", "text"), [(each, line) for each in _WANTS for line in _WANTS[each].splitlines()])
+@each(("language", "text"), [(each, line) for each in _WANTS for line in _WANTS[each].splitlines()])
 def test_what_is_to_be_done_in_the_background(language: str, text: str) -> None:
     """By an order about what was said, or by one with what is to be done."""
     assert asks_for_background(text) == language
 
 
-@pytest.mark.parametrize("text", _OTHERS.splitlines())
+@each("text", _OTHERS.splitlines())
 def test_what_has_a_background_of_its_own(text: str) -> None:
     """Pictures, stories, music, people, and talk about it."""
     assert asks_for_background(text) is None
@@ -128,7 +127,7 @@ def test_a_picture_has_a_background() -> None:
     assert asks_for_background("do that in the background", has_pictures=True) == "en"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "number"),
     [
         ("cancel that task", ""),

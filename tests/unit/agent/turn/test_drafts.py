@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from kenobot.agent.safety.trifecta import Exposure, ShownTexts
+from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.agent.safety.trifecta import Exposure
 from kenobot.agent.turn import runner
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.turn_signals import StartLate

@@ -14,6 +14,7 @@ from kenobot.ports.provider import Json
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputField, InputWanted, WantedInput
 from kenobot.testing.clock import EagerClock
+from tests.cases import each
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tool_approvals import ButtonScene
 from tests.unit.agent.turn.test_tools import Tool, Word, calls, requests, results
@@ -195,7 +196,7 @@ async def test_an_address_is_shown_and_never_opened(tmp_path: Path) -> None:
 _COLOURS = (("r", "Red"), ("g", "Green"), ("b", "Blue"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "said", "value"),
     [
         (_PEOPLE, "12", 12),

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from kenobot.channels.telegram import TelegramSettings
 from kenobot.channels.telegram.client import TelegramClient
+from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import MessagePart
 

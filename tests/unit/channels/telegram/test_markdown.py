@@ -6,6 +6,7 @@ import pytest
 
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.ports.messages import TextEntity
+from tests.cases import each
 from tests.cost import assert_linear
 from tests.unit.channels.telegram.cases import conformance
 from tests.unit.channels.telegram.html import as_html
@@ -34,7 +35,7 @@ def test_renders_what_the_original_renders(case: dict[str, Any]) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("markdown", "expected"),
     [
         ("1 * 2 * 3", "1 * 2 * 3"),
@@ -90,7 +91,7 @@ def test_underscores_around_words_are_italic(markdown: str, expected: str) -> No
     assert html(markdown) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("markdown", "expected"),
     [
         (r"Use \*args\*", "Use *args*"),
@@ -175,7 +176,7 @@ def test_control_characters_go_and_lone_surrogates_are_replaced() -> None:
     assert parse_markdown("a\x00\x1bb\r\nc\rd\x7f\ud800e")[0] == "ab\nc\nd\ufffde"
 
 
-@pytest.mark.parametrize(
+@each(
     "pattern",
     [
         "*a",

@@ -11,6 +11,7 @@ from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.channels.telegram.rich import rich_message
 from kenobot.channels.telegram.split import split_message
 from kenobot.ports.messages import Attachment, MessagePart
+from tests.cases import each
 
 CASES = {
     "# One\n### Three": "<h1>One</h1><h3>Three</h3>",
@@ -53,7 +54,7 @@ def rich(markdown: str) -> dict[str, object] | None:
     return rich_message(MessagePart(*parse_markdown(markdown)))
 
 
-@pytest.mark.parametrize(("markdown", "html"), CASES.items(), ids=[repr(case[:20]) for case in CASES])
+@each(("markdown", "html"), CASES.items())
 def test_blocks(markdown: str, html: str) -> None:
     """Each kind of block is what it is called."""
     assert rich(markdown) == {"html": html}

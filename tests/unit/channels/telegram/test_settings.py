@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from kenobot.channels.telegram import TelegramSettings, is_token, plugin
+from kenobot.channels.telegram import plugin
+from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.gateway.access import Roster
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext

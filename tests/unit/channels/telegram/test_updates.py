@@ -13,14 +13,15 @@ from kenobot.channels.telegram.updates import (
     BotUser,
     IgnoredUpdate,
     MalformedUpdate,
-    known_fields,
+    list_known_fields,
+    list_undecided_fields,
     parse_update,
     strip_mention,
-    undecided_fields,
     update_id,
 )
 from kenobot.language.provenance import quoted_passages
 from kenobot.ports.messages import Inbound
+from tests.cases import each
 from tests.unit.channels.telegram.cases import conformance
 
 ME = BotUser(7, "KenoBot")
@@ -64,8 +65,8 @@ def test_a_caption_is_the_text_of_a_picture() -> None:
     assert inbound(photo=[{}], caption="what is this?").text == "what is this?"
 
 
-@pytest.mark.parametrize("field", ["photo", "voice", "video_note", "animation", "document", "story", "venue", "poll"])
-@pytest.mark.parametrize("odd", [{}, [], [{}], {"file_id": 3}, "x", None, {"location": 7, "options": [1]}])
+@each("field", ["photo", "voice", "video_note", "animation", "document", "story", "venue", "poll"])
+@each("odd", [{}, [], [{}], {"file_id": 3}, "x", None, {"location": 7, "options": [1]}])
 def test_what_has_an_unexpected_form_is_an_attachment_all_the_same(field: str, odd: object) -> None:
     """Nobody who sends a picture or a voice message is left without an answer."""
     (attachment,) = inbound(**{field: odd}).attachments
@@ -210,7 +211,7 @@ def test_a_passage_set_apart_as_a_quotation_stays_one(kind: str, words: str) -> 
 LINK = {"type": "text_link", "offset": 5, "length": 4, "url": "https://secret.example/x?a=1&b=2"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "entities", "read"),
     [
         ("mira aquí", [LINK], "mira aquí (https://secret.example/x?a=1&b=2)"),
@@ -229,7 +230,7 @@ LINK = {"type": "text_link", "offset": 5, "length": 4, "url": "https://secret.ex
         ("mira aquí", [LINK | {"url": ""}], "mira aquí"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("place", ["text", "caption", "quote", "answered", "forward"])
+@each("place", ["text", "caption", "quote", "answered", "forward"])
 def test_a_hidden_link_is_read_with_its_address(
     text: str, entities: list[dict[str, Any]], read: str, place: str
 ) -> None:
@@ -280,9 +281,9 @@ def test_quotations_of_any_place_and_length_lose_no_letter(text: str, spans: lis
 def test_every_field_of_a_message_is_decided() -> None:
     """Whose words a field makes of a message is written down for all that the client library knows."""
     slots = {"from" if name == "from_user" else name for name in telegram.Message.__slots__ if name[0] != "_"}
-    assert slots <= known_fields()
-    assert undecided_fields(update(text="x", via_bot={}, relayed_by={})) == ["relayed_by"]
-    assert undecided_fields(update(text="x")) == undecided_fields("no update") == []
+    assert slots <= list_known_fields()
+    assert list_undecided_fields(update(text="x", via_bot={}, relayed_by={})) == ["relayed_by"]
+    assert list_undecided_fields(update(text="x")) == list_undecided_fields("no update") == []
 
 
 def test_who_may_talk_is_not_for_the_channel_to_say() -> None:

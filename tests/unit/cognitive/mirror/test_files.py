@@ -12,6 +12,7 @@ from kenobot.cognitive.mirror.paths import FileRole, path_of, role_of
 from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import local_day, local_time
 from kenobot.storage import disk
+from tests.cases import each
 
 RECORD = Record(1, "note", "fact", "owner", "x", "owner", "daily", "active", 1.0, 1, "", "", "2026-02-14", 1)
 
@@ -120,7 +121,7 @@ def test_other_forms_stand_in_no_file_of_the_mirror(form: str) -> None:
     assert path_of(RECORD._replace(form=form)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "notes.md", "2026-02-30.md", "20260214.md", "MEMORY.md~", ".MEMORY.md.swp", ".#MEMORY.md", "MEMORY",

@@ -13,6 +13,7 @@ from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store import events, records
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
+from tests.cases import each
 from tests.memory_rows import open_memory, put_record
 from tests.nights import view
 
@@ -95,7 +96,7 @@ def test_a_pass_costs_in_proportion_to_the_records(one: Pass) -> None:
     assert _steps(one, 2_500) <= 7 * _steps(one, 500) + 5
 
 
-@pytest.mark.parametrize("one", NIGHT, ids=lambda one: one.name)
+@each("one", NIGHT)
 def test_planning_never_writes(one: Pass) -> None:
     """A pass plans the same on a connection that cannot write."""
     with _memory(200) as connection:

@@ -114,7 +114,7 @@ def test_credential_files_beat_everything(home: Home, tmp_path: Path) -> None:
 
 def test_short_names_and_lists_in_the_environment(home: Home) -> None:
     """The well-known variables work, a list is written with commas, and an empty variable is not set."""
-    from kenobot.channels.telegram import TelegramSettings
+    from kenobot.channels.telegram.settings import TelegramSettings
 
     environ = {
         "TELEGRAM_BOT_TOKEN": TOKEN,
@@ -490,7 +490,7 @@ def cases(area: str) -> list[dict[str, Any]]:
 
 def test_what_was_a_silent_default_is_an_error(home: Home) -> None:
     """config.parse: where the original logged an error or guessed and went on, we stop; good values mean the same."""
-    from kenobot.channels.telegram import TelegramSettings
+    from kenobot.channels.telegram.settings import TelegramSettings
 
     tried = 0
     for case in cases("config.parse"):
@@ -525,7 +525,7 @@ def test_defaults_that_we_share_are_the_same() -> None:
 
 def test_bot_tokens_are_told_from_other_texts() -> None:
     """config.telegram_token_valid: the same texts are tokens."""
-    from kenobot.channels.telegram import is_token
+    from kenobot.channels.telegram.settings import is_token
 
     for case in cases("config.telegram_token_valid"):
         assert is_token(case["input"]) is case["expected"], case["input"]

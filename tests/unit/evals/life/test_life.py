@@ -10,6 +10,7 @@ from kenobot.evals.life.careful import CarefulModel
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeNote, LifeQuestion, Utterance, load_fortnight
 from kenobot.evals.life.live import live
 from kenobot.ports.errors import ConfigError
+from tests.cases import each
 
 ALL = [
     *(*fortnights.PEOPLE, *fortnights.KEPT_BACK, *fortnights.OF_CHANGES),
@@ -20,7 +21,7 @@ ZONE = ZoneInfo("Europe/Madrid")
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=ZONE)
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_a_fortnight_that_ships_holds_together(name: str) -> None:
     """Messages are in order, a fact that ends was said before, and its own words say it."""
     fortnight = load_fortnight(name)

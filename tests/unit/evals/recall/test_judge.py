@@ -9,9 +9,6 @@ from typing import cast
 
 import pytest
 
-from kenobot.agent.ledger.ledger import Ledger, ModelCall
-from kenobot.agent.ledger.models import BudgetedModel
-from kenobot.agent.model_router import ModelRouter, ProviderRoute
 from kenobot.cli import main
 from kenobot.core import plugins
 from kenobot.core.retry import CircuitBreaker
@@ -20,6 +17,9 @@ from kenobot.evals.recall.counting_reranker import CountingReranker
 from kenobot.evals.recall.datasets import Conversation, sample
 from kenobot.evals.recall.eval_home import EvalOptions
 from kenobot.evals.recall.run import RecallReport, run
+from kenobot.ledger.ledger import Ledger, ModelCall
+from kenobot.ledger.model_router import ModelRouter, ProviderRoute
+from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.ports.plugin import Plugin

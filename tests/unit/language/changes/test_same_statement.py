@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.language.facts.heuristic import Message, read_messages
+from tests.cases import each
 
 DATA = Path(__file__).parents[3] / "data"
 CHANGES = tomllib.loads((DATA / "changes.toml").read_text("utf-8"))["case"]
@@ -195,22 +196,20 @@ def _ended(says: str, known: list[str]) -> set[int]:
     return {number for fact in facts for number, _ in fact.verdicts}
 
 
-@pytest.mark.parametrize(("known", "says"), SAME)
+@each(("known", "says"), SAME)
 def test_the_same_statement_ends(known: str, says: str) -> None:
     """The same words with another value of one kind, or denied, end a statement where a word of change is with them."""
     assert _ended(says, [known]) == {1}
 
 
-@pytest.mark.parametrize(("known", "says"), ANOTHER)
+@each(("known", "says"), ANOTHER)
 def test_another_statement_ends_nothing(known: str, says: str) -> None:
     """Another subject, another kind of value, a condition, hearsay or fewer words than memory has end nothing."""
     assert _ended(says, [known]) == set()
 
 
-@pytest.mark.parametrize(("known", "says"), SAME)
-@pytest.mark.parametrize(
-    "around", ["{}?", "if {} I'd know", "Sara me dijo: {}", "he said “{}”", "maybe {}", "quizás {}"]
-)
+@each(("known", "says"), SAME)
+@each("around", ["{}?", "if {} I'd know", "Sara me dijo: {}", "he said “{}”", "maybe {}", "quizás {}"])
 def test_what_is_asked_fancied_or_reported_ends_nothing(around: str, known: str, says: str) -> None:
     """Questions, conditions, guesses, quotations and reported speech end nothing."""
     assert _ended(around.format(says), [known]) == set()
@@ -222,7 +221,7 @@ def test_what_only_sounds_like_an_end_ends_nothing(language: str) -> None:
     assert [says for known, says in NEAR[language] if _ended(says, [known])] == []
 
 
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case["says"])
+@each("case", CHANGES)
 def test_only_what_is_meant_ends(case: dict[str, list[str]]) -> None:
     """No change of the corpus ends a memory that it does not mean."""
     assert _ended(str(case["says"]), [text.partition(" @")[0] for text in case["known"]]) <= {case["ends"]}

@@ -10,6 +10,7 @@ from kenobot.language.facts.heuristic import Message, extract_facts, read_messag
 from kenobot.language.named_days import day_named
 from kenobot.language.words import fold
 from kenobot.ports.memory import CONFIDED
+from tests.cases import each
 from tests.cost import assert_bounded
 
 SAID = date(2026, 2, 14)  # a Saturday
@@ -19,7 +20,7 @@ def _read(text: str) -> list[tuple[str, str, dict[str, str]]]:
     return [(fact.text, fact.category, dict(fact.attributes)) for fact in extract_facts(text, SAID)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "category", "attributes"),
     [
         ("Me llamo Ana García", "fact", {"name": "Ana García"}),
@@ -277,7 +278,7 @@ def test_a_kind_is_told_by_what_a_sentence_is_about(text: str, category: str) ->
     assert [fact.category for fact in extract_facts(text, date(2026, 11, 28))] == [category]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name"),
     [
         ("call me Rob", "Rob"),
@@ -316,7 +317,7 @@ def test_a_name_is_read_from_how_people_present_themselves(text: str, name: str)
     assert [told for fact in extract_facts(text, date(2026, 3, 10)) for told in fact.attributes] == [("name", name)]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "call me when you can",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.language.facts.heuristic import Message, extract_facts, needs_before, read_messages
+from tests.cases import each
 from tests.cost import assert_bounded
 
 SAID = date(2026, 11, 23)
@@ -77,7 +78,7 @@ def test_passing_states_are_not_kept(text: str) -> None:
     assert extract_facts(text, SAID) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I brew my own cider", "I have eczema", "I can't swim", "can't eat shellfish", "We don't have a car",
@@ -95,7 +96,7 @@ def test_what_somebody_does_as_a_rule_is_kept_by_any_verb(text: str) -> None:
     assert [fact.text for fact in extract_facts(text, SAID)] == [text]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I need a coffee", "I keep forgetting", "I give up", "I smell burning", "I bet it rains", "I have a question",

@@ -6,11 +6,12 @@ import pytest
 
 from kenobot.language.facts.heuristic import Message, extract_facts, read_messages
 from kenobot.language.facts.taking_back import keeps_nothing, takes_back
+from tests.cases import each
 
 _SAID = date(2026, 3, 10)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "forget it",
@@ -95,7 +96,7 @@ def test_words_take_back_what_was_said(text: str) -> None:
     assert takes_back(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "forget",
@@ -197,7 +198,7 @@ def test_of_what_is_not_to_be_remembered_nothing_is(text: str) -> None:
     assert extract_facts(text, _SAID) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I don't remember the code",

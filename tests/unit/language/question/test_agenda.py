@@ -5,11 +5,12 @@ from datetime import date
 import pytest
 
 from kenobot.language.question.agenda import agenda_question
+from tests.cases import each
 
 TODAY = date(2026, 11, 28)  # a Saturday
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "first", "last"),
     [
         ("What do I have tomorrow?", "2026-11-29", "2026-11-29"),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.tools.web.address import AddressRefused, Reach, check_url, is_public
+from tests.cases import each
 
 HOSTILE = {
     "scheme": """file:///etc/passwd ftp://example.com/ gopher://example.com/_x javascript:alert(1) data:text/html,x
@@ -53,7 +54,7 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize(("fault", "url"), [(fault, url) for fault, urls in HOSTILE.items() for url in urls.split()])
+@each(("fault", "url"), [(fault, url) for fault, urls in HOSTILE.items() for url in urls.split()])
 def test_an_address_that_leads_elsewhere_than_to_the_public_web_is_refused(fault: str, url: str) -> None:
     """However it is spelt, and with the part that is wrong."""
     with pytest.raises(AddressRefused) as refusal:

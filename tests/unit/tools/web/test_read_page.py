@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from kenobot.tools.web.read_page import read_page
+from tests.cases import each
 
 _PAGE = "<html><head><title>Menu of the day</title></head><body><nav>Home</nav><p>{}</p></body></html>"
 
@@ -42,10 +43,8 @@ def test_all_words_are_read_without_trafilatura(monkeypatch: pytest.MonkeyPatch)
     assert read == {"title": "Menu of the day", "date": "", "text": "Menu of the day\nHome\nSoup", "how": "page"}
 
 
-@pytest.mark.parametrize(
-    "html", ["", "<", "<html>", "<p", "<base href='http://['><a href=x>y", "<a href='http://[::1'>x</a>"]
-)
-@pytest.mark.parametrize("show", ["text", "all", "links", "raw"])
+@each("html", ["", "<", "<html>", "<p", "<base href='http://['><a href=x>y", "<a href='http://[::1'>x</a>"])
+@each("show", ["text", "all", "links", "raw"])
 def test_a_broken_page_is_read_as_far_as_it_goes(html: str, show: str) -> None:
     """Without an error."""
     assert read_page(html.encode(), show, "", "http://example.com/")["how"]

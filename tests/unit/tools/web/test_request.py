@@ -14,6 +14,7 @@ from kenobot.testing.tool import tool_context
 from kenobot.tools.web import HttpRequestSettings, _allow_host, http_request
 from kenobot.tools.web.address import AddressRefused, Reach
 from kenobot.tools.web.request import AllowedHost, HttpRequest, RequestArguments
+from tests.cases import each
 from tests.unit.tools.web.site import Site, answer, context, open_site
 
 _SECRET = "s3cr3t-value"
@@ -101,7 +102,7 @@ async def test_what_the_owner_did_not_name_is_refused(url: str, method: str, wor
         assert not site.connected
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     """Host host Authorization X-APP Content-Length Transfer-Encoding Connection Cookie Proxy-Authorization Proxy-X
     Upgrade Expect TE Idempotency-Key Accept-Encoding X\rHost X:Y ñ""".replace("\n", " ").split(" "),

@@ -15,6 +15,7 @@ from kenobot.tools.web import WebSearchSettings, engines, web_search
 from kenobot.tools.web.address import Reach
 from kenobot.tools.web.engines import Engine, Found
 from kenobot.tools.web.search import SearchArguments, WebSearch
+from tests.cases import each
 from tests.unit.tools.web.site import Site, answer, context, open_site
 
 _JSON = "application/json"
@@ -105,7 +106,7 @@ def test_a_language_that_is_none_is_refused(language: str) -> None:
         SearchArguments(query="x", language=language)
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "error"),
     [
         (answer("{}", status="429 Slow"), RateLimited),
@@ -119,7 +120,7 @@ def test_a_language_that_is_none_is_refused(language: str) -> None:
         (answer(" " * 2_000_000, _JSON), Rejected),
     ],
 )
-@pytest.mark.parametrize("name", ["searxng", "brave", "tavily", "wikipedia"])
+@each("name", ["searxng", "brave", "tavily", "wikipedia"])
 async def test_an_engine_that_does_not_answer_is_told_in_words(name: str, raw: bytes, error: type[RemoteError]) -> None:
     """Without the key, and with what to do."""
     async with open_site() as site:

@@ -26,13 +26,13 @@ class CardHouse(House):
     ) -> None:
         super().__init__(root, database, clock, zone)
         self.policy = policy
-        self.tree = MemoryFiles(root, database, clock, zone, policy, pause=0)
+        self.tree = MemoryFiles(root, database, clock, zone, policy)
 
     def again(self) -> MemoryFiles:
         """A new process: it knows only what is on disk."""
         if self.tree._writer is not None:
             self.tree._writer.cancel()
-        self.tree = MemoryFiles(self.root, self.database, self.clock, self.zone, self.policy, pause=0)
+        self.tree = MemoryFiles(self.root, self.database, self.clock, self.zone, self.policy)
         return self.tree
 
     async def tell(self, candidate: Candidate) -> int:

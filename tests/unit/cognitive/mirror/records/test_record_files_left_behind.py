@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from kenobot.agent.background.cleanup import execute_purge
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.control.forget import plan_purge
+from kenobot.cognitive.mirror.cleanup import execute_purge
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.ports.memory import Candidate

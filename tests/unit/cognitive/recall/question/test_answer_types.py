@@ -3,9 +3,10 @@
 import pytest
 
 from kenobot.cognitive.recall.question import answers
+from tests.cases import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "kind"),
     [
         ("How much does the parcel weigh?", "weight"),
@@ -66,7 +67,7 @@ def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: st
     assert answers.asked_type(question) == kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "holds", "lacks"),
     [
         ("How much does the parcel weigh?", "The parcel is three kilos", "The parcel comes on Monday"),

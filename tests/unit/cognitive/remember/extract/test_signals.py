@@ -5,12 +5,13 @@ import pytest
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.core.pattern_set import PatternSet
+from tests.cases import each
 from tests.cost import assert_bounded
 
 POLICY = ExtractPolicy()
 
 
-@pytest.mark.parametrize(
+@each(
     ("level", "text"),
     [
         ("high", "I prefer tabs over spaces"),

@@ -1,1 +1,0 @@
-"""Work between turns: extraction, compaction, sleep, purge, proposals."""

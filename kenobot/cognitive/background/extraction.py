@@ -1,0 +1,349 @@
+"""The background worker that extracts memories from turns, after their replies have left.
+
+It works on rows behind a cursor (`kenobot.cognitive.remember.extract.buffer`), so it may be killed anywhere: a turn is
+then either extracted, and its facts are written once, or still pending.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Literal
+
+from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
+from kenobot.cognitive.policy import DEFAULT, Policy
+from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
+from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
+from kenobot.cognitive.remember.fact_candidates import (
+    ExtractedBatch,
+    admit_isolated,
+    build_candidates,
+    memory_written_payload,
+)
+from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules, without_noted
+from kenobot.cognitive.store import events
+from kenobot.cognitive.store import records as store
+from kenobot.core import pacing
+from kenobot.core.pattern_set import PatternSet
+from kenobot.core.retry import Backoff
+from kenobot.core.settings.schema import ExtractionSettings
+from kenobot.core.token_estimate import request_tokens
+from kenobot.language.calendar import local_day
+from kenobot.language.facts import heuristic
+from kenobot.language.facts.heuristic import Message
+from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.provenance import without_quotes
+from kenobot.ledger.expert_rest import ExpertRest
+from kenobot.ledger.ledger import NO_CALL, ModelCall
+from kenobot.ledger.model_router import ModelRouter
+from kenobot.ledger.models import BudgetedModel
+from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
+from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.signals import (
+    CONFIG_CHANGED,
+    EXTRACTION_DEFERRED,
+    EXTRACTION_FINISHED,
+    MEMORY_WRITTEN,
+    MESSAGE_FAILED,
+    MESSAGE_SENT,
+)
+from kenobot.storage.connection import Connection
+
+_log = logging.getLogger(__name__)
+
+EXTRACTION = "extraction"
+"""The name under which the model that extracts counts its failures."""
+
+_TICK_SECONDS = 20.0
+
+Decisions = list[tuple[Candidate, Decision]]
+
+
+class ExtractionFailed(KenobotError):
+    """A model rejects these turns, or its answer cannot be parsed: fewer at a time may do."""
+
+
+class BudgetExhausted(KenobotError):
+    """The tokens of the day are used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """The facts of a batch. use: the call they cost, still to be settled. ended: what verdicts of rules name."""
+
+    facts: tuple[ExtractedFact, ...]
+    by: Literal["model", "rules"]
+    use: ModelCall = NO_CALL
+    ended: tuple[store.Record, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The turns of a session that were found to wait and not to be due yet, none of which has a sign of urgency.
+
+    cursor: after which message they begin. newest: the last of so many turns. since: when the first was said.
+    """
+
+    cursor: int
+    newest: int
+    turns: int
+    since: datetime
+
+
+def build_extraction_worker(
+    settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
+) -> "ExtractionWorker":
+    """Build the worker from its settings; model None leaves all to the rules."""
+    budgeted = context.budgeted(model, "extraction", settings.daily_tokens)
+    return ExtractionWorker(context, budgeted, DEFAULT, PatternSet(settings.patterns), enabled=settings.enabled)
+
+
+class ExtractionWorker(PerChatWorker):
+    """Extract facts by one call of a model within the day's tokens, or by rules; model None leaves all to the rules.
+
+    patterns: the owner's own signs that a turn is due at once. Not `enabled`, all turns stay pending.
+    """
+
+    def __init__(
+        self,
+        context: WorkerContext,
+        model: BudgetedModel | None,
+        policy: Policy,
+        patterns: PatternSet,
+        *,
+        enabled: bool = True,
+    ) -> None:
+        wakes = (MESSAGE_SENT, MESSAGE_FAILED)
+        super().__init__(context, "extraction", _TICK_SECONDS, wakes, enabled=enabled)
+        self._model = model
+        self._policy = policy
+        self._patterns = patterns
+        self._draining = False
+        self._rest = ExpertRest(context.database, context.clock, EXTRACTION)
+        self._waiting = ChatBackoff()
+        self._spent_day = ""
+        self._known = WaitingChats[_Waiting]()
+
+    async def tick(self) -> None:
+        """Begin a round over all chats that looks at each as a whole: what was said may have been hidden or edited."""
+        self._known.clear()
+        await super().tick()
+
+    async def drain(self) -> None:
+        """Extract all pending turns, due or not, as far as the model and the budget allow."""
+        self._draining = True
+        try:
+            await self.tick()
+            await self.wait_idle()
+        finally:
+            self._draining = False
+
+    def _sessions(self, connection: Connection) -> Sequence[str]:
+        return buffer.sessions_with_pending(connection)
+
+    async def _round(self) -> None:
+        try:
+            await super()._round()
+        except (BudgetExhausted, RemoteError) as error:
+            await self._wait(error)
+
+    def _is_resting(self) -> bool:
+        """Return whether the model is out of reach, or the day's budget exhausted."""
+        if self._model is None:
+            return False
+        today = local_day(self._p.clock.now(), self._p.zone)
+        return self._p.clock.monotonic() < self._waiting.not_before or today == self._spent_day
+
+    async def _advance(self, session: str) -> bool:
+        turns, due = await self._p.database.read(partial(self._look, session))
+        if not due:
+            return False
+        trouble = self._failing.get(session)
+        batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
+        try:
+            found = await self._find(session, batch, trouble)
+        except ExtractionFailed as error:
+            self._note(session, len(batch.turns), error)
+            return False
+        if found.by == "rules" and found.facts:  # most turns give nothing that rules understand
+            told = sorted({number for fact in found.facts for number in fact.evidence})
+            said = [batch.turns[number - 1] for number in told]
+            policy = self._policy.extract
+            stored = partial(known_memories.told_memories, session=session, turns=said, policy=policy)
+            noted = await self._p.database.read(stored)
+            found = replace(found, facts=without_noted(found.facts, batch.turns, noted))
+            batch = replace(batch, known=(*found.ended, *noted))
+        self._waiting = ChatBackoff()
+        if self._p.embedding is not None:
+            await self._p.embedding.embed_statements(fact.text for fact in found.facts)
+        kept = await self._p.database.write(partial(self._keep, session, batch, found))
+        if trouble is not None and found.by == "model":
+            del self._failing[session]
+        if kept is not None:
+            await self._tell(session, batch, found, kept)
+        return True
+
+    def _look(self, session: str, connection: Connection) -> tuple[list[ConversationTurn], bool]:
+        """Return the next pending turns and whether they are due; each is scanned for signals once."""
+        policy, cursor = self._policy.extract, buffer.cursor(connection, session)
+        if not self._draining and self._still_waits(session, cursor, connection):
+            return [], False
+        turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
+        if not turns or self._draining:
+            return turns, bool(turns)
+        due = buffer.decide_extraction(turns, self._p.clock.now(), policy, self._patterns) != "keep_buffering"
+        if not due:
+            self._known.put(session, _Waiting(cursor, turns[-1].last_message, len(turns), turns[0].at))
+        return turns, due
+
+    def _still_waits(self, session: str, cursor: int, connection: Connection) -> bool:
+        """Return whether what was said since the last look leaves what waits not due; only that is read."""
+        known, policy = self._known.get(session), self._policy.extract
+        if known is None or known.cursor != cursor:
+            return False
+        new = buffer.turns_after(connection, session, known.newest, policy.every_turns)
+        count = known.turns + len(new)
+        if buffer.is_enough(count, known.since, self._p.clock.now(), policy):
+            return False
+        if buffer.is_urgent(new, policy, self._patterns):
+            return False
+        self._known.put(session, replace(known, newest=new[-1].last_message if new else known.newest, turns=count))
+        return True
+
+    async def _batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
+        """Take the first turns of one scope that fit one call; for a model, with the memories they may touch."""
+        policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[ConversationTurn]()
+        for turn in turns[: min(limit, policy.batch_turns)]:
+            room -= prompt.prompt_tokens(turn, policy)
+            if taken and (turn.scope != taken[0].scope or room < 0):
+                break
+            taken.append(turn)
+        batch = ExtractionBatch(tuple(taken), (), self._p.clock.now().astimezone(self._p.zone).date())
+        if self._model is None:
+            return batch
+        guidelines = await self._p.database.read(known_memories.guidelines)
+        near = self._p.memory_search
+        known = partial(known_memories.known_memories, session=session, turns=taken, policy=policy, near=near)
+        return replace(batch, known=tuple(await self._p.database.read(known)), guidelines=guidelines)
+
+    async def _find(self, session: str, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
+        if all(turn.hidden for turn in batch.turns):
+            return ExtractionResult((), "rules")
+        if trouble is not None and trouble.limit == 1 and trouble.failures >= self._policy.extract.halve_after_failures:
+            trouble.failures -= 1  # the next turn gets one try
+            return await self._extract_by_rules(session, batch)
+        return await self._extract(session, batch)
+
+    async def _extract(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
+        """Extract the facts of a batch; by rules while a model rests that gives no lists of facts.
+
+        Raises ExtractionFailed, BudgetExhausted, or RemoteError when the model cannot be reached.
+        """
+        if self._model is None or not await self._rest.is_over():
+            return await self._extract_by_rules(session, batch)
+        model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
+        if request_tokens(request) > model.daily_tokens:
+            raise ExtractionFailed("The turns are longer than what may be read in a day.")
+        try:
+            answer = await model.ask(request, session=session)
+        except Rejected as error:
+            if isinstance(error, PromptTooLong) or await model.probe():
+                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
+            raise
+        if answer is None:
+            raise BudgetExhausted("What may be used today for memory is used up.")
+        reply, use = answer
+        facts = await self._compute(partial(parse_facts, reply.text))
+        if facts is not None:
+            await self._rest.record_success()
+        elif reply.whole:
+            await self._rest.record_failure()
+        if facts is None or (not reply.whole and len(batch.turns) > 1):
+            await model.settle(use)
+            raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
+        return ExtractionResult(facts, "model", use)
+
+    async def _extract_by_rules(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
+        """Extract what the rules understand; of what somebody else wrote they understand nothing."""
+
+        turns = [turn for turn in batch.turns if not turn.hidden and turn.trust in ("owner", "guest")]
+        if not turns:
+            return ExtractionResult((), "rules")
+        plain = {turn.last_message: without_quotes(turn.text) for turn in turns}
+        known: list[store.Record] = []
+        if await self._compute(lambda: any(map(heuristic.may_end_something, plain.values()))):
+            live = partial(known_memories.live_memories, scope=turns[0].scope)
+            known = await self._p.database.read(live)
+        before = ""
+        if heuristic.needs_before(plain[turns[0].last_message]) and turns[0] == batch.turns[0]:
+            before = await self._p.database.read(partial(buffer.said_before, session=session, turn=turns[0]))
+
+        def messages() -> Iterator[Message]:
+            last = before
+            for number, turn in enumerate(batch.turns, 1):
+                if (text := plain.get(turn.last_message)) is not None:
+                    pacing.step()
+                    yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
+                    last = text
+
+        found = await self._compute(lambda: extract_by_rules(messages(), known))
+        facts = found.facts if self._model is None else mark_as_rules(found.facts)
+        return ExtractionResult(facts, "rules", ended=found.ended)
+
+    def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
+        """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""
+        trouble = self._failing.setdefault(session, ChatBackoff(turns))
+        trouble.limit = min(trouble.limit, turns)
+        trouble.failures += 1
+        if trouble.failures >= self._policy.extract.halve_after_failures and trouble.limit > 1:
+            trouble.limit, trouble.failures = trouble.limit // 2, 0
+        _log.warning("%d turns of %s could not be read for memories: %s", turns, session, error)
+
+    async def _wait(self, error: BudgetExhausted | RemoteError) -> None:
+        """Back off from the model; out of tokens, until the owner's next day."""
+        policy = self._policy.extract
+        first = self._waiting.failures == 0
+        if isinstance(error, BudgetExhausted):
+            self._spent_day = local_day(self._p.clock.now(), self._p.zone)
+        else:
+            backoff = Backoff(policy.first_backoff_seconds, policy.max_backoff_seconds)
+            self._waiting.back_off(backoff, self._p.clock, error)
+        if first or isinstance(error, BudgetExhausted):
+            _log.warning("turns wait to be read for memories: %s", error)
+            await self._p.bus.emit(EXTRACTION_DEFERRED, "extraction", "", reason=type(error).__name__)
+
+    def _keep(
+        self, session: str, batch: ExtractionBatch, found: ExtractionResult, connection: Connection
+    ) -> Decisions | None:
+        """Write the facts, the cursor behind the batch and its tokens in one transaction.
+
+        None, and only the tokens, when the turns are not those extracted: one was erased, or they are done already.
+        """
+        at, first = self._p.clock.now(), buffer.cursor(connection, session)
+        found.use.settle(connection)
+        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
+            return None
+        reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
+        near = self._p.index.statement_similarity if self._p.index is not None else None
+        found_in = ((candidate, replace(when, nearness=near)) for candidate, when in build_candidates(reading))
+        kept = [(candidate, admit_isolated(connection, candidate, when)) for candidate, when in found_in]
+        buffer.advance_cursor(connection, session, first, batch.turns[-1].last_message)
+        counted = {"turns": len(batch.turns), "up_to": batch.turns[-1].last_message, "facts": len(found.facts)}
+        told: dict[str, store.Json] = {**counted, "by": found.by, "tokens": found.use.tokens}
+        events.add_event(connection, at, "extraction", "extracted", session=session, data=told)
+        return kept
+
+    async def _tell(self, session: str, batch: ExtractionBatch, found: ExtractionResult, kept: Decisions) -> None:
+        records = [decision.record for _, decision in kept if decision.record is not None]
+        self._p.files.mark_dirty(records)
+        if self._p.embedding is not None:
+            self._p.embedding.wake()
+        for candidate, decision in kept:
+            await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **memory_written_payload(candidate, decision))
+        if records:
+            await self._p.bus.emit(CONFIG_CHANGED, "extraction", "", reason="memory update")
+        counted = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records)}
+        origin = {"session": session, "by": found.by}
+        await self._p.bus.emit(EXTRACTION_FINISHED, "extraction", "", **origin, **counted, tokens=found.use.tokens)

@@ -1,0 +1,197 @@
+"""The nights of memory: their passes, how they went, when the next one is due, and how one is taken back."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.sleep import run_rows
+from kenobot.cognitive.sleep.run_rows import SleepRun
+from kenobot.cognitive.store import proposals, sleep_plans
+from kenobot.core.settings.schema import SleepSettings
+from kenobot.storage.connection import Connection
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.sleep.apply_change import NightUndo
+    from kenobot.cognitive.sleep.plan.passes import Pass
+    from kenobot.cognitive.sleep.proposals import DecisionContext
+    from kenobot.cognitive.sleep.report import NightReport
+    from kenobot.cognitive.store.proposals import Proposal, ProposalState
+
+_BATCH = 20  # decisions that are undone in one transaction
+
+
+class Nights:
+    """See nights, and take them back; inside a transaction of the caller."""
+
+    NEWEST = 2**62
+    """A number behind every decision."""
+
+    @staticmethod
+    def passes(of: str = "", experts: Collection[str] | None = None) -> "tuple[Pass, ...]":
+        """Return the passes of a night, or of the command that carries out some: merge, synthesize, prune.
+
+        experts: whose model is on; the passes of the others go by rules. None leaves all on.
+        """
+        from kenobot.cognitive.sleep import night
+        from kenobot.cognitive.sleep.consolidate import entities, profile, synthesize
+        from kenobot.cognitive.sleep.consolidate.pairs import pair_review
+
+        some = {
+            "": night.NIGHT,
+            "merge": (pair_review.DUPLICATES, pair_review.CONTRADICTIONS, entities.PASS),
+            "synthesize": (synthesize.PASS, profile.PASS),
+            "prune": night.MEMORY_PRUNER,
+        }[of]
+        return some if experts is None else night.with_experts(some, experts)
+
+    @staticmethod
+    def phases(passes: "Sequence[Pass]") -> tuple[Phase, ...]:
+        """Return the phases of passes, in the order of a night."""
+        return tuple(phase for phase in PHASES if phase in {one.phase for one in passes})
+
+    @staticmethod
+    def find(connection: Connection, number: int | None = None) -> SleepRun | None:
+        """Return the night of a number, or the newest one."""
+        numbers = [number] if number is not None else sleep_plans.newest_nights(connection, 1)
+        return run_rows.get_run(connection, numbers[0]) if numbers else None
+
+    @staticmethod
+    def list_newest(connection: Connection, limit: int) -> list[SleepRun]:
+        """Return the newest nights, the newest first."""
+        found = (run_rows.get_run(connection, number) for number in sleep_plans.newest_nights(connection, limit))
+        return [run for run in found if run is not None]
+
+    @staticmethod
+    def last_finished(connection: Connection) -> SleepRun | None:
+        """Return the last night that came to its end."""
+        return run_rows.last_run(connection)
+
+    @staticmethod
+    def unfinished(connection: Connection) -> SleepRun | None:
+        """Return the night that is under way, or was cut short."""
+        return run_rows.last_run(connection, "running")
+
+    @staticmethod
+    def last_full_at(connection: Connection) -> datetime | None:
+        """Return when the last night of all passes began."""
+        return sleep_plans.last_full_night_at(connection)
+
+    @staticmethod
+    def first_event_at(connection: Connection) -> datetime | None:
+        """Return when the first thing happened to memory."""
+        return sleep_plans.first_event_at(connection)
+
+    @staticmethod
+    def next_time(
+        settings: SleepSettings, policy: SleepPolicy, last: datetime | None, now: datetime, timezone: str
+    ) -> datetime | None:
+        """Return the first full hour from now on at which sleep will be due; None where it is disabled."""
+        from kenobot.cognitive.background.sleep import next_sleep_time
+
+        return next_sleep_time(settings, policy, last, now, timezone)
+
+    @staticmethod
+    def ask_for(connection: Connection) -> None:
+        """Have a running bot sleep soon."""
+        run_rows.ask_for_night(connection)
+
+    @staticmethod
+    def report(connection: Connection, run: SleepRun, policy: SleepPolicy) -> "NightReport":
+        """Report what a night did, pass by pass."""
+        from kenobot.cognitive.sleep.night import NIGHT
+        from kenobot.cognitive.sleep.report import build_report
+
+        return build_report(connection, run, NIGHT, policy)
+
+    @staticmethod
+    def as_json(report: "NightReport") -> dict[str, Any]:
+        """Write a report for programs."""
+        from kenobot.cognitive.sleep.report import as_json
+
+        return {**as_json(report)}
+
+    @staticmethod
+    def count(connection: Connection, run: SleepRun, policy: SleepPolicy) -> dict[str, Any]:
+        """Count the passes, decisions and tokens of a night, and name the passes that were large or in trouble."""
+        from kenobot.cognitive.sleep.report import is_large
+
+        results = run_rows.pass_results(connection, run.id)
+        return {
+            "passes": len(results),
+            "decisions": sum(each.done for each in results),
+            "tokens": sleep_plans.tokens_used(connection, run.id),
+            "large": [each.name for each in results if is_large(each, policy)],
+            "trouble": {each.name: each.trouble for each in results if each.trouble},
+        }
+
+    @staticmethod
+    def count_unread(connection: Connection, most: int) -> int:
+        """Count the turns that wait to be read for memories, at most `most` of a chat."""
+        from kenobot.cognitive.remember.extract import buffer
+
+        sessions = buffer.sessions_with_pending(connection)
+        return sum(len(buffer.pending_turns(connection, session, most)) for session in sessions)
+
+    @staticmethod
+    def undo_some(connection: Connection, outcome: "NightUndo", before: int, occasion: AdmitContext) -> int:
+        """Take back the next decisions of a night, and note them in `outcome`; return where to go on, 0 at the end.
+
+        before: what this returned last, and `Nights.NEWEST` at first.
+        """
+        from kenobot.cognitive.sleep.apply_change import undo_decisions
+
+        before = undo_decisions(connection, outcome, before, _BATCH, occasion)
+        if not before:
+            sleep_plans.mark_night_undone(connection, outcome.run, occasion.at)
+        return before
+
+
+class Proposals:
+    """See the changes that nights propose to the owner, and carry out the decisions."""
+
+    @staticmethod
+    def list_proposals(
+        connection: Connection, states: "Sequence[ProposalState]" = ("pending",), limit: int = 100
+    ) -> "list[Proposal]":
+        """List the proposals in these states, the newest last."""
+        return proposals.list_proposals(connection, states, limit)
+
+    @staticmethod
+    def count_pending(connection: Connection) -> int:
+        """Count the proposals that wait for a decision."""
+        return proposals.count_pending(connection)
+
+    @staticmethod
+    def get(connection: Connection, number: int) -> "Proposal | None":
+        """Return a proposal by its number."""
+        return proposals.get(connection, number)
+
+    @staticmethod
+    def approve(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
+        """Carry out a proposal. Raises CannotDecide."""
+        from kenobot.cognitive.sleep.proposals import approve
+
+        return approve(connection, number, context)
+
+    @staticmethod
+    def reject(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
+        """Turn a proposal down. Raises CannotDecide."""
+        from kenobot.cognitive.sleep.proposals import reject
+
+        return reject(connection, number, context)
+
+    @staticmethod
+    def undo(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
+        """Take back what an approved proposal did. Raises CannotDecide."""
+        from kenobot.cognitive.sleep.proposals import undo_approval
+
+        return undo_approval(connection, number, context)
+
+    @staticmethod
+    def log_broken_rules(
+        connection: Connection, patterns: Sequence[str], inbox: int, session: str, at: datetime
+    ) -> None:
+        """Note the rules that an answer broke, of which nights learn."""
+        proposals.log_broken_rules(connection, patterns, inbox, session, at)
