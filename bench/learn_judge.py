@@ -30,10 +30,9 @@ from bench.regression import Example, Floats, fit_by_newton, fit_weights
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest, people
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.candidates.by_words import parse_query
-from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.results.trace import JudgedQuestion, RecallTrace
 from kenobot.cognitive.recall.search import judge, judge_features
 from kenobot.cognitive.recall.search.fit import fit_features
-from kenobot.cognitive.recall.search.judge_features import JudgedQuestion
 from kenobot.cognitive.recall.search.speakers import speaker_features
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes

@@ -42,6 +42,8 @@ _NAME = lazy.regex(
 _OWN_NAME = lazy.regex(
     r"(?:my (?:full )?name is|i(?:'m| am)(?: called)?|(?:yo )?(?:me llamo|soy)|mi nombre es)(?: [\w'-]+){1,3}\W*"
 )
+_CAPITALS = lazy.regex(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
+_LONGEST_NAMING = 2000  # characters in which names are looked for
 CAPITALISED = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 _PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
 _FESTIVE = lazy.regex(
@@ -245,3 +247,8 @@ def _has_new_name(question: str, text: str, *, person: bool) -> bool:
             if not (first and word in _sentence_beginnings()):
                 return True
     return False
+
+
+def proper_names(text: str) -> list[str]:
+    """List the words of a text that begin with a capital within a sentence."""
+    return _CAPITALS.findall(text[:_LONGEST_NAMING])

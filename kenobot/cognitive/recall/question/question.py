@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.question.answers import AnswerKind, AnswerType
-from kenobot.cognitive.recall.scoring.relevance import proper_names
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question.asked_values import ValueKind, asked_value, general_words, words_of_form
 from kenobot.language.question.related_words import word_groups
@@ -55,7 +54,7 @@ def asked_words(question: str) -> tuple[str, ...]:
 @lru_cache(64)
 def parse_question(text: str) -> Question:
     """Parse a question."""
-    names = {word for name in proper_names(text) for word in words(name)}
+    names = {word for name in answers.proper_names(text) for word in words(name)}
     form, general = words_of_form(text), general_words()
     found = (
         AskedWord(

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
+    from kenobot.cognitive.recall.question.question import Question
     from kenobot.cognitive.recall.scoring.score import Score
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
-    from kenobot.cognitive.recall.search.judge_features import JudgedQuestion
     from kenobot.cognitive.store.records import Record
 
 SourceKind = Literal["record", "turn"]
@@ -65,10 +65,33 @@ class QuestionKind:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """A memory or turn found for a question.
+
+    near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
+    turn: it is quoted from talk, and no memory.
+    """
+
+    text: str
+    near: float = 0.0
+    word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
+    turn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """A question with what was found for it, best first. general: see `QuestionKind`."""
+
+    question: "Question"
+    items: Sequence[JudgedItem]
+    general: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedTrace:
     """What `search.judge` was given, with the kind and number of each item. row: the question's vector."""
 
-    judged: "JudgedQuestion"
+    judged: JudgedQuestion
     keys: Sequence[tuple[SourceKind, int]]
     model: str
     row: Sequence[float] | None

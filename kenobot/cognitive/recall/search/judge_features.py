@@ -7,10 +7,11 @@ are.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.question.question import AskedWord, Question
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question.asked_values import EXACT_KINDS, NAMED_KINDS, VALUE_KINDS, count_new_names, states_value
@@ -29,29 +30,6 @@ _OWN = lazy.regex(r"\b(?:my|mi|mis|i|me|yo|tengo|mi[oa]|i'm|i've|our|nuestr[oa]s
 _OF_OTHERS = lazy.regex(r"\b\w+['’]s\b|\b(?:del?) [A-ZÁÉÍÓÚ]|\b(?:his|her|su|sus|their|he|she)\b")
 _CLAUSE_END = lazy.regex(r"(?<=[.!?;])\s+|\n+")
 _MOST_CLAUSES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedItem:
-    """A memory or turn found for a question.
-
-    near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
-    turn: it is quoted from talk, and no memory.
-    """
-
-    text: str
-    near: float = 0.0
-    word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
-    turn: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuestion:
-    """A question with what was found for it, best first. general: see `QuestionKind`."""
-
-    question: Question
-    items: Sequence[JudgedItem]
-    general: float = 0.0
 
 
 def item_features(judged: JudgedQuestion) -> list[Features]:

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.question.answers import proper_names
 from kenobot.cognitive.recall.scoring.relevance import (
-    proper_names,
     question_features,
     score_relevance,
 )

@@ -4,6 +4,7 @@ import pytest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.question.question import asked_words, parse_question
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.judge import (
     SPEAKER_NAMES,
     WORDS_ALONE,
@@ -13,7 +14,7 @@ from kenobot.cognitive.recall.search.judge import (
     learned_weights,
     speaker_probability,
 )
-from kenobot.cognitive.recall.search.judge_features import JudgedItem, JudgedQuestion, item_features
+from kenobot.cognitive.recall.search.judge_features import item_features
 
 
 def _judged(question: str, *texts: str) -> JudgedQuestion:
