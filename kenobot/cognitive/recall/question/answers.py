@@ -227,6 +227,8 @@ def _type_stems() -> frozenset[str]:
 
 def is_latin(text: str) -> bool:
     """Return whether a text is mostly in Latin letters."""
+    if text.isascii():
+        return True
     letters = [char for char in text if char.isalpha()]
     return sum(ord(char) < 0x250 for char in letters) >= _LATIN * len(letters)
 
