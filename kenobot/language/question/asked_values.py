@@ -75,7 +75,7 @@ def _pattern(table: str, name: str) -> re.Pattern[str]:
     return table_pattern(_tables(), table, name)
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     return fold(text).replace("’", "'")
 
 
@@ -85,7 +85,7 @@ def _plain(text: str) -> str:
 @lru_cache(64)
 def asked_value(question: str) -> ValueKind:
     """Classify the value that a question asks for; "none" where it does not say."""
-    plain = " ".join(_plain(question[:_LONGEST_QUESTION]).replace("¿", " ").split())
+    plain = " ".join(_fold(question[:_LONGEST_QUESTION]).replace("¿", " ").split())
     lead = _pattern("asked", "lead").search(plain)
     if lead is None:
         kind = _first_asked(_OF_NOUN, plain)
@@ -98,7 +98,7 @@ def asked_value(question: str) -> ValueKind:
     for beginning, kind in _OF_BEGINNING.items():
         if first.startswith(beginning):
             return kind
-    return _asked_quantity(plain) if first == "how" or first.startswith("cuant") else _asked_noun(first, plain)
+    return _find_quantity(plain) if first == "how" or first.startswith("cuant") else _find_noun(first, plain)
 
 
 def _asks(kind: str, text: str) -> bool:
@@ -109,7 +109,7 @@ def _first_asked(kinds: tuple[ValueKind, ...], text: str) -> ValueKind | None:
     return next((kind for kind in kinds if _asks(kind, text)), None)
 
 
-def _asked_quantity(plain: str) -> ValueKind:
+def _find_quantity(plain: str) -> ValueKind:
     """Classify a question that begins with "how" or "cuánto"."""
     if kind := _first_asked(_OF_QUANTITY, plain):
         return kind
@@ -118,7 +118,7 @@ def _asked_quantity(plain: str) -> ValueKind:
     return "none" if plain.startswith("how") else "amount"
 
 
-def _asked_noun(first: str, plain: str) -> ValueKind:
+def _find_noun(first: str, plain: str) -> ValueKind:
     """Classify a question that begins with "what" or "which", by the noun behind it."""
     phrase = _NOUN_PHRASE.search(plain)
     head = " ".join([first, *(phrase[1] if phrase else plain).split()[:_HEAD_WORDS]])
@@ -137,7 +137,7 @@ def _asked_noun(first: str, plain: str) -> ValueKind:
 @lru_cache(64)
 def words_of_form(question: str) -> frozenset[str]:
     """Return the words of a question, folded, that say which value it wants and not what it is about."""
-    plain = _plain(question[:_LONGEST])
+    plain = _fold(question[:_LONGEST])
     kinds = (kind for kind in _tables()["asked"] if kind not in _OF_TOPIC)
     spans = (match[0] for kind in kinds for match in _pattern("asked", kind).finditer(plain))
     return frozenset(word for span in spans for word in words(span)) | general_words()
@@ -166,8 +166,8 @@ def states_value(question: str, kind: ValueKind, text: str) -> bool:
         return _names_somebody(question, kind, text)
     if kind == "place":
         names = _new_names(question, text)
-        return any(located for located, _, _ in names) or _holds("located", _masked(question, text))
-    return kind != "thing" or bool(_new_names(question, text)) or _LONG_WORD.search(_masked(question, text)) is not None
+        return any(located for located, _, _ in names) or _holds("located", _mask(question, text))
+    return kind != "thing" or bool(_new_names(question, text)) or _LONG_WORD.search(_mask(question, text)) is not None
 
 
 def _holds(name: str, text: str) -> bool:
@@ -181,7 +181,7 @@ def _question_stems(question: str) -> frozenset[str]:
 
 def _states_new(question: str, kind: ValueKind, text: str) -> bool:
     asked, figures = _question_stems(question), set(re.findall(r"\d+", question))
-    for match in _pattern("held", kind).finditer(_plain(text)):
+    for match in _pattern("held", kind).finditer(_fold(text)):
         said = words(match[0])
         if not said or any(w not in figures if w.isdigit() else asked.isdisjoint(stems(w)) for w in said):
             return True
@@ -194,7 +194,7 @@ def _names_somebody(question: str, kind: ValueKind, text: str) -> bool:
         return True
     if any(first and not located for located, _, first in names) and _BEGINS_WITH_PERSON.match(text):
         return True
-    if kind == "person" and _holds("related", _masked(question, text)):
+    if kind == "person" and _holds("related", _mask(question, text)):
         return True
     return (kind == "name" and _QUOTED.search(text) is not None) or _introduces_new(question, text)
 
@@ -202,11 +202,11 @@ def _names_somebody(question: str, kind: ValueKind, text: str) -> bool:
 def _introduces_new(question: str, text: str) -> bool:
     """Return whether a text says that somebody or something is called by a name that the question does not have."""
     asked = _question_stems(question)
-    named = (words(match[0])[-1] for match in _pattern("held", "named").finditer(_plain(text)))
+    named = (words(match[0])[-1] for match in _pattern("held", "named").finditer(_fold(text)))
     return any(word not in STOPWORDS and asked.isdisjoint(stems(word)) for word in named)
 
 
-def _masked(question: str, text: str) -> str:
+def _mask(question: str, text: str) -> str:
     """Fold a text, with an underscore for each word of the question."""
     asked = _question_stems(question)
 
@@ -214,7 +214,7 @@ def _masked(question: str, text: str) -> str:
         said = (word for word in words(match[0]) if word not in STOPWORDS)
         return "_" if any(not asked.isdisjoint(stems(word)) for word in said) else match[0]
 
-    return _LETTERS.sub(mask, _plain(text))
+    return _LETTERS.sub(mask, _fold(text))
 
 
 def _new_names(question: str, text: str) -> list[tuple[bool, bool, bool]]:
@@ -222,7 +222,7 @@ def _new_names(question: str, text: str) -> list[tuple[bool, bool, bool]]:
     asked, known = _question_stems(question), set(words(question))
     found: list[tuple[bool, bool, bool]] = []
     for match in _CAPITAL.finditer(text):
-        before, word = text[: match.start()], _plain(match[0]).removesuffix("'s").rstrip(".")
+        before, word = text[: match.start()], _fold(match[0]).removesuffix("'s").rstrip(".")
         if len(word) < 2 or word in known or _holds("calendar", word) or not asked.isdisjoint(stems(word)):
             continue
         bare = before.rstrip(" ¿¡\"'(")
