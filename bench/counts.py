@@ -33,7 +33,7 @@ _RISE: Mapping[str, float] = {"single": 1.05, "single_memory": 1.05, "row": 1.3,
 _SLACK: Mapping[str, float] = {  # a turn, of what the clock sets off
     "statements": 20.0,
     "commits": 0.5,
-    "reads": 2.0,
+    "reads": 4.0,
     "callbacks": 10.0,
     "files": 10.0,
 }

@@ -45,8 +45,8 @@ def test_turns_in_a_row_may_waver_more() -> None:
 def test_what_the_clock_sets_off_is_no_rise() -> None:
     bounds = {"single": {"reads": 3.0, "callbacks": 50.0}}
 
-    assert judge({"single": {"reads": 5.0, "callbacks": 60.0}}, bounds) == []
-    assert len(judge({"single": {"reads": 5.1, "callbacks": 60.1}}, bounds)) == 2
+    assert judge({"single": {"reads": 7.0, "callbacks": 60.0}}, bounds) == []
+    assert len(judge({"single": {"reads": 7.1, "callbacks": 60.1}}, bounds)) == 2
 
 
 def test_the_table_shows_every_kind_and_count_and_beside_another_commit_the_ratio() -> None:
