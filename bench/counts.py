@@ -3,7 +3,7 @@
 Calls of Python and C by thread, SQL statements, commits, read jobs, callbacks of the event loop, looks at files: of a
 message with quiet after it, as a person writes, and of messages in a row. Counts hardly vary with the machine, so they
 are held to bench/counts.toml: exits 1 where one of a single turn is more than 5 % above its bound, or one of turns in a
-row, which a busy machine bundles otherwise, more than 15 %. --write puts today's there, which a commit that changes
+row, which a busy machine bundles otherwise, more than 30 %. --write puts today's there, which a commit that changes
 them does. With a revision its counts stand beside, and nothing is held to a bound.
 """
 
@@ -22,15 +22,21 @@ from bench.quick.play import Plan, Stage
 
 BOUNDS = Path(__file__).with_suffix(".toml")
 _SINGLE = ("calls", "statements", "writer_statements", "commits", "reads", "callbacks", "files")
-_ROW = ("calls", "statements", "writer_statements")  # the others of turns in a row depend on how they are bundled
+_ROW = ("calls", "writer_statements")  # the others of turns in a row depend on how they are bundled
 GATED: Mapping[str, Sequence[str]] = {
     "single": _SINGLE,
     "single_memory": _SINGLE,
     "row": _ROW,
     "row_memory": _ROW,
 }
-_RISE: Mapping[str, float] = {"single": 1.05, "single_memory": 1.05, "row": 1.15, "row_memory": 1.15}
-_SLACK: Mapping[str, float] = {"callbacks": 6.0, "files": 5.0, "commits": 0.5}  # what the clock sets off, a turn
+_RISE: Mapping[str, float] = {"single": 1.05, "single_memory": 1.05, "row": 1.3, "row_memory": 1.3}
+_SLACK: Mapping[str, float] = {  # a turn, of what the clock sets off
+    "statements": 20.0,
+    "commits": 0.5,
+    "reads": 4.0,
+    "callbacks": 10.0,
+    "files": 10.0,
+}
 _PLAN = Plan(sequential=100, parallel=200, remembered=100, single=11)  # each kind of sentence once
 _HEAD = "# What a turn may make the bot do; python -m bench.counts --write puts in what was counted.\n"
 

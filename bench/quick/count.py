@@ -1,5 +1,6 @@
 """Counts what turns make a bot do that was started to be counted."""
 
+import statistics
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ KINDS: Mapping[str, str] = {
 SINGLE_SECONDS = 2.5
 """Seconds of quiet after a single turn, in which all that it sets off is over."""
 
-_IDLE_SECONDS = 15.0
+_RESTS, _REST_SECONDS = 5, 3.0
 _WAIT_SECONDS = 40.0
 
 Counts = Mapping[str, Mapping[str, float]]
@@ -69,10 +70,8 @@ class TurnCounter:
         self._functions = functions
         self._counts: dict[str, Mapping[str, float]] = {}
         self._busiest: dict[str, Mapping[str, float]] = {}
-        before, began = self._look(), time.perf_counter()
-        time.sleep(_IDLE_SECONDS)
-        after, seconds = self._look(), time.perf_counter() - began
-        self._idle = {key: value / seconds for key, value in _difference(before, after).items()}
+        rests = [self._rest() for _ in range(_RESTS)]
+        self._idle = {key: statistics.median(rest[key] for rest in rests) for key in COUNTS}
 
     def count(self, single: int, row: int, remembered: int, parallel: int) -> Counted:
         """Count so many turns of each kind."""
@@ -95,6 +94,13 @@ class TurnCounter:
         }
         done = Counter(after["details"]) - Counter(before["details"])
         self._busiest[kind] = {name: calls / turns for name, calls in done.most_common(self._functions)}
+
+    def _rest(self) -> Mapping[str, float]:
+        """What the bot does at rest in a second; what it does each minute falls into few of several such looks."""
+        before, began = self._look(), time.perf_counter()
+        time.sleep(_REST_SECONDS)
+        after, seconds = self._look(), time.perf_counter() - began
+        return {key: value / seconds for key, value in _difference(before, after).items()}
 
     def _look(self) -> Told:
         return self._bot.ask(watch=False, details=bool(self._functions))
