@@ -87,7 +87,8 @@ class TaskWorker:
         self._running: dict[int, asyncio.Task[None]] = {}  # bounded: tools.background.at_once; turn
         self._guests_at_work: set[int] = set()  # bounded: the same; turn
         self._runs: dict[int, TaskRun] = {}  # bounded: the same; turn
-        self._suspects: dict[int, bool] = {}  # bounded: the open tasks; turn. Whether each has waited long enough
+        # Whether each has waited long enough.
+        self._suspects: dict[int, bool] = {}  # bounded: the open tasks; turn
         self._deferrals: dict[int, int] = {}  # bounded: the same; turn
         self._stopping = False
 
