@@ -36,13 +36,8 @@ from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
-from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
-from kenobot.cognitive.memory import AdmitContext, Proposals
-from kenobot.cognitive.procedural import outcome
-from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember import fact_candidates
+from kenobot.cognitive.memory import AdmitContext, Proposals, Replies, ReplyGrade
 from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
@@ -61,7 +56,7 @@ from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
 from kenobot.postprocessors.pipeline import joined_replies
 from kenobot.storage import conversation, inbox, outbox, turn_steps
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
@@ -379,7 +374,7 @@ class TurnRunner:
         effects.candidates = _attributed(guarded.candidates, context.speech)
         shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"
         data.processed, data.held_addresses = replace(processed, clean=shown), guarded.held
-        data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.plan.texts)
+        data.grade = Replies.grade(guarded.reply, data.pending.inbound.text, context.plan.texts)
         data.violated_rules = tuple(self._s.identity.violations(guarded.reply))
 
     async def _commit(self, data: TurnData) -> None:
@@ -478,7 +473,7 @@ class TurnRunner:
         conversation.append_turn(connection, turn)
         if data.task is None:  # turns beside it have a newer one
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
-        usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
+        Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None and data.task is None:
             state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
@@ -496,7 +491,7 @@ class TurnRunner:
         if unique and (tags := confided_tags([pending.inbound.text])):
             unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
         choices = self._open_question(connection, data, at)
-        decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
+        decisions = [(item, Replies.admit(connection, item, occasion)) for item in unique]
         parts = self._with_buttons(connection, data, answer.parts, button_rows(choices))
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
         waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
@@ -589,7 +584,7 @@ def _person_words(connection: Connection, data: TurnData) -> str:
 def _may_react(data: TurnData) -> bool:
     """Return whether a message may say something of the last replies' memories and advice."""
     text = data.pending.inbound.text
-    is_said = reactions.match_reaction(text) is not None or outcome.detect_outcome(text) is not None
+    is_said = Replies.is_reaction(text)
     return data.task is None and is_said
 
 
@@ -598,10 +593,9 @@ def _react(connection: Connection, pending: PendingMessage, principal: Principal
 
     def react() -> list[int]:
         text = pending.inbound.text
-        reacted = reactions.apply_reaction(connection, pending.session, text, principal, at)
-        return reacted + outcome.apply_outcome(connection, pending.session, text, principal, at, reacted)
+        return Replies.react(connection, pending.session, text, principal, at)
 
-    return fact_candidates.in_savepoint(connection, "reaction", react, lambda _: [])
+    return in_savepoint(connection, "reaction", react, lambda _: [])
 
 
 def _attributed(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:
