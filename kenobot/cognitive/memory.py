@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.control.unextracted import UnextractedTurn
     from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
     from kenobot.cognitive.identity.reply_grade import ReplyGrade
+    from kenobot.cognitive.imports import Imports
     from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
     from kenobot.cognitive.nights import Nights, Proposals
@@ -74,6 +75,7 @@ __all__ = [
     "ForgetResult",
     "FoundItem",
     "HistoryStep",
+    "Imports",
     "Indexer",
     "Inspection",
     "Matches",
@@ -119,6 +121,7 @@ __all__ = [
 ]
 
 _LATE = {
+    "imports": "Imports",
     "identity.reply_grade": "ReplyGrade",
     "replies": "Replies",
     "remember.extract.buffer": "ConversationTurn",

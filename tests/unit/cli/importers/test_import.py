@@ -306,7 +306,7 @@ def test_a_crash_in_the_middle_leaves_nothing(
 
     cli("import", str(homes.nanobot(tmp_path / "nano")), "--yes")
     before = [tuple(row) for row in records(home)]
-    monkeypatch.setattr("kenobot.cli.importers.apply_plan.admit", failing)
+    monkeypatch.setattr("kenobot.cognitive.remember.admit.admit", failing)
     assert cli("import", old, "--yes")[0] == 1
     assert [tuple(row) for row in records(home)] == before
 
