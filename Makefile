@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test test-long check fuzz crash soak bench bench-against years month cost docs stand-ins model-server lock sbom release-check lowest fmt clean
+.PHONY: help chat test test-long check fuzz crash soak bench bench-against bench-counts years month cost docs stand-ins model-server lock sbom release-check lowest fmt clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
@@ -73,6 +73,9 @@ bench: $(VENV)/.ready ## what it costs, for docs/performance.md: latency, throug
 
 bench-against: $(VENV)/.ready ## this tree beside the commit REV, in turn: what a turn costs; SHORT=1: in four minutes; SECONDS: as long
 	@$(BIN)/python -m bench.against $(if $(SHORT),--short) $(if $(SECONDS),--seconds $(SECONDS)) $(REV)
+
+bench-counts: $(VENV)/.ready ## what a turn makes the bot do, counted, and held to bench/counts.toml; REV=…: beside that commit
+	@$(BIN)/python -m bench.counts $(REV)
 
 years: $(VENV)/.ready ## two simulated years: records, disk, prompts, recall and nights; the better part of an hour
 	@$(BIN)/python -m bench.years

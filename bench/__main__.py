@@ -17,9 +17,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import telegram
+from bench import counts, telegram
 from bench.memory import at_size
 from bench.quick.__main__ import ROOT
+from bench.quick.count import COUNTS, KINDS
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Stage
 from bench.vectors import models
 from kenobot.cli.options import show_progress
@@ -30,6 +31,7 @@ _PLAN = Plan(sequential=2000, parallel=2000, remembered=500, most_seconds=5.0, q
 _LARGE = replace(_PLAN, past_turns=100_000, past_memories=100_000)
 _EMBEDDED = "default_embedder_"
 _LARGE_HOME = "large_"
+_COUNTED = "counted: "
 
 Figures = dict[str, float]
 Table = Sequence[Sequence[str]]
@@ -65,6 +67,10 @@ def measure() -> tuple[Figures, list[str]]:
         figures |= stage.idle()
         figures |= _digested(stage, "20,000 turns and 10,000 memories", notes)
         figures |= stage.play(["empty", "lived"]).figures
+        counted = counts.measure(ROOT, folder / "counted").counts
+        figures |= {
+            f"{_COUNTED}{kind}: {key}": value for kind, found in counted.items() for key, value in found.items()
+        }
         show_progress("a past of 100,000 turns and 100,000 memories")
         stage = Stage(ROOT, folder / "large", _LARGE)
         large = {**_digested(stage, "100,000 turns and 100,000 memories", notes), **stage.play(["lived"]).figures}
@@ -110,6 +116,13 @@ def _turn(figures: Figures) -> Table:
     return [heads, *rows, digest]
 
 
+def _counts(figures: Figures) -> Table:
+    rows = [
+        (meaning, *(_cell(figures, f"{_COUNTED}{kind}: {key}") for kind in KINDS)) for key, meaning in COUNTS.items()
+    ]
+    return [("", *KINDS.values()), *rows]
+
+
 def _start(figures: Figures) -> Table:
     rows = [(_meaning(key, COMMANDS), _cell(figures, key)) for key in COMMANDS]
     idle = (
@@ -135,6 +148,7 @@ def _meanings(figures: Figures) -> Table:
 
 TABLES: Mapping[str, Callable[[Figures], Table]] = {
     "turn": _turn,
+    "counts": _counts,
     "start": _start,
     "large memory": _large,
     "meaning": _meanings,

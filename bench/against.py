@@ -10,6 +10,8 @@ is process time, and of a pause counts what the process itself computed in it: a
 anything fails, as many pairs again are measured, and all of them are judged: how much of the work behind the turns
 falls into one measurement is chance.
 
+What single turns cost is measured as well, but by --short, where `python -m bench.counts` holds them: counted.
+
 Without a revision it is the one that bench/baseline names; where that cannot be had (no git, a shallow clone) there is
 nothing to compare with, which is said and is no failure. --short, as continuous integration runs it: four minutes,
 with a past of 5,000 turns and 2,500 memories and without commands. Where a machine is so busy that seven minutes, or
@@ -40,7 +42,7 @@ HOMES: Sequence[Home] = ("empty", "lived")
 PAIRS = 3
 CPU_RATIO = 1.3
 PAUSE_MS = 100.0
-_CPU = ("cpu_ms", "chats_cpu_ms", "memory_cpu_ms")
+_CPU = ("single_cpu_ms", "single_memory_cpu_ms", "cpu_ms", "chats_cpu_ms", "memory_cpu_ms")
 GATED = (*(PREFIX[home] + key for home in HOMES for key in _CPU), DIGEST)
 PAUSES = tuple(f"{PREFIX[home]}own_pause_ms" for home in HOMES)
 
@@ -48,6 +50,7 @@ _PATIENT = Plan(most_seconds=8.0, quiet_seconds=6.0)  # on a busy machine as man
 _SHORT_SECONDS = 420.0  # after which --short begins no pair
 _SHORT = Plan(
     commands=0,
+    single=0,
     sequential=200,
     parallel=200,
     remembered=200,
@@ -69,8 +72,8 @@ class Pair:
     now: Figures
 
     def ratio(self, key: str) -> float | None:
-        """How many times what it was; None where it was nothing."""
-        return self.now[key] / self.before[key] if self.before[key] else None
+        """How many times what it was; None where it was nothing, or was not measured."""
+        return self.now[key] / self.before[key] if self.before.get(key) and key in self.now else None
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,1 +1,1 @@
-"""What a message costs a whole `kenobot run`, in under half a minute: `python -m bench.quick`."""
+"""What a message costs a whole `kenobot run`, in under two minutes: `python -m bench.quick`."""

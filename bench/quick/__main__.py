@@ -1,10 +1,11 @@
-"""`python -m bench.quick`: what a message costs a whole `kenobot run`, in under half a minute.
+"""`python -m bench.quick`: what a message costs a whole `kenobot run`, in under two minutes.
 
 Starts `kenobot run` as a process, with a channel and a model that cost nothing, and everything else as shipped: full
 durability, memory, Markdown files, index, audit trail. First with an empty home, then with a past of 20,000 turns and
 10,000 memories that it has just been given and digests meanwhile; with --lived also when it has digested them. A turn
 is counted from the message handed in to the answer handed out; its CPU is that of the process and its children until
-all is quiet, or for at most a second and a half after the last.
+all is quiet, or for at most a second and a half after the last. Single turns have quiet after each, as when a person
+reads the answer: what the bot takes at rest in that time is not theirs.
 
 Compare CPU and counts. Milliseconds are those of the machine in that minute; `python -m bench.against` compares pairs.
 """

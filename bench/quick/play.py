@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from bench.quick import past
+from bench.quick.count import SINGLE_SECONDS, Counted, TurnCounter, warm
 from bench.quick.process import CHATS, Checkout, Running
 from bench.quick.scene import Told
 
@@ -49,8 +50,6 @@ PREFIX: Mapping[Home, str] = {"empty": "", "past": "past_", "lived": "lived_"}
 
 _DIGEST_SECONDS = 600.0
 _IDLE_SECONDS = 10.0
-SINGLE_SECONDS = 2.5
-"""Seconds of quiet after a single turn, in which all that it sets off is over."""
 _SETTLE_SECONDS = 40.0  # that a bot may take over a home that was copied: each of its files is another one now
 
 
@@ -85,40 +84,6 @@ class Played:
     figures: Mapping[str, float]
     steps: Mapping[Home, str]
     long_steps: Mapping[Home, Mapping[str, int]]
-
-
-COUNTS: Mapping[str, str] = {
-    "calls": "calls of Python and C",
-    "loop_calls": "of them in the event loop",
-    "writer_calls": "in the writer",
-    "readers_calls": "in the readers",
-    "background_calls": "in the background's reader",
-    "other_calls": "in other threads",
-    "statements": "SQL statements",
-    "writer_statements": "of them the writer's",
-    "commits": "commits",
-    "reads": "read jobs",
-    "callbacks": "callbacks of the event loop",
-    "files": "files and folders opened, looked at, written, moved",
-}
-"""What is counted, a turn."""
-
-KINDS: Mapping[str, str] = {
-    "single": "a message, then quiet",
-    "single_memory": "a `<memory>`, then quiet",
-    "row": "in a row",
-    "row_memory": "in a row, with a `<memory>`",
-    "chats": "50 chats",
-    "idle": "a second of rest",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What a turn came to, by its kind and what is counted. busiest: by kind, functions and SQL with their calls."""
-
-    counts: Mapping[str, Mapping[str, float]]
-    busiest: Mapping[str, Mapping[str, float]]
 
 
 class Stage:
@@ -164,10 +129,14 @@ class Stage:
             long_steps[kind] = sum((Counter(look["long_steps"]) for look in looks), Counter())
         return Played({key: round(value, 3) for key, value in figures.items()}, steps, long_steps)
 
-    def count(self, kind: Home = "empty", functions: int = 0) -> "Counted":
+    def count(self, kind: Home = "empty", functions: int = 0) -> Counted:
         """Count what a turn of each kind makes the bot do. functions: how many of the busiest are listed."""
+        plan = self._plan
         with self._copied(kind) as home, Running(self._checkout, home, self._embedder, counted=True) as bot:
-            return _count(bot, self._plan, functions)
+            bot.ask(1, watch=False)
+            bot.wait_until_quiet(_SETTLE_SECONDS, looks=plan.rest_looks)
+            warm(bot)
+            return TurnCounter(bot, functions).count(plan.single, plan.sequential, plan.remembered, plan.parallel)
 
     def idle(self) -> dict[str, float]:
         """Percent of a core and memory of a bot with a thousand reminders to come, asked one question before."""
@@ -243,7 +212,7 @@ def _single(bot: Running, turns: int) -> dict[str, float]:
     """The CPU of turns with quiet after each, without what an idle bot takes in that time."""
     if not turns:
         return {}
-    _warm(bot)
+    warm(bot)
     before = bot.cpu
     time.sleep(turns * SINGLE_SECONDS)
     idle = bot.cpu - before
@@ -253,15 +222,6 @@ def _single(bot: Running, turns: int) -> dict[str, float]:
         bot.ask(turns, remember=remember, as_people=True, rest_seconds=SINGLE_SECONDS, watch=False)
         figures[key] = 1000 * (bot.cpu - before - idle) / turns
     return figures
-
-
-def _warm(bot: Running) -> None:
-    """Have patterns compiled and caches filled that single turns use."""
-    bot.ask(44, as_people=True, watch=False)
-    bot.ask(10, as_people=True, remember=True, watch=False)
-    bot.ask(2, as_people=True, rest_seconds=SINGLE_SECONDS, watch=False)
-    bot.ask(2, as_people=True, remember=True, rest_seconds=SINGLE_SECONDS, watch=False)
-    bot.wait_until_quiet(_SETTLE_SECONDS, looks=round(SINGLE_SECONDS / 0.1))
 
 
 def _rate(told: Told) -> float:
@@ -283,37 +243,3 @@ def _add_reminders(path: Path, count: int) -> None:
                 for number in range(count)
             ],
         )
-
-
-def _count(bot: Running, plan: Plan, functions: int) -> Counted:
-    bot.ask(1, watch=False)
-    bot.wait_until_quiet(_SETTLE_SECONDS, looks=plan.rest_looks)
-    _warm(bot)
-    began, before = time.perf_counter(), bot.ask(watch=False)["counts"]
-    time.sleep(plan.single * SINGLE_SECONDS)
-    idle = {key: value - before.get(key, 0) for key, value in bot.ask(watch=False)["counts"].items()}
-    idle_seconds = time.perf_counter() - began
-    counts: dict[str, Mapping[str, float]] = {}
-    busiest: dict[str, Mapping[str, float]] = {}
-
-    def play(kind: str, turns: int, chats: int = 1, rest_seconds: float = 0.0) -> None:
-        before, began = bot.ask(watch=False, details=bool(functions)), time.perf_counter()
-        remember, as_people = kind.endswith("memory"), bool(rest_seconds)
-        bot.ask(turns, chats, remember=remember, as_people=as_people, rest_seconds=rest_seconds, watch=False)
-        if not rest_seconds:
-            bot.wait_until_quiet(plan.quiet_seconds, looks=round(SINGLE_SECONDS * 10))
-        after, quiet = bot.ask(watch=False, details=bool(functions)), (time.perf_counter() - began) / idle_seconds
-        at = before["counts"]
-        counts[kind] = {
-            key: (after["counts"].get(key, 0) - at.get(key, 0) - quiet * idle.get(key, 0)) / turns for key in COUNTS
-        }
-        counts["idle"] = {key: idle.get(key, 0) / idle_seconds for key in COUNTS}
-        done = Counter(after["details"]) - Counter(before["details"])
-        busiest[kind] = {name: calls / turns for name, calls in done.most_common(functions)}
-
-    play("single", plan.single, rest_seconds=SINGLE_SECONDS)
-    play("single_memory", plan.single, rest_seconds=SINGLE_SECONDS)
-    play("row", plan.sequential)
-    play("row_memory", plan.remembered)
-    play("chats", plan.parallel, CHATS)
-    return Counted(counts, busiest)

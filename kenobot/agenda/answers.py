@@ -27,7 +27,7 @@ _LONGEST = 200  # characters of an entry
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks, where and when. account: whose messages alone they may be shown, "" for all in their scopes."""
+    """Asker, place and moment. account: whose messages alone they may be shown, "" for all in their scopes."""
 
     scopes: tuple[str, ...]
     session: str

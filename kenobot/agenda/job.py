@@ -34,7 +34,7 @@ class JobError(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job is told, whose it is, and who may see it. person: `channel:user`, or the owner.
+    """Place, owner and readers of a job. person: `channel:user`, or the owner.
 
     name: of the person, where others read along; "" elsewhere.
     """
@@ -115,13 +115,13 @@ class Job:
 
     @property
     def place(self) -> Place:
-        """Where it is told."""
+        """Place in which it is told."""
         where = self.channel, self.chat, self.thread
         return Place(*where, self.private, self.language, self.person, self.scope, self.name)
 
     @property
     def is_recurring(self) -> bool:
-        """Whether it comes more than once."""
+        """True when it comes more than once."""
         return bool(self.rule)
 
 

@@ -121,7 +121,7 @@ def move_job(connection: Connection, job: Job, meaning: Moment | Recurrence, zon
 
 
 def _move_next(connection: Connection, job: Job, due: datetime, zone: ZoneInfo, at: datetime) -> Job:
-    """Have the next instance of a recurring job told at another time, and the others as before."""
+    """Move the next instance of a recurring job to another time, and leave the others."""
     undo = json.loads(skip_next(connection, job, zone, at).undo) if job.next_due is not None else {"drop": []}
     undo["drop"].append(_wait_until(connection, job, due))
     job_rows.update_job(connection, job.id, {"undo": json.dumps(undo)})
@@ -129,7 +129,7 @@ def _move_next(connection: Connection, job: Job, due: datetime, zone: ZoneInfo, 
 
 
 def snooze(connection: Connection, occurrence: int, until: datetime, at: datetime) -> Job:
-    """Have what was told told again at `until`; the recurrence of its job stays as it is. Raises JobError."""
+    """Snooze an instance until `until`; the recurrence of its job stays. Raises JobError."""
     found = job_rows.get_occurrence(connection, occurrence)
     job = job_rows.get_job(connection, found.job_id) if found is not None else None
     if found is None or job is None or job.state == "cancelled":
@@ -143,7 +143,7 @@ def snooze(connection: Connection, occurrence: int, until: datetime, at: datetim
 
 
 def tell_now(connection: Connection, job: Job, at: datetime) -> Job:
-    """Have a job told at once, beside its times. Raises JobError."""
+    """Run a job at once, beside its times. Raises JobError."""
     _require_open(job)
     _wait_until(connection, job, at)
     return _settle(connection, job.id, at)
@@ -159,7 +159,7 @@ def snooze_job(connection: Connection, job: Job, until: datetime, zone: ZoneInfo
 
 
 def _wait_until(connection: Connection, job: Job, until: datetime) -> int:
-    """Have a job told at a moment beside those of its rule; return its occurrence."""
+    """Add an occurrence of a job beside those of its rule, and return it."""
     again = until.replace(microsecond=0)
     while job_rows.is_settled(connection, job.id, again, ""):
         again += timedelta(seconds=1)
@@ -210,7 +210,7 @@ def skip_next(connection: Connection, job: Job, zone: ZoneInfo, at: datetime) ->
 
 
 def pause_job(connection: Connection, job: Job, at: datetime) -> Job:
-    """Have a job not told until it is resumed. Raises JobError."""
+    """Pause a job until it is resumed. Raises JobError."""
     _require_open(job)
     job_rows.update_job(connection, job.id, {"state": "paused", "undo": _undo_of(job)})
     return _settle(connection, job.id, at)

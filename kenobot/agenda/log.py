@@ -31,7 +31,7 @@ _LONGEST = 240  # characters of what was said
 
 @dataclass(frozen=True, slots=True)
 class LogReach:
-    """What a log may show. scopes: of memory. account: whose messages alone, "" for all in these scopes."""
+    """Bounds of a log. scopes: of memory. account: whose messages alone, "" for all in these scopes."""
 
     scopes: tuple[str, ...]
     account: str
@@ -115,7 +115,7 @@ def _overlap(one: DateRange, other: DateRange) -> bool:
 
 def _messages(connection: Connection, reach: LogReach, days: DateRange) -> list[MessageRow]:
     begin, end = map(stamp, moments_of(days, reach.zone))
-    rows = conversation.said_between(connection, reach.scopes, begin, end, _MOST_READ)
+    rows = conversation.list_said(connection, reach.scopes, begin, end, _MOST_READ)
     return [row for row in rows if not reach.account or row.sender == reach.account]
 
 

@@ -1,4 +1,4 @@
-"""Where the owner is reminded, for who asks for it outside a chat."""
+"""Find the chat in which the owner is reminded, for requests from outside a chat."""
 
 from kenobot.agenda.job import OWNER_PERSON, Place
 from kenobot.core.i18n import Language, guess_language

@@ -325,7 +325,7 @@ class AgentLoop:
         self._bus.deliver(replace(envelope, payload={**envelope.payload, "session": session, "id": pending.id}))
 
     def _stop_before(self, session: str, stop: PendingMessage) -> None:
-        """End the turn under way that `stop` speaks for; those behind it end when they come to their turn."""
+        """Cancel the running turn of the sender of `stop`; queued ones end when they come to their turn."""
         self._stops[session] = stop
         if session in self._running and self._is_stopped(self._running[session][0]):
             self._running[session][1].cancel()
@@ -404,7 +404,7 @@ class AgentLoop:
 
     async def _fetch(self, session: str, after: int, limit: int) -> list[PendingMessage]:
         """Read a chat's next messages; the first one after a pause knows how often it was deferred."""
-        messages = await self._inbox.pending_after(session, after, limit)
+        messages = await self._inbox.load_pending_after(session, after, limit)
         deferrals = self._deferrals.pop(session, 0)
         return [replace(message, deferrals=0 if number else deferrals) for number, message in enumerate(messages)]
 

@@ -66,10 +66,7 @@ class Api:
         if self._services.channel.settings.webhook_secret.get_secret_value():
             return
         if not await self._services.database.read(api_keys.list_keys):
-            raise ConfigError(
-                f"channels.http.host = {self._services.channel.settings.host!r} is reachable from other machines, and "
-                "there is neither a key nor a webhook secret: run `kenobot http key add NAME`, or set 127.0.0.1."
-            )
+            raise ConfigError("api.host_is_exposed", host=repr(self._services.channel.settings.host))
 
 
 def build_app(services: ApiServices) -> FastAPI:

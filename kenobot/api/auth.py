@@ -57,18 +57,18 @@ class Authenticator:
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
-async def _current_caller(
+async def _authenticate(
     request: Request, scopes: SecurityScopes, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> Caller:
     authenticator: Authenticator = request.app.state.authenticator
     return await authenticator.caller(request, scopes.scopes)
 
 
-Messenger = Annotated[Caller, Security(_current_caller, scopes=["messages"])]
-MemoryReader = Annotated[Caller, Security(_current_caller, scopes=["memory"])]
-MemoryWriter = Annotated[Caller, Security(_current_caller, scopes=["memory:write"])]
-Scheduler = Annotated[Caller, Security(_current_caller, scopes=["schedule"])]
-SleepKeeper = Annotated[Caller, Security(_current_caller, scopes=["sleep"])]
-MailKeeper = Annotated[Caller, Security(_current_caller, scopes=["mail"])]
-CostReader = Annotated[Caller, Security(_current_caller, scopes=["cost"])]
-HealthReader = Annotated[Caller, Security(_current_caller, scopes=["health"])]
+Messenger = Annotated[Caller, Security(_authenticate, scopes=["messages"])]
+MemoryReader = Annotated[Caller, Security(_authenticate, scopes=["memory"])]
+MemoryWriter = Annotated[Caller, Security(_authenticate, scopes=["memory:write"])]
+Scheduler = Annotated[Caller, Security(_authenticate, scopes=["schedule"])]
+SleepKeeper = Annotated[Caller, Security(_authenticate, scopes=["sleep"])]
+MailKeeper = Annotated[Caller, Security(_authenticate, scopes=["mail"])]
+CostReader = Annotated[Caller, Security(_authenticate, scopes=["cost"])]
+HealthReader = Annotated[Caller, Security(_authenticate, scopes=["health"])]

@@ -142,17 +142,19 @@ async def send_message(
     )
     seconds = settings.wait_seconds if wait is None else wait
     if _EVENTS in accept:
-        stream = _events(caller, inbound, seconds)
+        stream = _iterate_events(caller, inbound, seconds)
         first = await anext(stream)
-        return StreamingResponse(_joined(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"})
+        return StreamingResponse(
+            _prepend_event(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"}
+        )
     with services.channel.calls.open(trace) as call:
         known = await _take(caller, inbound, call)
         if known is None or not known.is_over:
             await _wait_over(caller, inbound, call, seconds)
-    status = await _found(caller, inbound)
+    status = await _find_or_refuse(caller, inbound)
     if not status.is_over:
         response.status_code = 202
-    return _shown(status)
+    return _render_message(status)
 
 
 @router.get("/messages/{number}")
@@ -163,7 +165,7 @@ async def get_message(caller: Messenger, number: Annotated[int, Path(ge=1, le=LA
     )
     if status is None or not (caller.is_owner or status.user == caller.user):
         raise HTTPException(404)
-    return _shown(status)
+    return _render_message(status)
 
 
 def readable_session(connection: Connection, caller: Caller, name: str) -> str:
@@ -208,7 +210,7 @@ async def _find(caller: Caller, inbound: Inbound) -> MessageStatus | None:
     return await caller.services.database.read(find)
 
 
-async def _found(caller: Caller, inbound: Inbound) -> MessageStatus:
+async def _find_or_refuse(caller: Caller, inbound: Inbound) -> MessageStatus:
     status = await _find(caller, inbound)
     if status is None:
         raise HTTPException(404)
@@ -220,11 +222,11 @@ async def _wait_over(caller: Caller, inbound: Inbound, call: Call, seconds: floa
     while not call.is_over and seconds > 0:
         await call.wait_over(min(seconds, _LOOK_SECONDS))
         seconds -= _LOOK_SECONDS
-        if not call.is_over and (await _found(caller, inbound)).is_over:
+        if not call.is_over and (await _find_or_refuse(caller, inbound)).is_over:
             return
 
 
-def _shown(status: MessageStatus) -> Message:
+def _render_message(status: MessageStatus) -> Message:
     return Message(
         id=status.id,
         session=status.session,
@@ -237,19 +239,19 @@ def _shown(status: MessageStatus) -> Message:
 # ── an answer while it is written ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend_event(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for event in rest:
         yield event
 
 
-async def _events(caller: Caller, inbound: Inbound, seconds: float) -> AsyncIterator[bytes]:
+async def _iterate_events(caller: Caller, inbound: Inbound, seconds: float) -> AsyncIterator[bytes]:
     """Yield the events of a message: that it is stored, what there is of the answer, and in the end all of it."""
     with caller.services.channel.calls.open(inbound.trace, follows=True) as call:
         await _take(caller, inbound, call)
-        status = await _found(caller, inbound)
+        status = await _find_or_refuse(caller, inbound)
         call.number = status.id
-        yield _event("message", _shown(status).model_dump())
+        yield _event("message", _render_message(status).model_dump())
         shown, silent = "", 0.0
         while not call.is_over and not status.is_over and seconds > 0:
             pause = min(seconds, _LOOK_SECONDS)
@@ -257,23 +259,23 @@ async def _events(caller: Caller, inbound: Inbound, seconds: float) -> AsyncIter
                 silent = 0.0
             else:
                 seconds, silent = seconds - pause, silent + pause
-                status = await _found(caller, inbound)
+                status = await _find_or_refuse(caller, inbound)
             if call.draft != shown and not call.is_over:
-                keep = _common(shown, call.draft)
+                keep = _measure_common(shown, call.draft)
                 yield _event("draft", {"keep": keep, "text": call.draft[keep:]})
                 shown = call.draft
             if silent >= _PING_SECONDS:
                 silent = 0.0
                 yield b": waiting\n\n"
-        status = await _found(caller, inbound)
-        yield _event("answer" if status.is_over else "pending", _shown(status).model_dump())
+        status = await _find_or_refuse(caller, inbound)
+        yield _event("answer" if status.is_over else "pending", _render_message(status).model_dump())
 
 
 def _event(name: str, data: object) -> bytes:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode("utf-8", "replace")
 
 
-def _common(one: str, other: str) -> int:
+def _measure_common(one: str, other: str) -> int:
     """Return how many characters two texts begin with in common."""
     if other.startswith(one):
         return len(one)

@@ -23,7 +23,7 @@ class Refusal(BaseModel):
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Have an app answer errors as refusals."""
+    """Add handlers to an app that answer errors as refusals."""
     app.add_exception_handler(HTTPException, _explain_http)
     app.add_exception_handler(RequestValidationError, _explain_request)
     app.add_exception_handler(StoreError, _explain_store)

@@ -38,7 +38,7 @@ async def do_once(
     services, key = caller.services, caller.key.id
 
     def write(connection: Connection) -> M:
-        before = api_keys.stored_reply(connection, key, name) if name else None
+        before = api_keys.load_reply(connection, key, name) if name else None
         if before is not None:
             if before.digest != digest:
                 raise HTTPException(409, REUSED)

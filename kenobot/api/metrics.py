@@ -15,11 +15,11 @@ def metrics_text(
     version: str, health: Mapping[str, Any], spent: Spending, report: StatusReport, times: Distribution
 ) -> str:
     """Return the figures of a bot's health and of all that models used. times: of the answers of the last hour."""
-    return "\n".join([*_lines(version, health, spent), *_watched(report), *_times(times), ""])
+    return "\n".join([*_lines(version, health, spent), *_render_watch(report), *_times(times), ""])
 
 
-def _watched(report: StatusReport) -> Iterator[str]:
-    """What the watch sees."""
+def _render_watch(report: StatusReport) -> Iterator[str]:
+    """Yield the readings of the watch."""
     states = {_label("state", name): int(name == report.state) for name in STATES}
     yield from _metric("kenobot_health", "How the bot is: 1 for its state.", "gauge", states)
     causes = {_labels(check=row.check, subject=row.subject, level=row.level): 1 for row in report.causes}
@@ -39,7 +39,7 @@ def _watched(report: StatusReport) -> Iterator[str]:
 
 
 def _times(times: Distribution) -> Iterator[str]:
-    """How long the answers of the last hour took."""
+    """Yield the time of the answers of the last hour."""
     quantiles = {"0.5": times.p50, "0.95": times.p95, "0.99": times.p99} if times.measured else {}
     values = {_label("quantile", share): millis / 1000 for share, millis in quantiles.items()}
     yield from _metric("kenobot_answer_seconds", "Times of the answers of the last hour.", "gauge", values)

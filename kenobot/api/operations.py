@@ -77,7 +77,7 @@ class LetterChanged(BaseModel):
 
 
 class Cost(BaseModel):
-    """What models used. usd: at known prices; unpriced_tokens have none."""
+    """Use of models. usd: at known prices; unpriced_tokens have none."""
 
     name: str
     calls: int
@@ -89,7 +89,7 @@ class Cost(BaseModel):
 
 
 class Budget(BaseModel):
-    """How much of a limit is used, in its unit: tokens, or picodollars (unit "usd")."""
+    """Use of a limit, in its unit: tokens, or picodollars (unit "usd")."""
 
     period: str
     unit: str
@@ -152,15 +152,15 @@ async def get_metrics(caller: HealthReader) -> PlainTextResponse:
     health, report = await get_health(caller), await services.status()
     since = services.clock.now() - _LATELY
     total, turns = await services.database.read(
-        lambda connection: (_spent_ever(connection), turn_stats.read_turns(connection, since))
+        lambda connection: (_sum_spent(connection), turn_stats.read_turns(connection, since))
     )
     times = distribution([turn.millis for turn in turns if turn.millis is not None])
     text = metrics_text(health.version, health.model_dump(), total, report, times)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _spent_ever(connection: Connection) -> Spending:
-    return model_calls.spent_between(connection, "0000", "9999")
+def _sum_spent(connection: Connection) -> Spending:
+    return model_calls.sum_spent_between(connection, "0000", "9999")
 
 
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -64,7 +64,7 @@ class NewReminder(BaseModel, extra="forbid"):
 
 
 class Scheduled(BaseModel):
-    """What became of a reminder."""
+    """Outcome for a reminder."""
 
     id: int
     state: JobState
@@ -80,7 +80,7 @@ async def list_reminders(
 
     def read(connection: Connection) -> list[Reminder]:
         rows = job_rows.page_of_jobs(connection, caller.reach, _STATES[state], before, limit + 1)
-        return [_shown(connection, job) for job in rows]
+        return [_render_reminder(connection, job) for job in rows]
 
     return page_of(await caller.services.database.read(read), limit, lambda row: row.id, lambda row: row)
 
@@ -103,7 +103,7 @@ async def set_reminder(
         meaning, zone_name = _meaning(new, to_local(at, zone))
         job = NewJob(new.text, place, meaning, zone_name, trust=_role(caller))
         twin = jobs.find_twin(connection, job, zone, at, repeats_within) if repeats_within is not None else None
-        return _scheduled(twin or jobs.add_job(connection, job, zone, at))
+        return _render_scheduled(twin or jobs.add_job(connection, job, zone, at))
 
     return await _do(caller, name, ("schedule", new.model_dump_json()), work)
 
@@ -118,7 +118,7 @@ async def cancel_reminder(
         job = jobs.load_job(connection, number, caller.reach)
         if job is None:
             raise HTTPException(404)
-        return _scheduled(jobs.cancel_job(connection, job, caller.services.clock.now()))
+        return _render_scheduled(jobs.cancel_job(connection, job, caller.services.clock.now()))
 
     return await _do(caller, idempotency_key, ("cancel", number), work)
 
@@ -165,11 +165,11 @@ def _role(caller: Caller) -> Role:
     return "owner" if caller.is_owner else "guest"
 
 
-def _scheduled(job: Job) -> Scheduled:
+def _render_scheduled(job: Job) -> Scheduled:
     return Scheduled(id=job.id, state=job.state, next_due=job_rows.stamp(job.next_due) or None)
 
 
-def _shown(connection: Connection, job: Job) -> Reminder:
+def _render_reminder(connection: Connection, job: Job) -> Reminder:
     told = job_rows.last_told(connection, job.id)
     return Reminder(
         id=job.id,

@@ -25,7 +25,7 @@ class MemoryMirror(Protocol):
     """The Markdown files that follow memory."""
 
     def mark_dirty(self) -> None:
-        """Have the files written anew. Call after the commit."""
+        """Schedule a write of the files. Call after the commit."""
         ...
 
 

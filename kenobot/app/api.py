@@ -25,7 +25,7 @@ def check_hooks(channels: Mapping[str, Channel]) -> None:
     """Raise ConfigError where a channel waits for requests of its platform and nothing serves HTTP."""
     for name, channel in channels.items():
         if _HTTP not in channels and isinstance(channel, TakesRequests) and channel.awaits_requests:
-            raise ConfigError(f'The webhook of {name} needs the channel http: add "http" to channels.enabled.')
+            raise ConfigError("channels.webhook_needs_http", name=name)
 
 
 def _attach(app: App, channel: Channel) -> None:

@@ -150,11 +150,8 @@ class App:
         self.personal = PersonalSettings(database, zone, quiet)
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
-        self.memory_files = MemoryFiles(
-            *(home.memory, database, clock, zone, sleep_policy(settings.sleep)),
-            intake=LargeIntake(self._announce_intake),
-            quiet=self.quiet,
-        )
+        intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
+        self.memory_files = MemoryFiles(*(home.memory, database, clock, zone, policy), intake=intake, quiet=self.quiet)
         index = self.index = SideIndex(home.index)
         self.memory = Memory(index)
         self.indexer = Indexer(database, index)
@@ -239,21 +236,7 @@ class App:
             channels=self.channels,
             redact=self.redact,
             rng=rng,
-            commands=CommandRegistry(
-                CommandContext(
-                    *(zone, home.memory, self.access, self.memory, language),
-                    budgets=self.ledger.limits,
-                    skills=self.skills,
-                    bot_name=settings.bot.name,
-                    activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
-                    causes=lambda: () if self.watch is None else self.watch.causes,
-                    without_model=self._model.reports_memory(0),
-                    tools=() if toolbox is None else toolbox.own_names,
-                    tools_off=self._list_unusable,
-                    servers=lambda: () if self.plugins.mcp is None else self.plugins.mcp.states,
-                ),
-                self.personal,
-            ),
+            commands=self._build_commands(toolbox),
             command_listeners=(
                 self.admission.after_command,
                 self.proposal_announcer.after_command,
@@ -281,6 +264,22 @@ class App:
         if self.tasks is not None:
             self.tasks.attach(turns)
         return AgentLoop(self.inbox, self.bus, clock, turns, self._model, rng, intake)
+
+    def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
+        """Construct the commands of a chat."""
+        context = CommandContext(
+            *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
+            budgets=self.ledger.limits,
+            skills=self.skills,
+            bot_name=self.settings.bot.name,
+            activity=lambda: self.loop.activity(),  # noqa: PLW0108 - the loop is built later
+            causes=lambda: () if self.watch is None else self.watch.causes,
+            without_model=self._model.reports_memory(0),
+            tools=() if toolbox is None else toolbox.own_names,
+            tools_off=self._list_unusable,
+            servers=lambda: () if self.plugins.mcp is None else self.plugins.mcp.states,
+        )
+        return CommandRegistry(context, self.personal)
 
     def _build_tool_stage(self, toolbox: "Toolbox", prompts: PromptService) -> "ToolStage":
         """Build what runs tools. Imported where any is enabled."""
@@ -358,7 +357,7 @@ class App:
         self.scheduler.every(1.0, "command line", self.check_external_changes)
         self.scheduler.every(60.0, "sweep", self.sweep)
         self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(60.0, "memory index", self.indexer.index_all)
+        self.scheduler.every(15.0, "memory index", self.indexer.index_all)
         self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
@@ -478,7 +477,7 @@ class App:
 
     async def check_external_changes(self) -> None:
         """Follow what the command line changed meanwhile: people, messages and memory."""
-        if await self.database.changed_elsewhere() or self.admission.stale:
+        if await self.database.has_changed_elsewhere() or self.admission.stale:
             await self.admission.refresh()
             self.memory_files.mark_dirty(())  # memory may have changed as well
             self.embedding.wake()

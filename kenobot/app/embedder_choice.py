@@ -47,7 +47,7 @@ def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> Em
     if importlib.util.find_spec("numpy") is None:
         if name == "auto":
             return EmbedderChoice(None, f"{_NO_NUMPY}: {INSTALL_HINT}")
-        raise ConfigError(f'The embedder "{name}" cannot be used here: {_NO_NUMPY}; run: {INSTALL_HINT}')
+        raise ConfigError("embedder.no_numpy", name=name, reason=_NO_NUMPY, hint=INSTALL_HINT)
     if name != "auto":
         try:
             return EmbedderChoice(loaded.build_plugin(GROUP, name, surroundings))

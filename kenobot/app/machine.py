@@ -20,7 +20,7 @@ class Machine:
 def this_machine(root: Path = _ROOT) -> Machine:
     """Return the cores and the memory that this process may use. root: where the kernel's files are."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    memory = _installed_memory()
+    memory = _read_installed_memory()
     for group in _control_groups(root):
         quota, _, period = _first_line(group / "cpu.max").partition(" ")
         if quota.isdecimal() and period.isdecimal():
@@ -31,7 +31,7 @@ def this_machine(root: Path = _ROOT) -> Machine:
     return Machine(max(1, cores), memory)
 
 
-def _installed_memory() -> int:
+def _read_installed_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
@@ -39,7 +39,7 @@ def _installed_memory() -> int:
 
 
 def _control_groups(root: Path) -> Iterator[Path]:
-    """This process's group, and those around it, each of which may set a limit."""
+    """Yield this process's group, and those around it, each of which may set a limit."""
     mounted = root / "sys/fs/cgroup"
     group = mounted / _first_line(root / "proc/self/cgroup").removeprefix("0::").strip("/")
     yield group
@@ -47,7 +47,7 @@ def _control_groups(root: Path) -> Iterator[Path]:
 
 
 def _first_line(path: Path) -> str:
-    """The first line of a small file; "" where it cannot be read."""
+    """Return the first line of a small file; "" where it cannot be read."""
     try:
         return path.read_text("utf-8", "replace").partition("\n")[0].strip()
     except OSError:

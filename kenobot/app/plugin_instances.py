@@ -151,7 +151,7 @@ def _channels(
         except PluginError as error:
             _log.error("%s The other channels run without it.", error)
     if not channels:
-        raise ConfigError("None of the enabled channels can be used: see the lines above, then run `kenobot setup`.")
+        raise ConfigError("channels.none_usable")
     return channels, rosters
 
 

@@ -18,12 +18,17 @@ def plugin_rows(
     settings: Settings, catalogue: PluginCatalogue, also_broken: Mapping[PluginKey, str] | None = None
 ) -> tuple[PluginRow, ...]:
     """Report every plugin that there is, broken ones first. also_broken: what went wrong later, by plugin."""
-    rows = (*_installed(settings, catalogue, catalogue.broken | dict(also_broken or {})), *_of_folder(catalogue))
+    rows = (
+        *_iterate_installed(settings, catalogue, catalogue.broken | dict(also_broken or {})),
+        *_of_folder(catalogue),
+    )
     order = ("broken", "on", "off")
     return tuple(sorted(rows, key=lambda row: (order.index(row.state), row.shipped, row.kind, row.name)))
 
 
-def _installed(settings: Settings, catalogue: PluginCatalogue, broken: Mapping[PluginKey, str]) -> Iterator[PluginRow]:
+def _iterate_installed(
+    settings: Settings, catalogue: PluginCatalogue, broken: Mapping[PluginKey, str]
+) -> Iterator[PluginRow]:
     for group, kind in KINDS.items():
         enabled = settings.enabled_plugins(group)
         for name in catalogue.names(group):

@@ -107,7 +107,7 @@ class RunningChannels:
             return self.states()
         async with self._turn:
             if name == self._fixed:
-                raise ConfigError(f'The channel "{name}" is the terminal\'s own: end the chat there.')
+                raise ConfigError("channels.needs_terminal", name=name)
             if name not in {state.name for state in self.states()}:
                 raise ConfigError(plugins.unknown_plugin("kenobot.channels", name, self._services.names()))
             if action == "stop":
@@ -129,7 +129,7 @@ class RunningChannels:
     async def _start(self, name: str, *, anew: bool) -> None:
         """Build a channel and run it. What runs is stopped only once the new one is built."""
         if name in self._tasks and not anew:
-            raise ConfigError(f'The channel "{name}" is running: `kenobot channels restart {name}` starts it anew.')
+            raise ConfigError("channels.already_running", name=name)
         try:
             with contain():
                 async with asyncio.timeout(_BUILD_SECONDS):

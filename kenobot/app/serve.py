@@ -71,7 +71,7 @@ async def serve(
 
 
 async def _stand_trial(app: App, channels: RunningChannels, stop: asyncio.Event) -> asyncio.Task[None] | None:
-    """Stand the trial of an update, if there is one; returns what runs the channels then."""
+    """Run the trial of an update, if there is one; return the task that runs the channels then."""
     if not app.home.versions.exists():
         return None
     trial = await asyncio.to_thread(importlib.import_module, "kenobot.app.trial")
@@ -113,7 +113,7 @@ async def _start(app: App, stop: asyncio.Event) -> bool:
 
 @contextlib.asynccontextmanager
 async def _background(app: App, channels: RunningChannels) -> AsyncIterator[None]:
-    """Have the work behind the turns begin meanwhile, until the end is begun."""
+    """Run the work behind the turns until the end begins."""
     beginning = asyncio.create_task(app.run_background(channels.states), name="background")
     beginning.add_done_callback(_log_failure)
     try:

@@ -70,7 +70,7 @@ _NOTICE_ROOM = 65_536  # bytes waiting to be read by a chat, above which notices
 
 @dataclass(frozen=True, slots=True)
 class SocketServices:
-    """What the socket needs of the bot.
+    """Parts of the bot that the socket needs.
 
     user: the console's. attach: called when the first screen came. sync: follows what a command wrote; returns how many
     facts people's edits touched. stop: begins the end. channels: starts, stops or restarts a channel, and lists them.

@@ -30,7 +30,7 @@ class ReturnPending(KenobotError):
 
 
 class TrialApp(Protocol):
-    """What a trial needs of the bot."""
+    """Parts of the bot that a trial needs."""
 
     home: Home
     clock: Clock
@@ -80,8 +80,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
         return None
     if update.phase == "returning" and not is_under_way and not at_start:
         raise ReturnPending(
-            f"Version {update.new.version} did not get well ({update.reason}): the next start puts version "
-            f"{update.old.version} back."
+            "update.return_pending", version=update.new.version, reason=update.reason, former=update.old.version
         )
     if environments.current() != update.new.environment.resolve():
         return None
@@ -118,7 +117,7 @@ async def _until_over(
 
 
 async def tell_of_update(app: TrialApp) -> None:
-    """Have the owner told, once, how the last update ended."""
+    """Notify the owner, once, of the outcome of the last update."""
     environments = Environments(app.home)
     update = await asyncio.to_thread(environments.read)
     if update is None or update.told or update.phase not in ("taken", "returned"):

@@ -47,7 +47,7 @@ class ConsoleSettings(BaseModel, extra="forbid", frozen=True):
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Whoever sits at the terminal of the home is its owner."""
+        """Return the person at the terminal, who is the owner of the home."""
         return (self.user,)
 
 
@@ -101,16 +101,16 @@ class Console:
         """
         if self.options.message is not None:  # first of all: an output that fails already must not cost the message
             await self._take(self.options.message, sink)
-        await run_until_first(self._take_all(sink), self._until_failed())
+        await run_until_first(self._take_all(sink), self._wait_for_failure())
 
-    async def _until_failed(self) -> None:
+    async def _wait_for_failure(self) -> None:
         await self._failed.wait()
         assert self._failure is not None
         raise self._failure
 
     async def _take_all(self, sink: Sink) -> None:
         if self.options.message is not None:
-            await self._drained()
+            await self._wait_drained()
         elif os.isatty(self._stdin) and _prints_to_terminal():
             await self._converse(sink)
         else:
@@ -118,7 +118,7 @@ class Console:
                 if _is_goodbye(line):
                     break
                 await self._take(line, sink)
-            await self._drained()
+            await self._wait_drained()
 
     def render(self, text: str) -> Sequence[MessagePart]:
         return (MessagePart(text),) if text else ()
@@ -131,7 +131,7 @@ class Console:
         self._show_typing(False)
         if self._unprinted is None or self._unprinted[0] != outbound.id:
             text = outbound.part.text
-            text = f"{self._spoken(text)}\n" if _prints_to_terminal() else escape_controls(text)
+            text = f"{self._format_for_terminal(text)}\n" if _prints_to_terminal() else escape_controls(text)
             replaces = bool(outbound.draft) and outbound.draft == self._draft
             self._unprinted = outbound.id, asyncio.ensure_future(self._print(text, replaces=replaces))
         try:
@@ -155,7 +155,7 @@ class Console:
     async def _draw(self, draft: str, text: str) -> None:
         """Draw a draft, then let others write."""
         try:
-            drawn = self._spoken(text) if text else ""
+            drawn = self._format_for_terminal(text) if text else ""
             if self._prompt is not None:
                 self._draft, self._above = draft, self._rows_above(text)
                 self._prompt.app.invalidate()
@@ -169,7 +169,7 @@ class Console:
     async def print_notice(self, text: str) -> None:
         """Print a line beside the conversation, such as what was remembered."""
         with suppress(StreamFailed):  # `run` ends with it
-            await self._print(self._coloured(_DIM, escape_controls(text)))
+            await self._print(self._colour(_DIM, escape_controls(text)))
 
     async def _converse(self, sink: Sink) -> None:
         from prompt_toolkit.patch_stdout import patch_stdout
@@ -192,7 +192,7 @@ class Console:
                 await self._take(line, sink)
             with suppress(TimeoutError):
                 async with asyncio.timeout(EXIT_WAIT_SECONDS):
-                    await self._drained()
+                    await self._wait_drained()
 
     def _message(self) -> "StyleAndTextTuples":
         """Return what stands before the line that is typed: of one that was entered no reply stays there."""
@@ -218,7 +218,7 @@ class Console:
             except StoreError:
                 await self._surroundings.clock.sleep(STORE_RETRY_SECONDS)
 
-    async def _drained(self) -> None:
+    async def _wait_drained(self) -> None:
         if self.wait_drained is not None:
             await self.wait_drained()
 
@@ -258,18 +258,16 @@ class Console:
             if self._prompt is not None:
                 write(stream)
             else:
-                await _in_thread(lambda: write(stream))
+                await _run_in_thread(lambda: write(stream))
         except (OSError, ValueError, StreamFailed) as error:
             reason = str(error).rstrip(".")
-            self._failure = self._failure or StreamFailed(
-                f"{reason}. An answer that was not printed is kept: it comes with the next `kenobot chat`."
-            )
+            self._failure = self._failure or StreamFailed("console.unprinted_answer", reason=reason)
             self._failed.set()
             raise self._failure from error
 
-    def _spoken(self, text: str) -> str:
+    def _format_for_terminal(self, text: str) -> str:
         """Return what the bot says as a terminal shows it."""
-        return f"{self._coloured(_BOLD, self._speaker)} {escape_controls(text)}"
+        return f"{self._colour(_BOLD, self._speaker)} {escape_controls(text)}"
 
     @property
     def _speaker(self) -> str:
@@ -283,10 +281,10 @@ class Console:
         rows = last_rows(f"{name} {escape_controls(text)}", size.columns, max(1, size.lines - _ROOM))
         shown = "\n".join(rows)
         said = shown.removeprefix(name)
-        style = "bold ansicyan" if self._coloured(_BOLD, "") else ""
+        style = "bold ansicyan" if self._colour(_BOLD, "") else ""
         return [*([(style, name)] if said != shown else []), ("", f"{said}\n")]
 
-    def _coloured(self, colour: str, text: str) -> str:
+    def _colour(self, colour: str, text: str) -> str:
         wanted = self._settings.colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return f"{colour}{text}{_PLAIN}" if wanted and _prints_to_terminal() else text
 
@@ -328,7 +326,7 @@ def prompt_session(history: Path, commands: Sequence[str] = ()) -> "PromptSessio
             buffer.validate_and_handle()
 
     @keys.add("escape", "enter")
-    def _new_line(event: KeyPressEvent) -> None:
+    def _insert_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
     names = WordCompleter([f"/{name}" for name in commands], sentence=True)
@@ -355,7 +353,7 @@ async def read_lines(descriptor: int) -> AsyncIterator[str]:
     Raises StreamFailed.
     """
     rest = b""
-    while chunk := await _in_thread(lambda: _read(descriptor)):
+    while chunk := await _run_in_thread(lambda: _read(descriptor)):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             yield line.decode("utf-8", "replace").rstrip("\r")
@@ -367,10 +365,10 @@ def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 65536)
     except OSError as error:
-        raise StreamFailed(f"The input cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise StreamFailed("console.unreadable_input", reason=error) from error
 
 
-async def _in_thread(function: Callable[[], T]) -> T:
+async def _run_in_thread(function: Callable[[], T]) -> T:
     """Run a function as asyncio.to_thread does, but in a thread that does not hold up the exit while it waits."""
     future: concurrent.futures.Future[T] = concurrent.futures.Future()
 

@@ -34,7 +34,7 @@ class Intake:
 
     async def put(self, inbound: Inbound, stored: Acknowledge | None = None) -> None:
         """Take a message in; wait while there is no room. stored: called once the message is on disk."""
-        await self._until(lambda: len(self._waiting) < self._room)
+        await self._wait_until(lambda: len(self._waiting) < self._room)
         self._waiting.append((inbound, stored))
         self._changed.set()
 
@@ -52,14 +52,14 @@ class Intake:
 
     @property
     def is_empty(self) -> bool:
-        """Whether all that came in is stored."""
+        """True when all that came in is stored."""
         return not self._waiting
 
     async def run(self, sink: Sink) -> None:
         """Store until cancelled. What the disk does not take is tried again, with growing pauses."""
         failures = 0
         while True:
-            await self._until(lambda: bool(self._waiting))
+            await self._wait_until(lambda: bool(self._waiting))
             inbound, stored = self._waiting[0]
             try:
                 await sink(inbound)
@@ -74,7 +74,7 @@ class Intake:
             if stored is not None:
                 await stored()
 
-    async def _until(self, ready: Callable[[], bool]) -> None:
+    async def _wait_until(self, ready: Callable[[], bool]) -> None:
         while not ready():
             self._changed.clear()
             await self._changed.wait()

@@ -63,20 +63,17 @@ class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
 def check_people(settings: ChatSettings, channel: str, like: str) -> None:
     """Raise ConfigError when nobody may talk. like: what an id looks like there."""
     if not (settings.people or settings.allowed_chats):
-        raise ConfigError(
-            f"Nobody may talk to the bot on {channel} yet: put your id, such as {like}, into `owners` of "
-            f"[channels.{channel}] in kenobot.toml."
-        )
+        raise ConfigError("channels.no_people", channel=channel, like=like)
 
 
 def check_packages(settings: type[ChatSettings]) -> None:
     """Raise ConfigError when a package of the channel is not installed."""
     if any(importlib.util.find_spec(name) is None for name in settings.packages):
-        raise ConfigError(f"{settings.title} needs a package: pip install 'kenobot[{settings.extra}]'")
+        raise ConfigError("channels.package_missing", title=settings.title, extra=settings.extra)
 
 
 def check_set(channel: str, **values: str) -> None:
     """Raise ConfigError for the first of these settings that is empty."""
     for name, value in values.items():
         if not value:
-            raise ConfigError(f"channels.{channel}.{name} is not set: docs/channels.md tells what it is.")
+            raise ConfigError("channels.setting_missing", channel=channel, name=name)

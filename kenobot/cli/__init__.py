@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from kenobot import __version__
 from kenobot.cli import options, run_command, streams
 from kenobot.cli.handover import hand_over
-from kenobot.cli.language import read_commands, say, speak_in_argparse, translate_lines
+from kenobot.cli.language import read_commands, say, speak_in_argparse, word_error
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import ConfigError, KenobotError, ReaderGone, StreamFailed
 
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None, clock: "Clock | None" = None) -> int
     except ReaderGone:  # it has seen enough (`| head`)
         return 0
     except StreamFailed as error:
-        return options.print_failure(f"kenobot: {error}", FAILED)
+        return options.print_failure(f"kenobot: {word_error(error)}", FAILED)
     finally:
         if argv is None:
             _bound_exit()
@@ -81,9 +81,9 @@ def _exit_code(words: list[str], clock: "Clock | None") -> int:
     except StreamFailed:
         raise
     except options.NothingFound as error:
-        return options.print_failure(str(error))
+        return options.print_failure(error)
     except KenobotError as error:
-        for line in translate_lines(Redactor()(str(error))).splitlines():  # plugins raise errors of their own
+        for line in Redactor()(word_error(error)).splitlines():  # plugins raise errors of their own
             print(f"kenobot: {line}", file=sys.stderr)
         return CONFIG if isinstance(error, ConfigError) else FAILED
 
@@ -109,8 +109,11 @@ def _run(words: list[str], clock: "Clock | None") -> int:
         options.refuse_unknown(home, name, [name for name, each in read_commands().items() if "section" in each])
     if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:
         return options.print_failure(
-            f'"bench {rest[1]}" is not part of the installed program any more: in a checkout of the source, '
-            f'run "make {rest[1]}" or "python -m bench.{rest[1]}".'
+            say(
+                '"bench {rest}" is not part of the installed program any more: in a checkout of the source, run '
+                '"make {rest}" or "python -m bench.{rest}".',
+                rest=rest[1],
+            )
         )
     parser = options.build_parser(name, commands, home)
     words[words.index(rest[0])] = name

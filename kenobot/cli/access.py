@@ -56,7 +56,9 @@ def approve(context: CommandContext) -> int:
         case "nothing":
             return options.print_failure("No code is open: a code is good for one hour.")
         case "wrong":
-            return options.print_failure(f"That code is not right. Tries left: {verdict.tries_left}.", options.FAILED)
+            return options.print_failure(
+                say("That code is not right. Tries left: {tries_left}.", tries_left=verdict.tries_left), options.FAILED
+            )
         case "locked":
             return options.print_failure(_LOCKED, options.FAILED)
 
@@ -71,7 +73,10 @@ def revoke(context: CommandContext) -> int:
     roster = _rosters(context).get(channel)
     if roster is not None and user in roster.owners | roster.users:
         return options.print_failure(
-            f"That account stands in the configuration: take it out of {context.home.config_file}."
+            say(
+                "That account stands in the configuration: take it out of {config_file}.",
+                config_file=context.home.config_file,
+            )
         )
     return options.print_failure("No approved person has that id: see `kenobot access list`.")
 

@@ -35,7 +35,7 @@ def backup(context: CommandContext) -> int:
         try:
             finished = make_backup(context.home, plan, context.now, _show_progress)
         except OSError as error:
-            raise StoreError(f"No backup could be made: {(error.strerror or str(error)).lower()}.") from error
+            raise StoreError("backup.failed", reason=error) from error
         finally:
             options.show_progress()
         options.print_row(_row(finished), args.json, _made(finished))
@@ -62,7 +62,7 @@ def restore_backup(context: CommandContext) -> int:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         where = error.filename or (home.path if is_full else archive)
         reason = (error.strerror or str(error)).lower()
-        raise StoreError(f"{where} cannot be used: {reason}.") from error
+        raise StoreError("backup.unusable_place", where=where, reason=reason) from error
     row = _described(archive, manifest) | {"home": str(home.path), "replaced": str(replaced) if replaced else None}
     lines = [say("Restored {home} as it was at {at}.", home=home.path, at=context.local_time(manifest.made_at))]
     if replaced is not None:
@@ -76,7 +76,7 @@ def _new_key(path: Path) -> int:
     try:
         recipient = archives.new_key(path)
     except OSError as error:
-        return options.print_failure(f"{path}: {(error.strerror or str(error)).lower()}.", options.FAILED)
+        return options.print_failure(StoreError("files.trouble", path=path, reason=error), options.FAILED)
     print(say("The secret key is in {file}. Without it the backups cannot be read: keep it elsewhere.", file=path))
     setting = f"kenobot config set backup.recipients '[\"{recipient}\"]'"
     print(say("To encrypt backups for it, run: {line}", line=setting))
@@ -92,7 +92,7 @@ def _list(context: CommandContext, folder: Path) -> int:
         cells = [(context.local_time(row["at"]), _size(row["size"]), row["file"]) for row in rows]
         print_table(("time", "size", "file"), cells)
         return 0
-    return options.print_rows(rows, context.args.json, str, f"There is no backup in {folder}.")
+    return options.print_rows(rows, context.args.json, str, say("There is no backup in {folder}.", folder=folder))
 
 
 def _run_command(settings: BackupSettings, archive: Path) -> int:
@@ -107,10 +107,14 @@ def _run_command(settings: BackupSettings, archive: Path) -> int:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         reason = error.strerror if isinstance(error, OSError) else "it took too long"
-        return options.print_failure(f"The backup is made, but backup.command failed: {reason}.", options.FAILED)
+        return options.print_failure(
+            say("The backup is made, but backup.command failed: {what}.", what=reason), options.FAILED
+        )
     if ended.returncode:
         what = f"exit code {ended.returncode}"
-        return options.print_failure(f"The backup is made, but backup.command failed: {what}.", options.FAILED)
+        return options.print_failure(
+            say("The backup is made, but backup.command failed: {what}.", what=what), options.FAILED
+        )
     return 0
 
 

@@ -54,7 +54,7 @@ def bench_recall(context: CommandContext) -> int:
 
 
 def table(report: RecallReport) -> str:
-    """The figures of a run, as Markdown, in percent."""
+    """Return the figures of a run, as Markdown, in percent."""
     lines = [
         "| ranking | questions | R@5 | R@10 | R@20 | hit@10 | nDCG@10 | MRR | sessions@5 | @10 | @20 |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
@@ -74,6 +74,12 @@ def table(report: RecallReport) -> str:
         f"{costs['characters']:.0f} characters; {costs['p50 ms']:.1f} ms (p50), {costs['p95 ms']:.1f} ms (p95), "
         "besides the embedding.",
     ]
+    if found := report.needed:
+        first = " / ".join(f"{100 * found[depth]:.1f}" for depth in DEPTHS)
+        lines.append(
+            f"Of the turns that hold the words of a needed fact, {first} are among the first 5 / 10 / 20; "
+            f"of {100 * found[0]:.1f} a line is shown in a chat."
+        )
     if report.misses_by_stage:
         lost = ", ".join(f"{count} {stage}" for stage, count in report.misses_by_stage.items())
         lines.append(f"Of what would have answered, not among the first 20: {lost}.")
@@ -136,7 +142,7 @@ def bench_chat(context: CommandContext) -> int:
 
 
 def chat_table(scores: Sequence[chat.ChatScore]) -> str:
-    """The figures of a chat's prompts, as Markdown: shares in percent."""
+    """Return the figures of a chat's prompts, as Markdown: shares in percent."""
     firsts = [f"first {depth}" for depth in chat.FIRST]
     shares = [*firsts, "shown", "session", "denied", "unknown"]
     heads = (
@@ -230,7 +236,7 @@ def _bench_harm(args: Namespace) -> int:
 
 
 def harm_table(scores: Sequence[HarmScore]) -> str:
-    """The figures of dialogues, as Markdown."""
+    """Return the figures of dialogues, as Markdown."""
     heads = ("dialogues", "harm", "messages kept", "changes applied at once", "after an answer", "questions right")
     lines = [f"| told | {' | '.join(heads)} | messages asked about |", "|---" * (len(heads) + 2) + "|"]
     for score in scores:
@@ -263,7 +269,7 @@ def _people(args: Namespace) -> Sequence[str]:
 
 
 def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:
-    """The scores of short dialogues, added up by the part of the data that they are of."""
+    """Return the scores of short dialogues, added up by the part of the data that they are of."""
     halves = dict[str, LifeScore]()
     for score in scores:
         part = score.name.rpartition("-")[0]
@@ -272,7 +278,10 @@ def _halves(scores: Sequence[LifeScore]) -> list[LifeScore]:
 
 
 def life_table(scores: Sequence[LifeScore], *, answers: bool = False) -> str:
-    """The figures of fortnights, as Markdown: shares of what there was, in percent. answers: with those of answers."""
+    """Return the figures of fortnights, as Markdown: shares of what there was, in percent.
+
+    answers: with those of answers.
+    """
     heads = [
         "facts kept",
         "of memories right",

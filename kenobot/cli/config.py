@@ -54,9 +54,9 @@ def _set(context: CommandContext) -> int:
     home, key = context.home, context.args.key
     section, _, name = key.rpartition(".")
     if not section:
-        raise options.NothingFound(f"{key} names no setting: write its section too, such as bot.name.")
+        raise options.NothingFound("config.no_such_setting", name=key)
     if is_secret(name):
-        raise ConfigError(f"{key} is a secret and has no place in kenobot.toml: run `kenobot setup`.")
+        raise ConfigError("config.secret_in_toml", name=key)
     after, text = _with_value(context, section, name, " ".join(context.args.value))
     home.prepare()
     disk.replace_text(home.config_file, text)

@@ -43,7 +43,7 @@ class CommandContext:
 
     @cached_property
     def loaded(self) -> ResolvedSettings:
-        """Raises ConfigError."""
+        """Raise ConfigError."""
         return load_settings(self.home, os.environ)
 
     @property
@@ -104,12 +104,14 @@ class CommandContext:
                     _require_current(connection)  # an older database may lack what is asked for
                     raise
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{path} cannot be read: {error}.") from error
+            raise StoreError("files.unreadable", path=path, reason=error) from error
         except (
             sqlite3.DatabaseError,
             UnicodeDecodeError,
         ) as error:  # the latter: of a damaged schema
-            raise StoreCorrupt(f"{path} is damaged: {error}. Put back a copy from {self.home.backups}.") from error
+            raise StoreCorrupt(
+                "database.damaged_put_back", path=path, reason=error, backups=self.home.backups
+            ) from error
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -188,16 +190,13 @@ class CommandContext:
         return True
 
     def require_database(self) -> None:
-        """Raises NothingFound, and ConfigError in a home that is half restored, or is no folder."""
+        """Raise NothingFound, and ConfigError in a home that is half restored, or is no folder."""
         self.home.check_restored()
         if self.home.path.exists() and not self.home.path.is_dir():
             reason = "not a directory"
-            raise ConfigError(f"{self.home.path} cannot be used as a home: {reason}.")
+            raise ConfigError("home.unusable", path=self.home.path, reason=reason)
         if self._is_empty:
-            raise options.NoDatabase(
-                f"{self.home.path} is empty: start with `kenobot chat`, or store something with "
-                "`kenobot memory remember TEXT`."
-            )
+            raise options.NoDatabase("home.empty", path=self.home.path)
 
     @property
     def _is_empty(self) -> bool:
@@ -208,4 +207,4 @@ class CommandContext:
 def _require_current(connection: sqlite3.Connection) -> None:
     """The bot brings the database up to date, with a backup; this is no moment for that."""
     if connection.execute("PRAGMA user_version").fetchone()[0] < migrate.migrations()[-1][0]:
-        raise ConfigError("The database is of an older KenoBot: start the bot once to bring it up to date.")
+        raise ConfigError("database.older_schema")

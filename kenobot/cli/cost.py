@@ -31,7 +31,7 @@ def cost(context: CommandContext) -> int:
         under_way = model_calls.count_under_way(connection)
         budgets = [] if args.json else _budgets(context, connection, today)
     if not rows and not under_way:
-        return options.print_failure(f"No model was asked since {first}.")
+        return options.print_failure(say("No model was asked since {first}.", first=first))
     if args.json:
         for name, spent in rows:
             print(json.dumps({args.by: name, **_figures(spent)}))

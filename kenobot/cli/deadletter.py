@@ -15,9 +15,9 @@ from kenobot.storage.dead_letters import DeadLetterId
 _CHANGES = {"retry": (dead_letters.retry, "retried"), "drop": (dead_letters.drop, "dropped")}
 _HEADS = ("id", "state", "time", "chat", "person", "tries", "why")
 _WHY = {
-    "missing": "there is no such message",
-    "busy": "it is still on its way and needs nothing",
-    "unreadable": "it could not be read when it came in; it can only be shown and dropped",
+    "missing": "{number}: there is no such message.",
+    "busy": "{number}: it is still on its way and needs nothing.",
+    "unreadable": "{number}: it could not be read when it came in; it can only be shown and dropped.",
 }
 
 
@@ -33,7 +33,7 @@ def list_(context: CommandContext) -> int:
         print_table(_HEADS, [_cells(context, row) for row in rows])
         return 0
     fit = options.given_filters(args, "--state", "--since")
-    nothing = f"No message fits {fit}." if fit else "No message has failed, and none waits for the model."
+    nothing = say("No message fits {fit}.", fit=fit) if fit else "No message has failed, and none waits for the model."
     return options.print_rows(rows, args.json, str, nothing)
 
 
@@ -41,7 +41,7 @@ def show(context: CommandContext) -> int:
     with context.read() as connection:
         letter = dead_letters.get(connection, context.args.id)
     if letter is None:
-        return options.print_failure(f"{context.args.id}: {_WHY['missing']}.")
+        return options.print_failure(say(_WHY["missing"], number=context.args.id))
     return options.print_rows([asdict(letter)], context.args.json, lambda row: _whole(context, row))
 
 
@@ -65,7 +65,7 @@ def change(context: CommandContext) -> int:
         else:
             missing = outcome == "missing"
             code = options.print_failure(
-                f"{number}: {_WHY[outcome]}.", options.NOT_FOUND if missing else options.FAILED
+                say(_WHY[outcome], number=number), options.NOT_FOUND if missing else options.FAILED
             )
     return code
 

@@ -19,7 +19,9 @@ def add(context: CommandContext) -> int:
     name, user, wanted = context.args.name, context.args.user, context.args.scope or DEFAULT_SCOPES
     scopes = frozenset(SCOPES if "all" in wanted else wanted)
     if not name.strip() or len(name) > _LONGEST_NAME:
-        return options.print_failure(f"A key needs a name of 1 to {_LONGEST_NAME} characters.", options.FAILED)
+        return options.print_failure(
+            say("A key needs a name of 1 to {longest_name} characters.", longest_name=_LONGEST_NAME), options.FAILED
+        )
     settings = context.loaded.plugin_settings("kenobot.channels", CHANNEL, HttpSettings)
     context.make_home()
     secret = new_secret()
@@ -27,19 +29,29 @@ def add(context: CommandContext) -> int:
         approved = any(p.account == (CHANNEL, user) for p in approved_people.list_people(connection))
         if user not in settings.owners and user not in settings.allowed_users and not approved:
             return options.print_failure(
-                f"{user!r} is nobody on the channel http: put that name into channels.http.allowed_users first.",
+                say(
+                    "{user} is nobody on the channel http: put that name into channels.http.allowed_users first.",
+                    user=repr(user),
+                ),
                 options.FAILED,
             )
         if user not in settings.owners:
             if kept := ", ".join(sorted(OWNER_ONLY.intersection(wanted))):
                 return options.print_failure(
-                    f"{user!r} is a guest, whose key cannot open {kept}: leave that out, or make a key of the owner's.",
+                    say(
+                        "{user} is a guest, whose key cannot open {kept}: leave that out, or make a key of the "
+                        "owner's.",
+                        user=repr(user),
+                        kept=kept,
+                    ),
                     options.FAILED,
                 )
             scopes -= OWNER_ONLY
         key = api_keys.add_key(connection, name, secret, user, scopes, context.now)
     if key is None:
-        return options.print_failure(f"There is a key {name!r} already: revoke it first.", options.FAILED)
+        return options.print_failure(
+            say("There is a key {name} already: revoke it first.", name=repr(name)), options.FAILED
+        )
     row = {"name": key.name, "user": key.user, "scopes": sorted(key.scopes), "key": secret}
     told = say("The key of {name}, shown this once; it opens {scopes}:", name=key.name, scopes=", ".join(row["scopes"]))
     if user in settings.owners and "messages" in key.scopes:  # beside the key, which a script reads

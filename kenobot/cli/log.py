@@ -28,17 +28,17 @@ def logs(context: CommandContext) -> int:
         print(say("There is no log file yet: the bot has not run since it was set."))
         if not args.follow:
             return 0
-    for line in last_lines(folder, args.lines, lambda lines: fitting(lines, args.level, args.trace)):
+    for line in last_lines(folder, args.lines, lambda lines: filter_lines(lines, args.level, args.trace)):
         print(escape_controls(line))
     if args.follow:
         coming = follow(folder, lambda: time.sleep(_LOOK_SECONDS))
-        for line in fitting(coming, args.level, args.trace):
+        for line in filter_lines(coming, args.level, args.trace):
             print(escape_controls(line), flush=True)
     return 0
 
 
-def fitting(lines: Iterable[str], level: str, trace: str | None) -> Iterator[str]:
-    """Yield the lines of that level or a worse one, and of that trace, with what stands below each: its traceback."""
+def filter_lines(lines: Iterable[str], level: str, trace: str | None) -> Iterator[str]:
+    """Yield the lines of a trace and of at least a level, each with its traceback."""
     fits = False
     for line in lines:
         if (found := _level_and_trace(line)) is not None:

@@ -40,9 +40,9 @@ def signals(context: CommandContext) -> int:
         return 0
     hint = did_you_mean(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
     if hint:
-        return options.print_failure(f"There is no signal {name}{hint}")
+        return options.print_failure(translate(f"There is no signal {name}{hint}"))
     fit = options.given_filters(args, "--type", "--trace", "--since")
-    nothing = f"No signal fits {fit}." if fit else "No signal was sent yet: the bot has not run."
+    nothing = say("No signal fits {fit}.", fit=fit) if fit else "No signal was sent yet: the bot has not run."
     return options.print_rows(rows, args.json, str, nothing)
 
 
@@ -60,7 +60,9 @@ def memory_log(context: CommandContext) -> int:
         print_table(("#", "time", "what", "by", "memory"), cells)
         return 0
     fit = options.given_filters(args, "--since")
-    nothing = f"Nothing has happened to memory with {fit}." if fit else "Nothing has happened to memory yet."
+    nothing = (
+        say("Nothing has happened to memory with {fit}.", fit=fit) if fit else "Nothing has happened to memory yet."
+    )
     return options.print_rows(rows, args.json, str, nothing)
 
 

@@ -48,14 +48,14 @@ def add(context: CommandContext) -> int:
     args, home = context.args, context.home
     name = _checked_name(args.name)
     if name in context.loaded.settings.mcp:
-        raise ConfigError(f'There is an MCP server "{name}" already: `kenobot mcp remove {name}` removes it.')
+        raise ConfigError("mcp.server_exists", name=name)
     text = current_text(home)
     for section, key, value in _written(name, args.program, args.url, args.env, args.header):
         text = toml_edit.set_value(text, section, key, value)
     if SIGN_IN in args.secret:
-        raise ConfigError(f'"{SIGN_IN}" is what `kenobot mcp login {name}` writes: call the secret otherwise.')
+        raise ConfigError("mcp.name_reserved", sign_in=SIGN_IN, name=name)
     if strange := [secret for secret in args.secret if not _SECRET.fullmatch(secret)]:
-        raise ConfigError(f'"{strange[0]}" can be no name of a secret: use a-z, A-Z, 0-9, _ and -.')
+        raise ConfigError("mcp.bad_secret_name", name=strange[0])
     secrets = {f"mcp.{name}.{secret}": ask_secret(secret) for secret in args.secret}
     loaded = load_settings(home, os.environ, text=text, new_credentials=secrets)
     require_no_more_left_out(context.loaded, loaded)
@@ -157,7 +157,9 @@ def _see(context: CommandContext, name: str, server: McpServerSettings) -> _Seen
     try:
         title, declared = asyncio.run(_look(context, name, server))
     except ConnectionLost as error:
-        options.print_failure(f'The MCP server "{name}" cannot be used: {escape_controls(str(error))}.')
+        options.print_failure(
+            say('The MCP server "{name}" cannot be used: {reason}.', name=name, reason=escape_controls(str(error)))
+        )
         return None
     tools, left_out = read_tools(declared)
     return _Seen(title, pick_wanted(tools, server), left_out)
@@ -191,7 +193,7 @@ def _written(
         try:
             command, *rest = shlex.split(program)
         except ValueError as error:  # a quotation without an end, or nothing
-            raise ConfigError(f"The command cannot be read: {error}.") from error
+            raise ConfigError("mcp.unreadable_command", reason=error) from error
         yield section, "command", command
         if rest:
             yield section, "args", rest
@@ -199,7 +201,7 @@ def _written(
         for pair in pairs:
             key, found, value = pair.partition(sign)
             if not found or not key.strip():
-                raise ConfigError(f'"{pair}" has no "{sign}" between a name and a value.')
+                raise ConfigError("mcp.pair_without_sign", pair=pair, sign=sign)
             yield f"{section}.{table}", key.strip(), value.strip()
 
 
@@ -208,7 +210,7 @@ def ask_secret(secret: str) -> str:
     seen = not sys.stdin.isatty()
     value = sys.stdin.readline() if seen else getpass.getpass(say("The secret {name}: ", name=secret))
     if not value.strip():
-        raise ConfigError(f'The secret "{secret}" is empty.')
+        raise ConfigError("mcp.empty_secret", secret=secret)
     return value.strip()
 
 

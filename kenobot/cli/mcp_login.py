@@ -25,18 +25,20 @@ def login(context: CommandContext) -> int:
     """Sign in with a server whose address is in the settings."""
     name, server = find_server(context)
     if not server.url or not _is_private(server.url):
-        raise ConfigError(f'"{name}": signing in needs a url that begins with https://, or one of this machine.')
+        raise ConfigError("mcp.login_needs_https", name=name)
     if any(header.lower() == "authorization" for header in server.headers):
-        raise ConfigError(f'"{name}" has a header Authorization already: remove it from kenobot.toml first.')
+        raise ConfigError("mcp.has_authorization", name=name)
     context.home.prepare()
     file = TokenFile(context.home.credentials, name, server.url)
     secret = ask_secret("client_secret") if context.args.ask_secret else ""
     try:
         title = asyncio.run(_sign_in(context, server, file, secret))
     except ConnectionLost as error:
-        return options.print_failure(f"No sign-in: {escape_controls(str(error))}.", options.FAILED)
+        return options.print_failure(say("No sign-in: {reason}.", reason=escape_controls(str(error))), options.FAILED)
     if not file.path.exists():
-        return options.print_failure(f"{name} answers without a sign-in: {escape_controls(title)}.", options.FAILED)
+        return options.print_failure(
+            say("{name} answers without a sign-in: {title}.", name=name, title=escape_controls(title)), options.FAILED
+        )
     said = say("Signed in with {name}: {title}.", name=name, title=escape_controls(title))
     kept = say("Saved credentials/{name}, readable by you only.", name=file.path.name)
     return options.print_row({"name": name, "signed_in": True}, context.args.json, f"{said}\n{kept}")
@@ -47,7 +49,7 @@ async def _sign_in(context: CommandContext, server: McpServerSettings, file: Tok
     try:
         from kenobot.tools.mcp.sign_in import StoredSignIn  # noqa: PLC0415 - where the package is there
     except ImportError as error:
-        raise ConfigError("Signing in needs the package mcp: install kenobot[mcp].") from error
+        raise ConfigError("mcp.package_missing") from error
     ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     listening = await _listen(ended, context.args.port)
     port = listening.sockets[0].getsockname()[1]
@@ -102,7 +104,7 @@ async def _listen(ended: "asyncio.Future[str]", port: int) -> asyncio.Server:
     try:
         return await asyncio.start_server(answer, "127.0.0.1", port, limit=65_536)
     except OSError as error:
-        raise ConfigError(f"Port {port} of this machine cannot be used: {error.strerror}.") from error
+        raise ConfigError("mcp.port_unusable", port=port, reason=error) from error
 
 
 def _read_pasted(ended: "asyncio.Future[str]") -> None:

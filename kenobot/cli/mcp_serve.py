@@ -13,7 +13,7 @@ _NEEDED = ("mcp", "fastapi", "uvicorn", "httptools")
 
 def serve(context: CommandContext) -> int:
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
-        raise ConfigError(f"The MCP server needs {', '.join(missing)}: run `pip install 'kenobot[mcp,http]'`.")
+        raise ConfigError("mcp.serve_packages_missing", missing=", ".join(missing))
     from kenobot.api.mcp.stdio import serve as serve_pipes  # noqa: PLC0415 - where the packages are there
     from kenobot.cli.mcp_home import OpenHome  # noqa: PLC0415
 

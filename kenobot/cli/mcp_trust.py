@@ -45,7 +45,7 @@ def ask_trust(
         options.print_failure(say(_OFF, name=name))
         return options.FAILED
     if given not in (None, digest):
-        return options.print_failure(f"Its hash is another one: {digest}", options.FAILED)
+        return options.print_failure(say("Its hash is another one: {digest}", digest=digest), options.FAILED)
     context.home.prepare()
     file.save(tools)
     row = {"name": name, "tools": [tool.name for tool in tools], "hash": digest}

@@ -13,7 +13,7 @@ from kenobot.app.wiring import TURN_SECONDS
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.counted_model import counted_model
-from kenobot.cli.language import say, translate
+from kenobot.cli.language import say, translate, word_error
 from kenobot.cli.model_trials import TrialResult, ask, store_picture, trials
 from kenobot.cli.table import print_table
 from kenobot.core import plugins
@@ -46,7 +46,7 @@ def _list(context: CommandContext, wanted: str) -> int:
                 raise
             continue
         except RemoteError as error:
-            options.print_failure(f"{name}: {translate(str(error))}", options.FAILED)
+            options.print_failure(f"{name}: {word_error(error)}", options.FAILED)
             continue
         reached = True
         chosen = _chosen(context, name)
@@ -58,7 +58,7 @@ def _list(context: CommandContext, wanted: str) -> int:
         marked = [(row["provider"], "*" if row["configured"] else "", row["model"]) for row in rows]
         print_table(("provider", "", "model"), marked)
     elif reached or not wanted:
-        raise options.NothingFound("No configured service lists models: name one, such as `kenobot models ollama`.")
+        raise options.NothingFound("models.nothing_listed")
     return 0 if reached else options.FAILED
 
 
@@ -75,12 +75,12 @@ def _chosen(context: CommandContext, name: str) -> str:
 async def _models_of(context: CommandContext, name: str) -> tuple[str, ...]:
     async with _provider(context, name, _ANY) as provider:
         if not isinstance(provider, ListsModels):
-            raise ConfigError(f"The provider {name} has no models to choose from.")
+            raise ConfigError("models.no_choice", name=name)
         try:
             async with asyncio.timeout(_LIST_SECONDS):
                 return await provider.models()
         except TimeoutError:
-            raise Unavailable(f"It took longer than {_LIST_SECONDS:.0f} seconds to list its models.") from None
+            raise Unavailable("models.listing_late", seconds=f"{_LIST_SECONDS:.0f}") from None
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from kenobot.cli.language import say, translate, translate_lines
+from kenobot.cli.language import say, translate, word_error
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
@@ -215,9 +215,9 @@ def print_row(row: Mapping[str, Any], as_json: bool, lines: str) -> int:
     return 0
 
 
-def print_failure(why: str, code: int = NOT_FOUND) -> int:
+def print_failure(why: str | KenobotError, code: int = NOT_FOUND) -> int:
     """Print on stderr why there is no result. Returns the exit code."""
-    print(translate_lines(why), file=sys.stderr)
+    print(word_error(why) if isinstance(why, KenobotError) else say(why), file=sys.stderr)
     return code
 
 
@@ -230,7 +230,7 @@ def show_progress(line: str = "") -> None:
 def confirm(question: str, nobody: str) -> bool:
     """Ask for agreement in this terminal; without one, print `nobody` on stderr."""
     if not sys.stdin.isatty():
-        print(translate_lines(nobody), file=sys.stderr)
+        print(say(nobody), file=sys.stderr)
         return False
     try:
         return input(say(question)).strip().lower() in _YES

@@ -30,9 +30,9 @@ def check(context: CommandContext) -> int:
     """Check the plugins at a path. Returns 0 when they keep to their contracts."""
     path = Path(context.args.path).absolute()
     if not path.exists():
-        raise options.NothingFound(f"{path} does not exist: give the folder or the file of a plugin.")
+        raise options.NothingFound("files.missing", path=path)
     if any(importlib.util.find_spec(module) is None for module in _NEEDED):
-        raise ConfigError("The checks need pytest: run `pip install pytest pytest-asyncio`.")
+        raise ConfigError("plugins.pytest_missing")
     found = home_plugins.describe(path)
     with tempfile.TemporaryDirectory(prefix="kenobot-check-") as folder:
         rows, said = _run(path, found, Path(folder))

@@ -20,20 +20,18 @@ def new(context: CommandContext) -> int:
     """Write the package into a folder that is not there yet."""
     kind, name = context.args.kind, context.args.name
     if not _NAME.fullmatch(name) or (kind == "channel" and "-" in name):
-        raise ConfigError(
-            f"{name} is no name for a plugin: take letters a-z and figures, and dashes unless it is a channel."
-        )
+        raise ConfigError("plugins.bad_name", name=name)
     if name in PluginCatalogue().names(_GROUPS[kind]):
-        raise ConfigError(f"{name} is there already, as `kenobot plugins --all` shows: take another name.")
+        raise ConfigError("plugins.name_taken", name=name)
     folder = Path(context.args.into) / f"kenobot-{name}"
     try:
         for path, text in package_files(kind, name).items():
             (folder / path).parent.mkdir(parents=True, exist_ok=path != Path("pyproject.toml"))
             (folder / path).write_text(text, "utf-8")
     except FileExistsError:
-        raise ConfigError(f"{folder} is there already: take another name, or another place with --into.") from None
+        raise ConfigError("plugins.folder_taken", folder=folder) from None
     except OSError as error:
-        raise ConfigError(f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+        raise ConfigError("files.unwritable", path=folder, reason=error) from error
     print(say("Written: {folder}", folder=folder))
     print(say("Try it:  kenobot plugin check {folder}", folder=shlex.quote(str(folder))))
     return 0

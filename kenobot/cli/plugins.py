@@ -42,6 +42,6 @@ def _without_bot(context: CommandContext) -> tuple[PluginRow, ...]:
 
 def _retry(context: CommandContext, name: str) -> int:
     if not context.loaded.catalogue.guard.forgive(name):
-        return options.print_failure(f"No plugin {name} is held back because it ended the process.")
+        return options.print_failure(say("No plugin {name} is held back because it ended the process.", name=name))
     print(say("{name} is tried again with the next start.", name=name))
     return 0

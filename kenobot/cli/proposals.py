@@ -27,10 +27,13 @@ def list_(context: CommandContext) -> int:
         print_table(("#", "state", "date", "decided", "kind", "proposal"), [_cells(context, row) for row in rows])
         return 0
     if context.args.state == "pending" and decided:
-        nothing = f"No proposal waits for you. {decided} were decided: `kenobot proposals list --state all` shows them."
+        nothing = say(
+            "No proposal waits for you. {decided} were decided: `kenobot proposals list --state all` shows them.",
+            decided=decided,
+        )
     else:
         fit = options.given_filters(context.args, "--state")
-        nothing = f"No proposal fits {fit}." if fit and context.args.state != "all" else _NONE
+        nothing = say("No proposal fits {fit}.", fit=fit) if fit and context.args.state != "all" else _NONE
     return options.print_rows(rows, context.args.json, str, nothing)
 
 
@@ -38,7 +41,7 @@ def show(context: CommandContext) -> int:
     with context.read() as connection:
         proposal = Proposals.get(connection, context.args.number)
     if proposal is None:
-        return options.print_failure(f"There is no proposal {context.args.number}.")
+        return options.print_failure(CannotDecide("proposals.no_such_proposal", number=context.args.number))
     return options.print_rows([_row(proposal)], context.args.json, lambda row: _whole(context, row))
 
 
@@ -48,12 +51,12 @@ def decide(context: CommandContext) -> int:
     try:
         with context.write() as connection:
             if Proposals.get(connection, number) is None:
-                return options.print_failure(f"There is no proposal {number}.")
+                return options.print_failure(CannotDecide("proposals.no_such_proposal", number=number))
             decided = apply(
                 connection, number, DecisionContext(context.now, "owner", context.home.identity, context.home.skills)
             )
     except CannotDecide as error:
-        return options.print_failure(str(error), options.FAILED)
+        return options.print_failure(error, options.FAILED)
     return options.print_row(_row(decided), context.args.json, f"{decided.id}: {say(decided.state)}")
 
 

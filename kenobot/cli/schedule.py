@@ -64,7 +64,7 @@ def snooze(context: CommandContext) -> int:
         words, now = " ".join(context.args.words), to_local(context.now, zone)
         meaning = _meaning(words, now)
         if not isinstance(meaning, Moment):
-            raise options.NothingFound("That names no single moment: say it like “in 1 hour” or “tomorrow at 9 am”.")
+            raise options.NothingFound("schedule.no_single_moment")
         # What is counted from now passes in hours, not by what the clock shows.
         until = context.now + (meaning.at - now) if meaning.exact else to_utc(meaning.at, zone)
         job = jobs.snooze_job(connection, _load(connection, context), until, zone, context.now)
@@ -100,7 +100,7 @@ def _changing(context: CommandContext) -> Iterator[tuple[sqlite3.Connection, Zon
 def _load(connection: sqlite3.Connection, context: CommandContext) -> Job:
     job = jobs.load_job(connection, context.args.number, context.scopes)
     if job is None:
-        raise options.NothingFound(f"There is no reminder {context.args.number}: `kenobot schedule list` shows them.")
+        raise options.NothingFound("schedule.no_reminder", number=context.args.number)
     return job
 
 
@@ -113,7 +113,7 @@ def _read(context: CommandContext, words: str, now: datetime) -> tuple[str, Mome
         return words, Recurrence(f"{CRON}{args.cron}" if args.cron else args.rule, args.start or now)
     when = read_when(words, now)
     if when is None:
-        raise options.NothingFound("That names no time: say it like “tomorrow at 8”, or give --at, --cron or --rule.")
+        raise options.NothingFound("schedule.no_time")
     return strip_when(words, when), _meaning(words, now)
 
 
@@ -122,9 +122,9 @@ def _meaning(words: str, now: datetime) -> Moment | Recurrence:
     meaning = when.meaning if when is not None else None
     if isinstance(meaning, Choice):
         readings = " / ".join(_describe(each) for each in meaning.options)
-        raise options.NothingFound(f"The time can mean several things ({readings}): say which, or give --at.")
+        raise options.NothingFound("schedule.ambiguous_time", readings=readings)
     if meaning is None:
-        raise options.NothingFound("That time is not understood: say it like “tomorrow at 8”, or give --at.")
+        raise options.NothingFound("schedule.unclear_time")
     return meaning
 
 
@@ -138,12 +138,10 @@ def _place(connection: sqlite3.Connection, context: CommandContext, text: str) -
     place = owner_place(connection, text, (Console.name, CHAT), None if wanted == "auto" else wanted, language())
     if not context.args.channel:
         if context.args.chat:
-            raise options.NothingFound("--chat goes with --channel: name the channel of that chat.")
+            raise options.NothingFound("schedule.chat_without_channel")
         return place
     if context.args.channel not in (*context.loaded.settings.channels.enabled, Console.name):
-        raise options.NothingFound(
-            f"The channel {context.args.channel} is not enabled: `kenobot channels list` shows those that are."
-        )
+        raise options.NothingFound("schedule.channel_off", channel=context.args.channel)
     return replace(place, channel=context.args.channel, chat=context.args.chat or CHAT)
 
 

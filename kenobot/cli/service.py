@@ -79,9 +79,7 @@ class Manager:
         try:
             return subprocess.run([path, *scope, *arguments], timeout=seconds, check=False).returncode  # noqa: S603
         except subprocess.TimeoutExpired:
-            raise ConfigError(
-                f"{program} did not end within {seconds:g} seconds: look with `systemctl status`."
-            ) from None
+            raise ConfigError("service.program_late", program=program, seconds=f"{seconds:g}") from None
         except KeyboardInterrupt:  # out of a log that is followed
             return 130
 
@@ -135,9 +133,7 @@ class Manager:
         try:
             return subprocess.run(command, timeout=_SECONDS, check=False, capture_output=True, text=True)  # noqa: S603
         except subprocess.TimeoutExpired:
-            raise ConfigError(
-                f"systemctl did not end within {_SECONDS:g} seconds: look with `systemctl status`."
-            ) from None
+            raise ConfigError("service.systemctl_late", seconds=f"{_SECONDS:g}") from None
 
 
 def install(context: CommandContext) -> int:
@@ -152,7 +148,7 @@ def install(context: CommandContext) -> int:
         print(unit, end="")
         return 0
     if manager.machine and os.geteuid() != 0:
-        raise ConfigError("A service of the machine is installed by root: run it with sudo, or leave --machine away.")
+        raise ConfigError("service.needs_root")
     _prepare(home, manager)
     return _put_in_place(manager, unit, start=not args.no_start)
 
@@ -193,7 +189,7 @@ def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:
         replace_text(manager.unit, unit)
         manager.unit.chmod(0o644)
     except OSError as error:
-        raise ConfigError(f"{manager.unit} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+        raise ConfigError("files.unwritable", path=manager.unit, reason=error) from error
     print(say("Installed: {unit}", unit=manager.unit))
     runs = manager.tells("systemctl", "is-active", NAME) in _RUNS
     manager.tells("systemctl", "reset-failed", NAME)  # or systemd would not start what fell too often
@@ -238,7 +234,7 @@ def uninstall(context: CommandContext) -> int:
     try:
         manager.unit.unlink()
     except OSError as error:
-        raise ConfigError(f"{manager.unit} cannot be removed: {(error.strerror or str(error)).lower()}.") from error
+        raise ConfigError("files.unremovable", path=manager.unit, reason=error) from error
     manager.run("systemctl", "daemon-reload")
     print(say("Removed: {unit}. The home {home} stays as it is.", unit=manager.unit, home=context.home.path))
     return 0
@@ -274,10 +270,7 @@ def _prepare(home: Home, manager: Manager) -> None:
         for path in (home.path, *home.path.rglob("*")):
             os.chown(path, account.pw_uid, account.pw_gid)
     elif home.path.stat().st_uid != account.pw_uid:
-        raise ConfigError(
-            f"{home.path} does not belong to {manager.account}: name another account with --user, "
-            f"or run: chown -R {manager.account} {home.path}"
-        )
+        raise ConfigError("service.foreign_home", path=home.path, account=manager.account)
 
 
 def installed_service() -> Manager | None:
@@ -288,7 +281,7 @@ def installed_service() -> Manager | None:
 def _installed() -> Manager:
     found = installed_service()
     if found is None:
-        raise options.NothingFound("The service is not installed: run `kenobot service install`.")
+        raise options.NothingFound("service.not_installed")
     return found
 
 
@@ -298,11 +291,9 @@ def _account(named: str | None) -> str:
     try:
         account = pwd.getpwnam(name)
     except KeyError:
-        raise ConfigError(
-            f"There is no account {name}: make one with `useradd --system --create-home {name}`."
-        ) from None
+        raise ConfigError("service.no_account", name=name) from None
     if account.pw_uid == 0:
-        raise ConfigError("The bot does not run as root: name another account with --user.")
+        raise ConfigError("service.not_as_root")
     return name
 
 
@@ -336,13 +327,13 @@ def _credential_lines(folder: Path | None) -> Sequence[str]:
     try:
         files = sorted(path for path in folder.iterdir() if path.is_file())
     except OSError as error:
-        raise ConfigError(f"{folder} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        raise ConfigError("files.unreadable", path=folder, reason=error) from error
     return [f"LoadCredential={path.name}:{path.absolute()}" for path in files]
 
 
 def _replaced(unit: str, line: str, by: str) -> str:
     if line not in unit:
-        raise ConfigError("The shipped unit is not what it was: install KenoBot again.")
+        raise ConfigError("service.bad_shipped_unit")
     return unit.replace(line, by)
 
 

@@ -55,12 +55,12 @@ def add(context: CommandContext) -> int:
     source = Path(context.args.path).expanduser()
     context.require_database()
     if not source.exists():
-        return options.print_failure(f"There is nothing at {source}.")
+        return options.print_failure(say("There is nothing at {source}.", source=source))
     try:
         name, files = intake.read_source(source)
         intake.write_skill(context.home.skills, name, files)
     except UnusableSkill as error:
-        return options.print_failure(str(error), options.FAILED)
+        return options.print_failure(error, options.FAILED)
     added = _library(context).find(name, _read_trusted(context))
     assert added is not None
     lines = [say("Added: {name} ({count} files)", name=name, count=len(files.contents)), *_remarks(added)]
@@ -81,7 +81,7 @@ def trust(context: CommandContext) -> int:
         ):
             return options.FAILED
     elif context.args.yes != digest:
-        return options.print_failure(f"Its hash is another one: {digest}", options.FAILED)
+        return options.print_failure(say("Its hash is another one: {digest}", digest=digest), options.FAILED)
     with context.write() as connection:
         trust_rows.trust(connection, found.name, digest, context.now)
     row = _row(found) | {"state": "trusted"}
@@ -101,7 +101,7 @@ def remove(context: CommandContext) -> int:
     try:
         intake.remove_skill(context.home.skills, found.name)
     except UnusableSkill as error:
-        return options.print_failure(str(error), options.FAILED)
+        return options.print_failure(error, options.FAILED)
     return options.print_row({"removed": found.name}, context.args.json, say("Removed: {name}", name=found.name))
 
 
@@ -121,7 +121,7 @@ def _find(context: CommandContext) -> ShelvedSkill:
     """Return the skill that is named. Raises NothingFound."""
     found = _library(context).find(context.args.name, _read_trusted(context))
     if found is None:
-        raise options.NothingFound(f"There is no skill {context.args.name}: `kenobot skills list` shows them.")
+        raise options.NothingFound("skills.no_such_skill", name=context.args.name)
     return found
 
 
@@ -132,7 +132,7 @@ def _problems(context: CommandContext, named: str) -> list[str]:
         return [found.why] if found.skill is None else [*found.skill.problems]
     source = Path(named).expanduser()
     if not source.exists():
-        raise options.NothingFound(f"There is no skill {named}: `kenobot skills list` shows them.")
+        raise options.NothingFound("skills.no_such_skill", name=named)
     try:
         name, files = intake.read_source(source)
         return [*find_problems(source.resolve().name if source.is_dir() else name, read_page(files))]

@@ -36,7 +36,7 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
     home, loaded, clock = context.home, context.loaded, context.clock
     channels = loaded.settings.channels.enabled if console is None else ("console",)
     if not channels:
-        raise ConfigError("No channel is enabled: run `kenobot setup`, or talk right here with `kenobot chat`.")
+        raise ConfigError("channels.none_enabled")
     log.configure(_level(loaded, console), loaded.settings.log.format, loaded.secrets())
     log.install_exception_hooks()
     limit_malloc_arenas()

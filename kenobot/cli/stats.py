@@ -35,7 +35,7 @@ def stats(context: CommandContext) -> int:
     groups = turn_stats.group_turns(turns, args.by, context.zone)
     total = turn_stats.group_turns(turns, "all", context.zone)
     if not turns and not messages.received:
-        return options.print_failure(f"No message came in within {args.days} days.")
+        return options.print_failure(say("No message came in within {days} days.", days=args.days))
     if args.json:
         print(json.dumps(_as_json(args.days, args.by, groups, total, messages, spent)))
     elif args.csv:
@@ -48,7 +48,7 @@ def stats(context: CommandContext) -> int:
 def _spent(context: CommandContext, connection: Connection, days: int) -> Spending:
     """Return what models used in the window, in whole days of the owner's."""
     first = local_day(context.now - timedelta(days=days - 1), context.zone)
-    return model_calls.spent_between(connection, first, local_day(context.now, context.zone))
+    return model_calls.sum_spent_between(connection, first, local_day(context.now, context.zone))
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -42,7 +42,7 @@ class _Output(io.FileIO):
     @staticmethod
     def _failure(error: OSError) -> StreamFailed:
         kind = ReaderGone if error.errno == errno.EPIPE else StreamFailed
-        return kind(f"The output cannot be written: {(error.strerror or str(error)).lower()}.")
+        return kind("console.unwritable_output", reason=error)
 
 
 class _Diagnostics(_Output):

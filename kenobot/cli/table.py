@@ -34,12 +34,12 @@ def line_width() -> int | None:
 
 
 def flat(cell: object) -> str:
-    """A cell's text on one line, with blanks for line breaks and escapes for other controls."""
+    """Return a cell's text on one line, with blanks for line breaks and escapes for other controls."""
     return one_line(" ".join(str(cell).split()))
 
 
 def shortened(text: str, width: int | None) -> str:
-    """The text, or as much of it as fits into `width` columns, with an ellipsis."""
+    """Return the text, or as much of it as fits into `width` columns, with an ellipsis."""
     if width is None or display_width(text) <= width:
         return text
     kept, used = [], 1

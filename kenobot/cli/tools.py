@@ -54,5 +54,7 @@ def withdraw(context: CommandContext) -> int:
     number = context.args.number
     with context.write() as connection:
         if not tool_grants.remove_grant(connection, number):
-            return options.print_failure(f"No call has the number {number}: `kenobot tools allowed` lists them.")
+            return options.print_failure(
+                say("No call has the number {number}: `kenobot tools allowed` lists them.", number=number)
+            )
     return options.print_row({"withdrawn": number}, context.args.json, f"{number}: {say('withdrawn')}")

@@ -27,10 +27,10 @@ def plausible_name(text: str) -> str:
     Of words with capitals all that follow one another, with small words between them; in small letters the whole text.
     """
     words = text.split()
-    if not words or any(_plain(word).endswith("'s") for word in words):
+    if not words or any(_fold_word(word).endswith("'s") for word in words):
         return ""
     run = _leading_capitals(words) or (words if len(words) <= _MOST else [])
-    told = [_plain(word) for word in run if word not in PARTICLES]
+    told = [_fold_word(word) for word in run if word not in PARTICLES]
     if not told or is_common_word(told[0]):
         return ""
     if run is words and not text[0].isupper() and (words[0] in PARTICLES or any(map(is_common_word, told))):
@@ -48,7 +48,7 @@ def _leading_capitals(words: list[str]) -> list[str]:
     return words[:count]
 
 
-def _plain(word: str) -> str:
+def _fold_word(word: str) -> str:
     """Take case and the accents of Latin letters from a word, but for ñ."""
     apart = unicodedata.normalize("NFD", word.casefold().replace("’", "'").replace("ñ", "\0"))
     return "".join(char for char in apart if not unicodedata.combining(char)).replace("\0", "ñ").strip(".,;:!¡")

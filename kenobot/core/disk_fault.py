@@ -38,12 +38,12 @@ def find_fault(path: Path) -> StoreError | None:
 
 def name_failure(path: Path) -> StoreError:
     """Make the error of a disk that answers with errors of its own."""
-    return StoreError(f"The disk of {path} fails (input/output error): the log of the kernel (dmesg) says more.")
+    return StoreError("disk.fails", path=path)
 
 
 def _full(path: Path) -> StoreFull:
-    return StoreFull(f"The disk of {path} is full: make room there.")
+    return StoreFull("disk.full_at", path=path)
 
 
 def _read_only(path: Path) -> StoreFull:
-    return StoreFull(f"The disk of {path} is read-only: mount it for writing; the log of the kernel (dmesg) says more.")
+    return StoreFull("disk.read_only", path=path)

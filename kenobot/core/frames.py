@@ -16,12 +16,12 @@ LONGEST_FRAME = 8_000_000  # bytes; the longest answer of a model is a million c
 LONGEST_MESSAGE = 1_000_000  # characters
 
 
-def _whole(text: object) -> object:
+def _replace_halves(text: object) -> object:
     """Replace halves of characters, which a terminal may bring and no UTF-8 can hold."""
     return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
 
 
-WholeText = Annotated[str, BeforeValidator(_whole)]
+WholeText = Annotated[str, BeforeValidator(_replace_halves)]
 
 
 class FrameError(KenobotError):
@@ -100,7 +100,7 @@ class ReadLogLevel(_Frame):
 
 
 class AskStatus(_Frame):
-    """Asks for Status. stacks: have it written down where every thread and task stands."""
+    """Request of a Status. stacks: dump the stacks of all threads and tasks, too."""
 
     kind: Literal["ask_status"] = "ask_status"
     stacks: bool = False

@@ -1,4 +1,4 @@
-"""How well the bot is, and why: what was measured becomes causes, and causes a state.
+"""Turn measurements into causes, and causes into the state of the bot's health.
 
 A cause begins once it is seen in two looks in a row, and ends after three without it, so that what lies at its limit
 does not come and go. Pure: the looks are `kenobot.app.watch`'s.
@@ -73,7 +73,7 @@ CHECKS: tuple[Check, ...] = tuple(_BEGUN)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a check measured. subject: of several that it looks at, such as a channel.
+    """Result of a check. subject: of several that it looks at, such as a channel.
 
     load: the share of its limit; from 1 on something is wrong. critical: the load from which the bot cannot do its
     work; None: it can. sudden: it counts at the first look. values: of the sentence that tells it.
@@ -159,7 +159,7 @@ def state_of(levels: Iterable[Level | None]) -> State:
 
 @dataclass(slots=True)
 class _Track:
-    """What was seen of a cause: looks in a row with it, or without it. cause: once it has begun."""
+    """History of a cause: looks in a row with it, or without it. cause: once it has begun."""
 
     seen: int = 0
     missed: int = 0

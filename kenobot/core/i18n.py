@@ -3,14 +3,16 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from importlib import resources
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
+from kenobot.ports import sentences
 
-Language = Literal["en", "es"]
+Language = sentences.Language
 
 _WORD = lazy.regex(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("i18n.toml").read_text("utf-8"))
@@ -43,7 +45,12 @@ def told_language(text: str) -> Language | None:
 
     What it quotes is in whatever language it was said.
     """
-    text = _QUOTED.sub(" ", without_attachments(text[:2000]))
+    return _told_language(text[:2000])
+
+
+@lru_cache(256)  # several parts of a turn ask about its message
+def _told_language(text: str) -> Language | None:
+    text = _QUOTED.sub(" ", without_attachments(text))
     words = {word.lower() for word in _WORD.findall(text.replace("’", "'"))}
     spanish = sum(_SPANISH.get(word, 0) for word in words) + _TELLS * bool(_SPANISH_SIGNS.search(text))
     spanish += _HINTS * ("ñ" in text.lower())

@@ -24,7 +24,7 @@ def listen(path: Path) -> socket.socket:
         path.unlink()
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        with _short(path) as address:
+        with _shorten_path(path) as address:
             server.bind(address)
         path.chmod(0o600)
         server.listen(_WAITING)
@@ -40,7 +40,7 @@ def connect(path: Path, timeout: float) -> socket.socket | None:
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     link.settimeout(timeout)
     try:
-        with _short(path) as address:
+        with _shorten_path(path) as address:
             link.connect(address)
         if is_own(link):
             return link
@@ -66,7 +66,7 @@ def _peer_user(link: socket.socket) -> int:
 
 
 @contextlib.contextmanager
-def _short(path: Path) -> Iterator[str]:
+def _shorten_path(path: Path) -> Iterator[str]:
     """Name `path` so that it fits into a socket's address, on Linux by way of its open folder."""
     if len(os.fsencode(path)) <= _LONGEST_ADDRESS:
         yield str(path)

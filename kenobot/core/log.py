@@ -81,24 +81,24 @@ def redact_also(secrets: Iterable[str]) -> None:
 
 def install_exception_hooks() -> None:
     """Log uncaught errors redacted: a traceback can quote a secret. Foreign hooks for threads and finalizers stay."""
-    sys.excepthook = _uncaught
+    sys.excepthook = _log_uncaught
     if threading.excepthook is threading.__excepthook__:
-        threading.excepthook = _uncaught_in_thread
+        threading.excepthook = _log_uncaught_in_thread
     if sys.unraisablehook is sys.__unraisablehook__:
-        sys.unraisablehook = _unraisable
+        sys.unraisablehook = _log_unraisable
 
 
-def _uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+def _log_uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     _log.critical("KenoBot broke down", exc_info=(kind, error, traceback))
 
 
-def _uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
+def _log_uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
     name = told.thread.name if told.thread else "a thread"
     error = told.exc_value or told.exc_type()
     _log.critical("%s broke down", name, exc_info=(told.exc_type, error, told.exc_traceback))
 
 
-def _unraisable(told: "UnraisableHookArgs") -> None:
+def _log_unraisable(told: "UnraisableHookArgs") -> None:
     error = told.exc_value or told.exc_type()
     _log.error("%s", told.err_msg or "an error was ignored", exc_info=(told.exc_type, error, told.exc_traceback))
 

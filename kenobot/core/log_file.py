@@ -120,7 +120,7 @@ class LogFile(logging.Handler):
         self._path.rename(ended)
         oldest = now - timedelta(days=self._limits.keep_days)
         for number, path in enumerate(reversed(ended_files(self._folder))):
-            if number >= self._limits.keep_files or _ended_at(path) < oldest:
+            if number >= self._limits.keep_files or _parse_end(path) < oldest:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
@@ -162,7 +162,7 @@ class _Reader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._file = _opened(folder / NAME)
+        self._file = _open_log(folder / NAME)
         if self._file is not None:
             self._file.seek(0, os.SEEK_END)
         self._rest = b""
@@ -188,7 +188,7 @@ class _Reader:
         if not self._has_ended:
             self._has_ended = True  # from now on nothing is added, but it may have been since the last look
             return True
-        file = _opened(following)
+        file = _open_log(following)
         if file is None:
             return False
         self.close()
@@ -214,14 +214,14 @@ def _inode(path: Path) -> int:
         return 0
 
 
-def _opened(path: Path) -> BinaryIO | None:
+def _open_log(path: Path) -> BinaryIO | None:
     try:
         return path.open("rb")
     except FileNotFoundError:
         return None
 
 
-def _ended_at(path: Path) -> datetime:
+def _parse_end(path: Path) -> datetime:
     match = _ENDED.fullmatch(path.name)
     assert match is not None
     return datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC)

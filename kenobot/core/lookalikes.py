@@ -51,7 +51,7 @@ def fold(text: str) -> str:
     """Fold `text` to what it looks like: entities resolved, nothing invisible, no marks, one case, single blanks."""
     for _ in range(_UNWRAPPINGS):
         text = _without_disguise(text)
-        wrapped, text = text, _unescaped(text)
+        wrapped, text = text, _unescape(text)
         if text == wrapped:
             break
     else:
@@ -60,7 +60,7 @@ def fold(text: str) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The text as people see it and, where it has such, with the letters that only models see."""
+    """Yield the text as people see it and, where it has such, with the letters that only models see."""
     yield text
     if _IN_TAGS_BLOCK.search(text):
         yield text.translate(_TAGS_BLOCK)
@@ -72,7 +72,7 @@ def dropped_count(text: str) -> int:
 
 
 def may_hold_markup(text: str) -> bool:
-    """Whether `text` has a character that a tag may begin with, in any disguise."""
+    """Return whether `text` has a character that a tag may begin with, in any disguise."""
     return _MAY_OPEN.search(text) is not None
 
 
@@ -99,11 +99,11 @@ def defuse(text: str, pattern: re.Pattern[str]) -> str:
     """Replace the brackets of what `pattern` finds, in any disguise, by `[` and `]`; all the rest stays."""
     if not may_hold_markup(text):
         return text
-    text = _defused(text, text, pattern)
-    return _defused(text, text.translate(_TAGS_BLOCK), pattern) if _IN_TAGS_BLOCK.search(text) else text
+    text = _defuse(text, text, pattern)
+    return _defuse(text, text.translate(_TAGS_BLOCK), pattern) if _IN_TAGS_BLOCK.search(text) else text
 
 
-def _defused(text: str, reading: str, pattern: re.Pattern[str]) -> str:
+def _defuse(text: str, reading: str, pattern: re.Pattern[str]) -> str:
     """Replace in `text` the brackets of what a reading of it, letter for letter, shows."""
     if not pattern.search(fold(reading)):
         return text
@@ -125,7 +125,7 @@ def _fold_with_origins(text: str) -> tuple[str, list[int]]:
     chars = [(char, at) for at, char in enumerate(text)]
     for _ in range(_UNWRAPPINGS):
         looks = [(look, at) for char, at in chars for look in _without_disguise(char)]
-        chars = list(_unescaped_chars(looks))
+        chars = list(_unescape_chars(looks))
         if chars == looks:
             break
     else:
@@ -139,12 +139,12 @@ def _fold_with_origins(text: str) -> tuple[str, list[int]]:
     return "".join(folded), [*origins, len(text)]
 
 
-def _unescaped_chars(chars: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+def _unescape_chars(chars: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Resolve HTML entities; all characters of one begin where it does."""
     at = 0
     for number, piece in enumerate(_REFERENCE.split("".join(char for char, _ in chars))):
         if number % 2:
-            yield from ((char, chars[at][1]) for char in _resolved(piece))
+            yield from ((char, chars[at][1]) for char in _resolve_reference(piece))
         else:
             yield from chars[at : at + len(piece)]
         at += len(piece)
@@ -175,7 +175,7 @@ def _without_disguise(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _look(char: str) -> str:
-    """What a character looks like: no marks, one case, an ASCII character for its look-alike; "" for nothing."""
+    """Return the look of a character: no marks, one case, an ASCII character for its look-alike; "" for nothing."""
     if _DROPPED.match(char):
         return ""
     if char.isascii():
@@ -189,17 +189,17 @@ def _look(char: str) -> str:
     return unicodedata.normalize("NFC", "".join(looks))  # Korean syllables stay whole
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """Resolve HTML entities, each kind once, because html.unescape() is slow."""
     if "&" not in text:
         return text
     pieces = _REFERENCE.split(text)
-    resolved = {reference: _resolved(reference) for reference in set(pieces[1::2])}
+    resolved = {reference: _resolve_reference(reference) for reference in set(pieces[1::2])}
     pieces[1::2] = [resolved[reference] for reference in pieces[1::2]]
     return "".join(pieces)
 
 
-def _resolved(reference: str) -> str:
+def _resolve_reference(reference: str) -> str:
     if len(reference) > _LONGEST_REFERENCE:
         # A number that is no character without its zeros either; of thousands of digits Python makes no number at all.
         reference = _ZEROS.sub(r"#\1", reference)[:_LONGEST_REFERENCE]

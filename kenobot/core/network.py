@@ -55,10 +55,7 @@ def check_environment(environ: Mapping[str, str]) -> None:
         address = environ.get(variable, "").strip()
         address = address if "://" in address or not address else f"http://{address}"
         if address and not _is_url(address, _PROXY_SCHEMES):
-            raise ConfigError(
-                f"{variable} is not the address of a proxy, which looks like http://host:8080 or socks5://host:1080: "
-                "correct it, or unset it."
-            )
+            raise ConfigError("network.bad_proxy", variable=variable)
         if address.startswith("socks") and importlib.util.find_spec("socksio") is None:
             raise ConfigError(f"{variable} names a SOCKS proxy, which needs a package: pip install 'httpx[socks]'")
     certificates = environ.get("SSL_CERT_FILE")
@@ -66,7 +63,7 @@ def check_environment(environ: Mapping[str, str]) -> None:
         if certificates:
             ssl.create_default_context(cafile=certificates)
     except (OSError, ValueError) as error:
-        raise ConfigError("SSL_CERT_FILE names no file of certificates: correct it, or unset it.") from error
+        raise ConfigError("network.bad_certificates") from error
 
 
 def _is_url(text: str, schemes: tuple[str, ...]) -> bool:

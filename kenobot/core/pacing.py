@@ -137,7 +137,7 @@ class Pacer:
             await asyncio.sleep(max(left, _LINGER_SECONDS))
 
     def rest_here(self) -> None:
-        """Have the calling thread rest in its steps from now on; the one method for other threads."""
+        """Let the calling thread rest in its steps from now on; the one method for other threads."""
         _thread.pace = Pace(self._free)
 
     def _count_turn(self, change: int) -> None:

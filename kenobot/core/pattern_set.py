@@ -100,7 +100,7 @@ class PatternSet:
         return any(self._nodes[number].kind == "match" for number in closure)
 
     def _closure(self, state: _State, char: str) -> set[int]:
-        """Every node that can be reached without reading; `char` is the next character, "" at the end."""
+        """Return every node that can be reached without reading; `char` is the next character, "" at the end."""
         after = _char_kind(char) if char else _LINE
         open_kinds: set[NodeKind] = {"split", "line start"} if state.before == _LINE else {"split"}
         open_kinds |= {"line end"} if after == _LINE else set()
@@ -270,7 +270,7 @@ class _Compiler:
         return group
 
     def _literal(self, escaped: str) -> str:
-        """The character that an escape other than a class stands for."""
+        """Return the character that an escape other than a class stands for."""
         if escaped in _CONTROLS:
             return _CONTROLS[escaped]
         if _is_word(escaped):
@@ -297,7 +297,7 @@ class _Compiler:
         return lambda char: any(test(char) for test in tests) != negated
 
     def _member(self) -> str | CharTest:
-        """The next character of a class, or the test of one like \\d."""
+        """Return the next character of a class, or the test of one like \\d."""
         char = self._take("a [")
         if char != "\\":
             return char

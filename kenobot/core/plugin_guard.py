@@ -45,7 +45,7 @@ class PluginGuard:
                 f"`kenobot plugins retry {key.partition('.')[2]}`."
             )
         try:
-            with self._marked(key), _unfrozen(), _stoppable(), time_limit(self._seconds):
+            with self._mark(key), _end_when_frozen(), _stoppable(), time_limit(self._seconds):
                 yield
         except TookTooLong:
             raise PluginError(f"{described} was not loaded within {self._seconds:g} seconds.") from None
@@ -64,7 +64,7 @@ class PluginGuard:
         return any(not _lives(_process(path)) for path in self._markers(key))
 
     def forgive(self, name: str) -> bool:
-        """Have plugins of a name tried again; returns whether any was held back."""
+        """Release plugins of a name; return whether any was held back."""
         found = [path for path in self._markers() if path.name.partition(".")[2].rpartition(".")[0] == name]
         for path in found:
             path.unlink(missing_ok=True)
@@ -78,8 +78,8 @@ class PluginGuard:
         return []
 
     @contextmanager
-    def _marked(self, key: str) -> Iterator[None]:
-        """Have a marker stand while the block runs, where the home can hold one."""
+    def _mark(self, key: str) -> Iterator[None]:
+        """Keep a marker while the block runs, where the home can hold one."""
         marker = None if self._folder is None else self._folder / f"{key}.{os.getpid()}"
         if marker is not None:
             try:
@@ -116,7 +116,7 @@ def _lives(process: int) -> bool:
 
 
 @contextmanager
-def _unfrozen() -> Iterator[None]:
+def _end_when_frozen() -> Iterator[None]:
     """End the process when nothing can interrupt the block: then the marker tells the next start whose code it was."""
     if threading.current_thread() is not threading.main_thread() or sys.__stderr__ is None:
         yield
@@ -131,7 +131,7 @@ def _unfrozen() -> Iterator[None]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Have SIGTERM end the block instead of the process: a marker left by it would blame the plugin."""
+    """Let SIGTERM end the block instead of the process: a marker left by it would blame the plugin."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

@@ -53,7 +53,7 @@ class PluginSignals:
         The bus deals with what it raises.
         """
         name = getattr(receiver, "__qualname__", repr(receiver))
-        task = asyncio.create_task(_contained(receiver, envelope), name=f"plugin's {name}")
+        task = asyncio.create_task(_call_contained(receiver, envelope), name=f"plugin's {name}")
         try:
             await asyncio.wait({task})
             returned = task.result()
@@ -78,7 +78,7 @@ class PluginSignals:
                 self._turn_off(why)
 
 
-async def _contained(receiver: Middleware | Subscriber, envelope: Envelope) -> Envelope | None:
+async def _call_contained(receiver: Middleware | Subscriber, envelope: Envelope) -> Envelope | None:
     """Call a plugin's function; one that wants to end the process only fails: out of a task, that would end it."""
     with contain():
         return await receiver(envelope)

@@ -116,7 +116,7 @@ def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = 
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """`; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
+    """Return `; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
     near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f'; did you mean "{near[0]}"?' if near else ""
 

@@ -36,7 +36,7 @@ def find_secret(text: str) -> str | None:
     return found or ("a password" if _TOLD.search(text) else None)
 
 
-def settled_length(text: str, start: int = 0) -> int:
+def measure_settled(text: str, start: int = 0) -> int:
     """Measure how much of a text that goes on stands before what may become a secret, or part of one.
 
     start: how much of it was settled before.
@@ -141,7 +141,7 @@ _UNSAFE = lazy.regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 
 def escape_controls(text: str) -> str:
     """Show control characters as escapes like `\\x1b`; tabs and newlines stay."""
-    return _UNSAFE.sub(_shown, text)
+    return _UNSAFE.sub(_escape_match, text)
 
 
 def one_line(text: str) -> str:
@@ -149,6 +149,6 @@ def one_line(text: str) -> str:
     return escape_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _shown(match: re.Match[str]) -> str:
+def _escape_match(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -27,7 +27,7 @@ class Backoff:
     longest_asked: float = MAX_RETRY_AFTER
 
     def pause(self, failures: int, error: Exception | None = None) -> float:
-        """Seconds to wait after a failure that `failures` others came before, or longer when the server asks for it."""
+        """Return seconds to wait after `failures` failures and one more, or as long as the server asks for."""
         asked = error.retry_after if isinstance(error, RemoteError) else None
         own = min(self.longest, self.first * self.factor ** min(failures, 64))
         return max(own, min(asked or 0.0, self.longest_asked))
@@ -53,7 +53,7 @@ class RetryPolicy:
 def retry_delay(
     attempt: int, error: RemoteError, policy: RetryPolicy, jitter: Random | None = None, elapsed: float = 0.0
 ) -> float | None:
-    """Seconds to wait after the `attempt`-th call (from 1) failed with `error`; None: do not retry.
+    """Return seconds to wait after the `attempt`-th call (from 1) failed with `error`; None: do not retry.
 
     elapsed: seconds since the first call began. `jitter` stretches the pause by up to a quarter and never shortens it:
     coming back before the server said so would count as a new offence.

@@ -97,7 +97,7 @@ class StackDumps:
 
 
 def ask_process(folder: Path, process: int, seconds: float) -> Path | None:
-    """Have another process dump, by SIGUSR2; returns the file, `raw.txt` where it could not be made into a dump.
+    """Ask another process for a dump, by SIGUSR2; return the file, `raw.txt` where it could not be made into a dump.
 
     None: it wrote nothing in time. Raises OSError.
     """

@@ -1,4 +1,4 @@
-"""How a running bot is, as it tells it to commands and programs. Times are ISO 8601, in UTC."""
+"""Report on a running bot for commands and programs. Times are ISO 8601, in UTC."""
 
 from typing import Literal
 
@@ -59,7 +59,7 @@ class BudgetStatus(_Row):
 
 
 class QueueStatus(_Row):
-    """What waits: messages for an answer, parts for their platform; dead: what was given up. Ages in seconds."""
+    """Queues: messages for an answer, parts for their platform; dead: what was given up. Ages in seconds."""
 
     waiting: int
     oldest_waiting: float

@@ -34,16 +34,16 @@ def clip_to_tokens(text: str, tokens: int) -> str:
 
 
 def request_tokens(request: Request) -> int:
-    """About how many tokens a request may use in all, its longest answer included."""
-    tokens = request.max_tokens + sum(estimate_tokens(block.text) for block in request.system)
+    """Estimate the tokens that a request may use in all, its longest answer included."""
+    tokens, texts = request.max_tokens, [block.text for block in request.system]
     for spec in request.tools:
         tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
     for message in request.messages:
         for content in message.blocks:
             if isinstance(content, Block | ToolResult):
-                tokens += estimate_tokens(content.text)
+                texts.append(content.text)
             elif isinstance(content, Image):
                 tokens += PICTURE_TOKENS
             else:
-                tokens += estimate_tokens(f"{content.name} {json.dumps(dict(content.arguments))}")
-    return tokens
+                texts.append(f"{content.name} {json.dumps(dict(content.arguments))}")
+    return tokens + estimate_tokens("".join(texts)) + len(texts)  # each of which is rounded up

@@ -14,13 +14,13 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise _too_deep(text) from None
     level: list[object] = [tables]
     for _ in range(_DEEPEST):
-        level = [inner for each in level for inner in _within(each)]
+        level = [inner for each in level for inner in _list_within(each)]
     if level:
         raise _too_deep(text)
     return tables
 
 
-def _within(value: object) -> list[object]:
+def _list_within(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []

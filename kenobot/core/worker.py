@@ -50,7 +50,7 @@ class BackgroundTask:
             self._task = None  # one that was broken off before its first step has not said so itself
 
     def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Have it done in the background, unless something is under way already, or no more is to be begun."""
+        """Begin it in the background, unless something is under way already, or no more is to be begun."""
         if self._task is None and not self._stopping:
             self._task = asyncio.create_task(self._do(work), name=self._name)
 
@@ -84,7 +84,7 @@ class TaskSet:
         self._tasks: set[asyncio.Task[None]] = set()  # bounded: 220 notices an hour, changes under way; turn
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have it done in the background."""
+        """Begin it in the background."""
         task = asyncio.create_task(work, name=self._name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

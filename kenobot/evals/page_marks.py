@@ -15,7 +15,7 @@ def write_file(file: str, text: str) -> None:
     try:
         Path(file).write_text(text, "utf-8")
     except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error}.") from error
+        raise ConfigError("files.unwritable", path=file, reason=error) from error
 
 
 def replace_between_marks(name: str, file: str, text: str) -> None:
@@ -29,4 +29,4 @@ def replace_between_marks(name: str, file: str, text: str) -> None:
             raise ConfigError(f"{file} has no place for it: write {opening} and {closing} on lines of their own.")
         path.write_bytes(f"{before}{begin}\n{text}\n{end}{after}".encode())
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be written: {error}.") from error
+        raise ConfigError("files.unwritable", path=file, reason=error) from error

@@ -7,7 +7,7 @@ from kenobot.ports.errors import ConfigError
 
 
 def require_matplotlib() -> None:
-    """Raises ConfigError, with what to do, when nothing here can draw."""
+    """Raise ConfigError, with what to do, when nothing here can draw."""
     _library()
 
 
@@ -22,7 +22,7 @@ def save(drawn: Any, file: str | Path, dots: int) -> None:
         with Path(file).open("wb") as png:
             drawn.savefig(png, format="png", dpi=dots)
     except OSError as error:
-        raise ConfigError(f"{file} cannot be written: {error}.") from error
+        raise ConfigError("files.unwritable", path=file, reason=error) from error
 
 
 def _library() -> Any:

@@ -117,7 +117,7 @@ class AdmissionControl(RefreshedByCommands):
         known, locked, moves = await self._database.write(
             lambda connection: (
                 [person.account for person in approved_people.list_people(connection)],
-                pairing.locked_until(connection, at),
+                pairing.find_lock_end(connection, at),
                 chat_moves.load_moves(connection),
             )
         )
@@ -144,7 +144,7 @@ class AdmissionControl(RefreshedByCommands):
         return self._access.in_first_chat(inbound)
 
     async def follow_chat(self, channel: str, former: str, current: str) -> bool:
-        """Have a chat go on under another id; returns whether that was news. Raises StoreError.
+        """Move a chat to another id; return whether that was news. Raises StoreError.
 
         One in which nothing was said, and that no list names, is nothing to follow.
         """

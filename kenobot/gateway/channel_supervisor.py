@@ -74,10 +74,10 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
 async def _run(channel: Channel, sink: Sink) -> None:
     """Run a channel once. Raises what it raises, and ChannelStalled when it reports liveness and falls silent."""
     if not isinstance(channel, ReportsLiveness):
-        return await _contained(channel, sink)
-    intake = asyncio.create_task(_contained(channel, sink), name=f"intake {channel.name}")
+        return await _run_contained(channel, sink)
+    intake = asyncio.create_task(_run_contained(channel, sink), name=f"intake {channel.name}")
     try:
-        await _until_silent(intake, channel)
+        await _wait_for_silence(intake, channel)
         if not intake.done():
             raise ChannelStalled(
                 f"{channel.name} has not answered for {channel.stall_seconds:g} seconds; its connection is opened anew"
@@ -94,13 +94,13 @@ async def _run(channel: Channel, sink: Sink) -> None:
     return intake.result()
 
 
-async def _contained(channel: Channel, sink: Sink) -> None:
+async def _run_contained(channel: Channel, sink: Sink) -> None:
     """Run a channel; one that wants to end the process ends only itself."""
     with contain(lambda told: Unavailable(f"The channel {channel.name} wanted to end the process ({told})")):
         await channel.run(sink)
 
 
-async def _until_silent(intake: asyncio.Task[None], channel: ReportsLiveness) -> None:
+async def _wait_for_silence(intake: asyncio.Task[None], channel: ReportsLiveness) -> None:
     """Return when `intake` is done, or when nothing was heard for the channel's patience.
 
     Checks count, not the clock: a process that was frozen for an hour has checked once in that hour, and gives its

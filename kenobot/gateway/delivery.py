@@ -69,7 +69,7 @@ class Delivery:
                 self.queue.put((part.channel, part.chat), (part, 0))
 
     async def _fetch(self, key: ChatKey, after: int, limit: int) -> Sequence[PendingPart]:
-        return await self._outbox.pending_after(*key, after=after, limit=limit)
+        return await self._outbox.load_pending_after(*key, after=after, limit=limit)
 
     async def _send(self, _: ChatKey, pending: PendingPart) -> bool:
         """Retry a part until the platform took it or rejected it; its record is on disk before the next part.
@@ -84,7 +84,7 @@ class Delivery:
         while (channel := self._channels.get(part.channel)) is not None:
             try:
                 async with slots, asyncio.timeout(_SEND_SECONDS):
-                    platform_id = str(await _unbroken(channel.send(part)))
+                    platform_id = str(await _finish_sending(channel.send(part)))
             except (RemoteError, TimeoutError) as error:
                 tries, failures = tries + 1, failures + 1
                 if isinstance(error, Rejected) or (tries >= _TRIES and failures > _SOON):
@@ -115,9 +115,9 @@ class Delivery:
                 return
 
     def _pause(self, error: Exception, tries: int) -> float:
-        """Seconds until the next try: longer and longer, and what the platform asked for at least, within reason.
+        """Return seconds until the next try: longer each time, and as many as the platform asks for, within reason.
 
-        One that asks for a second each time, for half an hour, would use up all tries otherwise.
+        A platform that asks for a second each time, for half an hour, would use up all tries otherwise.
         """
         own = _RETRY.pause(tries - 1) * self._rng.uniform(1.0, 1.25)
         if isinstance(error, RemoteError) and error.retry_after is not None:
@@ -153,7 +153,7 @@ class Delivery:
         await self._bus.emit(MESSAGE_FAILED, "delivery", trace, error=type(error).__name__, **told)
 
 
-async def _unbroken(sending: Awaitable[T]) -> T:
+async def _finish_sending(sending: Awaitable[T]) -> T:
     """Return what `sending` returns. Raises Unavailable when it was cancelled though the bot is not stopping.
 
     A library under a channel may cancel its own requests, for example when its connections are closed: then the part is

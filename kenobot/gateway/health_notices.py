@@ -26,7 +26,7 @@ _OF_CHANNELS = ("poll", "channel", "outbox")
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What the owner does not know yet. begun: also what became worse. left: what they know of and still holds."""
+    """Changes of health since the owner was told. begun: causes that are new or worse. left: causes they know of."""
 
     begun: tuple[Cause, ...]
     over: tuple[Cause, ...]

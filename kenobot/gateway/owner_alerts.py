@@ -148,7 +148,7 @@ class OwnerAlerts:
             parts = await self._database.write(lambda connection: self._enqueue(connection, notice, trace, at))
         except StoreError as error:
             _log.warning("a notice could not be stored: %s", error)
-            home = await self._home_or_last()
+            home = await self._find_home_or_last()
             if home is not None and notice.about != (home.channel, home.chat):
                 await self._send(home.channel, home.chat, self._words(notice, home.language))
         except Exception:
@@ -167,7 +167,7 @@ class OwnerAlerts:
         write_json(connection, _TOLD, sent | {notice.subject: at.isoformat()})
         if cause := notice.values.get("cause"):
             health_told.note(connection, cause, at)
-        language, not_before = self._language_of(home), self._quiet_until(home, at)
+        language, not_before = self._language_of(home), self._find_quiet_end(home, at)
         to = Destination(home.channel, home.chat, trace, not_before=not_before)
         buttons = MessageButtons(_buttons(notice, language), home.user, language)
         return self._messenger.enqueue(connection, to, self._words(notice, language), buttons)
@@ -189,7 +189,7 @@ class OwnerAlerts:
         it is not `urgent`; then it is to be tried again.
         """
         home = self._find_home(connection, broken)
-        if home is None or (not urgent and self._quiet_until(home, at) is not None):
+        if home is None or (not urgent and self._find_quiet_end(home, at) is not None):
             return None
         to = Destination(home.channel, home.chat)
         return self._messenger.enqueue(connection, to, self._redact(words(self._language_of(home))))
@@ -197,7 +197,7 @@ class OwnerAlerts:
     def reach_owner(self, connection: Connection, at: datetime) -> OwnerChat | None:
         """Return where the owner may be asked something now, and in which language; None in their quiet hours."""
         home = self._find_home(connection)
-        if home is None or self._quiet_until(home, at) is not None:
+        if home is None or self._find_quiet_end(home, at) is not None:
             return None
         return replace(home, language=self._language_of(home))
 
@@ -207,14 +207,14 @@ class OwnerAlerts:
 
     async def send_health(self, words: Callable[[Language], str]) -> None:
         """Send it around the outbox, for when that cannot be written. Never raises."""
-        home = await self._home_or_last()
+        home = await self._find_home_or_last()
         if home is not None:
             await self._send(home.channel, home.chat, self._redact(words(self._language_of(home))))
 
     def _language_of(self, home: OwnerChat) -> Language:
         return self._language or self._personal.language_of(home.channel, home.user) or home.language
 
-    def _quiet_until(self, home: OwnerChat, at: datetime) -> datetime | None:
+    def _find_quiet_end(self, home: OwnerChat, at: datetime) -> datetime | None:
         quiet = self._personal.quiet_hours_of(home.channel, home.user)
         return quiet.over_at(at) if quiet is not None else None
 
@@ -229,7 +229,9 @@ class OwnerAlerts:
     async def _tell_chat(self, channel: str, chat: str, session: str) -> None:
         """Tell a chat that its message could not be stored."""
         try:
-            lines = await self._database.read(lambda connection: conversation.latest(connection, session, 2 * _READ))
+            lines = await self._database.read(
+                lambda connection: conversation.load_latest(connection, session, 2 * _READ)
+            )
         except StoreError:
             lines = []
         written = " ".join(line.text[:400] for line in lines if line.role == "user")
@@ -248,7 +250,7 @@ class OwnerAlerts:
 
     async def save_owner_chat(self) -> None:
         """Store the owner's chat, for when their messages have left the inbox. A failure can wait."""
-        home = self._home = await self._home_or_last()
+        home = self._home = await self._find_home_or_last()
         if home is None or home == self._kept:
             return
         try:
@@ -258,7 +260,7 @@ class OwnerAlerts:
         else:
             self._kept = home
 
-    async def _home_or_last(self) -> OwnerChat | None:
+    async def _find_home_or_last(self) -> OwnerChat | None:
         try:
             return await self._database.read(self._find_home) or self._home
         except StoreError:

@@ -96,7 +96,7 @@ def code_message(shown: str, language: Language) -> MessagePart:
 def request_pairing(connection: Connection, stranger: Stranger, fresh: PairingCode, at: datetime) -> bool:
     """Open `fresh` for a stranger; False when they have one, when too many are open, or while pairing is locked."""
     _drop_expired(connection, at)
-    if locked_until(connection, at) is not None:
+    if find_lock_end(connection, at) is not None:
         return False
     users = [row[0] for row in connection.execute("SELECT user FROM pairing WHERE channel = ?", (stranger.channel,))]
     if stranger.user in users or len(users) >= MAX_OPEN_CODES:
@@ -124,7 +124,7 @@ def approve(connection: Connection, code: str, at: datetime, is_owner: Callable[
 
     Case, blanks and hyphens do not matter. Every open code is compared, in a time that does not depend on which fits.
     """
-    if locked_until(connection, at) is not None:
+    if find_lock_end(connection, at) is not None:
         return PairingResult("locked")
     _drop_expired(connection, at)
     rows = connection.execute("SELECT channel, user, chat, name, language, salt, digest FROM pairing").fetchall()
@@ -147,7 +147,7 @@ def approve_account(
     row = connection.execute(
         "SELECT channel, user, chat, name, language FROM pairing WHERE channel = ? AND user = ?", (channel, user)
     ).fetchone()
-    if row is None or is_owner(channel, user) or locked_until(connection, at) is not None:
+    if row is None or is_owner(channel, user) or find_lock_end(connection, at) is not None:
         return PairingResult("nothing")
     return _approve(connection, Stranger(*row), at)
 
@@ -165,14 +165,14 @@ def _approve(connection: Connection, stranger: Stranger, at: datetime) -> Pairin
     return PairingResult("approved", person)
 
 
-def locked_until(connection: Connection, at: datetime) -> datetime | None:
+def find_lock_end(connection: Connection, at: datetime) -> datetime | None:
     """Return until when pairing is locked after too many wrong codes; None when it is not."""
-    wrong, until = _wrong(connection, at)
+    wrong, until = _load_wrong(connection, at)
     return until if wrong >= MAX_WRONG_CODES else None
 
 
 def _count_wrong(connection: Connection, at: datetime) -> PairingResult:
-    wrong = _wrong(connection, at)[0] + 1
+    wrong = _load_wrong(connection, at)[0] + 1
     write_json(connection, _STATE, [wrong, (at + LOCK_DURATION).isoformat()])
     if wrong < MAX_WRONG_CODES:
         return PairingResult("wrong", tries_left=MAX_WRONG_CODES - wrong)
@@ -180,7 +180,7 @@ def _count_wrong(connection: Connection, at: datetime) -> PairingResult:
     return PairingResult("locked")
 
 
-def _wrong(connection: Connection, at: datetime) -> tuple[int, datetime]:
+def _load_wrong(connection: Connection, at: datetime) -> tuple[int, datetime]:
     """Return how many wrong codes still count, and until when."""
     none: list[Any] = [0, at.isoformat()]
     count, until = read_json(connection, _STATE, none)

@@ -37,12 +37,12 @@ _ANY_ZONE = ZoneInfo("UTC")
 
 def load_settings_of(connection: Connection, account: Account) -> PersonSettings:
     """Read a person's settings."""
-    return _all(connection).get(account, _DEFAULT)
+    return _load_all(connection).get(account, _DEFAULT)
 
 
 def save_settings_of(connection: Connection, account: Account, settings: PersonSettings) -> None:
     """Store a person's settings, inside a transaction; none where they are as for everybody."""
-    rows = {known: each for known, each in _all(connection).items() if known != account}
+    rows = {known: each for known, each in _load_all(connection).items() if known != account}
     if settings != _DEFAULT:
         rows[account] = settings
     newest = list(rows.items())[-_MOST:]
@@ -78,7 +78,7 @@ class PersonalSettings(RefreshedByCommands):
 
     async def refresh(self) -> None:
         """Load the settings. Raises StoreError."""
-        self._known = await self._database.read(_all)
+        self._known = await self._database.read(_load_all)
 
 
 def _hours(kept: object) -> str | None:
@@ -90,7 +90,7 @@ def _hours(kept: object) -> str | None:
     return str(kept)
 
 
-def _all(connection: Connection) -> dict[Account, PersonSettings]:
+def _load_all(connection: Connection) -> dict[Account, PersonSettings]:
     none: dict[str, Any] = {}
     known: dict[Account, PersonSettings] = {}
     for account, kept in read_json(connection, _KEY, none).items():

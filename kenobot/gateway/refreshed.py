@@ -1,4 +1,4 @@
-"""What is known from the database, and read again when a command changed it."""
+"""A value of the database that is read again when a command changed it."""
 
 import logging
 from abc import ABC, abstractmethod

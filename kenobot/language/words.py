@@ -45,6 +45,7 @@ _PIECE = lazy.regex(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:\+\+|[+#])?", re.UNICODE)
 _UNSPACED = lazy.regex(f"[{UNSPACED}]")
 _STRETCH = lazy.regex(f"([{UNSPACED}]+)|[^{UNSPACED}]+")
 _ALONE = lazy.regex(f"[{STANDALONE}]")
+_ASCII_LETTER = lazy.regex("[A-Za-z]")
 _SYMBOLS = frozenset({"So", "Sk"})
 _WHOLE = STOPWORDS | NEGATIONS
 _LONGEST = 64  # characters of one word; what is longer is no word
@@ -100,6 +101,7 @@ def terms(text: str, *, keep_stops: bool = False) -> list[str]:
     return [stem for word in words(text) if keep_stops or word not in STOPWORDS for stem in stems(word)]
 
 
+@lru_cache(20_000)
 def stems(word: str) -> tuple[str, ...]:
     """The stems of a folded word, English first; one when both languages agree, or it is of another script."""
     if word.isascii() or _is_latin(word):
@@ -147,13 +149,11 @@ def _stems_of_one_word() -> dict[str, str]:
     }
 
 
-@lru_cache(20_000)
 def _stemmed(word: str) -> tuple[str, ...]:
     english, spanish = _ENGLISH(word), _SPANISH(word)
     return (english,) if english == spanish else (english, spanish)
 
 
-@lru_cache(20_000)
 def _stemmed_by_script(word: str) -> tuple[str, ...]:
     """The stem by the likeliest language of the word's script; the word, where there is none."""
     reduce = _STEMMERS.get(_script(word[:1]))
@@ -195,6 +195,8 @@ def _pairs(word: str) -> list[str]:
 def detect_language(text: str) -> str:
     """The language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
     said = text[:_LANGUAGE_CHARS]
+    if said.isascii():
+        return (told_language(said) or "") if _ASCII_LETTER.search(said) else ""
     counts = Counter(filter(None, (_script(char) for char in said if char.isalpha())))
     if not counts:
         return ""

@@ -30,7 +30,7 @@ class LedgerMeter:
         write(lambda connection: numbers.append(model_calls.add_call(connection, call.row)))
 
         def settle(tokens: int | None) -> None:
-            used = self._ledger.settled_for(call, usage if tokens is None else Usage(tokens).within_reason())
+            used = self._ledger.settle_usage(call, usage if tokens is None else Usage(tokens).within_reason())
             write(partial(_replace, numbers=numbers, row=used.row if used.tokens else None))
 
         return settle

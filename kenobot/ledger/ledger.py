@@ -38,7 +38,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True, slots=True)
 class CallOrigin:
-    """What a call is for. session, message: the chat and the inbox row that it answers, where it answers one."""
+    """Purpose of a call. session, message: the chat and the inbox row that it answers, where it answers one."""
 
     purpose: str
     session: str = ""
@@ -153,9 +153,11 @@ class Ledger:
             return replace(call, usage=counted, model=reply.model, settled=True)
         if not counted.tokens:
             counted = Usage(request_tokens(request) - request.max_tokens, estimate_tokens(reply.text))
-        return self.settled_for(call, counted, reply.model)
+        return self.settle_usage(call, counted, reply.model)
 
-    def settled_for(self, call: ModelCall, usage: Usage, model: str = "", *, seconds: float | None = None) -> ModelCall:
+    def settle_usage(
+        self, call: ModelCall, usage: Usage, model: str = "", *, seconds: float | None = None
+    ) -> ModelCall:
         """Return a call with what it used. model: as the provider calls it; its price goes by either name.
 
         seconds: of speech; None: as reserved.
@@ -166,7 +168,7 @@ class Ledger:
         return replace(call, usage=usage, model=model or call.model, cost=cost, settled=True)
 
     async def require_room(self, call: ModelCall) -> None:
-        """Raises OverBudget where a limit leaves no room for a call."""
+        """Raise OverBudget where a limit leaves no room for a call."""
         limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
         if not limits or call.is_free:
             return

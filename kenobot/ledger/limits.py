@@ -18,7 +18,7 @@ _CENT = PICODOLLARS // 100
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What may be used in a calendar period of the owner's. amount: tokens, or picodollars.
+    """Bound of use in a calendar period of the owner's. amount: tokens, or picodollars.
 
     purpose: of the calls that it holds for; "" for all. announced: the owner is told when it comes near.
     """
@@ -43,7 +43,7 @@ class Limit:
 
     def spent(self, connection: Connection, day: str) -> int:
         """Return what is used of it in the period that `day` lies in."""
-        return self.measure(model_calls.spent_between(connection, *self.days(day), self.purpose))
+        return self.measure(model_calls.sum_spent_between(connection, *self.days(day), self.purpose))
 
     def concerns(self, purpose: str) -> bool:
         """Return whether it holds for calls of this purpose."""

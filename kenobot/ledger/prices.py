@@ -59,8 +59,8 @@ class PriceList:
 
     async def load(self) -> None:
         """Read the published prices, once, and not in the thread of the event loop."""
-        if not _published.cache_info().currsize:
-            await asyncio.to_thread(_published)
+        if not _load_published.cache_info().currsize:
+            await asyncio.to_thread(_load_published)
 
     def find(self, provider: str, model: str) -> Price | None:
         """Return the price of a model, also under a dated name of it; None when it is not known."""
@@ -69,12 +69,12 @@ class PriceList:
         own = (f"{provider}:{named}", f"{provider}:{plain}", provider)
         if (price := next((self.own[name] for name in own if name in self.own), None)) is not None:
             return price
-        published = _published().get(provider, {})
+        published = _load_published().get(provider, {})
         return published.get(named) or published.get(plain) or published.get("*")
 
 
 @cache
-def _published() -> Mapping[str, Mapping[str, Price]]:
+def _load_published() -> Mapping[str, Mapping[str, Price]]:
     """Read the published prices; "*" stands for every model of a provider."""
     tables = tomllib.loads(resources.files(__package__).joinpath("prices.toml").read_text("utf-8"))
     free = {name: {"*": Price()} for name in tables.pop("free")["providers"]}

@@ -37,5 +37,5 @@ class LedgerTranscriber:
             raise
         finally:
             self.ledger.end_asking(call)
-        used = self.ledger.settled_for(call, transcript.usage.within_reason(), seconds=transcript.seconds or seconds)
+        used = self.ledger.settle_usage(call, transcript.usage.within_reason(), seconds=transcript.seconds or seconds)
         return transcript, used

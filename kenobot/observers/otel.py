@@ -97,7 +97,7 @@ class Telemetry:
         signals.subscribe(heard, self.hear)
 
     async def aclose(self) -> None:
-        """Send what is left, for a moment: a collector that does not answer holds no end up."""
+        """Flush traces and figures to the collector, and leave it after a few seconds."""
         ending = [threading.Thread(target=each.shutdown, daemon=True) for each in (self._tracing, self._metering)]
         for thread in ending:
             thread.start()
@@ -206,7 +206,7 @@ def _nanoseconds(moment: datetime | int) -> int:
 
 
 def _build(settings: OtelSettings, context: PluginContext) -> Telemetry:
-    """Raises ConfigError where the packages are not installed."""
+    """Raise ConfigError where the packages are not installed."""
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

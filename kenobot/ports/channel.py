@@ -213,7 +213,7 @@ class ReportsTrouble(Protocol):
         ...
 
 
-def heard_at(channel: ReportsLiveness) -> float | None:
+def find_last_heard(channel: ReportsLiveness) -> float | None:
     """Return when a platform was last of use, by the Clock's `monotonic`; None before it first was."""
     if isinstance(channel, ReportsTrouble) and channel.failing_since is not None:
         return channel.failing_since

@@ -10,11 +10,11 @@ class Clock(Protocol):
     """The only source of time."""
 
     def now(self) -> datetime:
-        """The present moment, aware, in UTC."""
+        """Return the present moment, aware, in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back; only differences mean anything."""
+        """Return seconds on a clock that never goes back; only differences mean anything."""
         ...
 
     async def sleep(self, seconds: float) -> None:

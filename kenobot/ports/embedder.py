@@ -20,7 +20,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """One row for each text, in order: `dimensions` 32-bit floats, of length 1 as a vector.
+        """Return one row for each text, in order: `dimensions` 32-bit floats, of length 1 as a vector.
 
         kind: "query" for a question, "passage" for a text that is searched: some models tell them apart. Any
         text passes, a blank one too; of a very long one the beginning counts. A query goes before passages that wait.

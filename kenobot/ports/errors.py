@@ -23,11 +23,25 @@ KenobotError
 └── AccessDenied         this person may not do that
 
 `str(error)` is one plain sentence that may be shown to a person and says what to do next. It never holds a secret.
+Its words are in the catalogues beside this module, by key and language; plugins may raise sentences of their own.
 """
 
+from kenobot.ports.sentences import Worded
 
-class KenobotError(Exception):
-    """Base of every error that KenoBot raises on purpose."""
+
+class KenobotError(Worded, Exception):
+    """Base of every error that KenoBot raises on purpose.
+
+    key: of its sentence in the catalogues, such as "home.empty"; or a sentence, which stays as it is in all languages.
+    values: of the sentence's places. An error among them is worded too.
+    """
+
+    def __init__(self, key: str = "", /, **values: object) -> None:
+        super().__init__(key)
+        self.key, self.values = key, values
+
+    def __str__(self) -> str:
+        return self.render("en")
 
 
 class ConfigError(KenobotError):
@@ -45,8 +59,8 @@ class ToolFailed(KenobotError):
 class RemoteError(KenobotError):
     """A server failed. retry_after: seconds after which it asked to be tried again; None when it did not say."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, key: str = "", /, retry_after: float | None = None, **values: object) -> None:
+        super().__init__(key, **values)
         self.retry_after = retry_after
 
 

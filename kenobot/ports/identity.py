@@ -41,7 +41,7 @@ def session_id(channel: str, chat: str, thread: str = "") -> str:
     return f"{_UNSAFE.sub('_', plain).strip('_')[:64]}-{digest}"
 
 
-def imported_session(kind: str, conversation: str) -> str:
+def name_imported_session(kind: str, conversation: str) -> str:
     """Name the session of a conversation that was held elsewhere and imported. kind: such as "whatsapp"."""
     digest = hashlib.sha256(f"{kind}\0{conversation}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{IMPORT_PREFIX}{kind}-{digest}"
@@ -60,12 +60,12 @@ OWNER_SCOPE = "owner"
 
 
 def chat_scope(session: str) -> str:
-    """The scope of what belongs to one chat."""
+    """Name the scope of one chat."""
     return f"chat:{session}"
 
 
 def user_scope(channel: str, user: str) -> str:
-    """The scope of what belongs to one person who is not the owner."""
+    """Name the scope of one person who is not the owner."""
     return f"user:{session_id(channel, user)}"
 
 

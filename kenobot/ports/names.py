@@ -25,7 +25,7 @@ class SpokenLine:
 
 
 def sanitize_name(name: str) -> str:
-    """A name that a stranger chose, fit to be shown: letters, figures, and little else; no address, no second line."""
+    """Return a name that a stranger chose, fit to be shown: letters, figures, no address, no second line."""
     letters = (char for char in unicodedata.normalize("NFKC", name[:400]))
     kept = "".join(char if unicodedata.category(char)[0] in "LMN" or char in "-'’" else " " for char in letters)
     return " ".join(kept.split())[:_LONGEST_NAME].rstrip()
@@ -44,7 +44,7 @@ def speaker_label(name: str, role: Role, user: str) -> str:
     return f"{sanitize_name(name) or sanitize_name(user)} ({role}, id {label_id(user)}): ".lstrip()
 
 
-def known_as(name: str, user_id: str) -> str:
+def name_person(name: str, user_id: str) -> str:
     """Name a person of a group to those who were not there: names can be taken, ids cannot. user_id: of `label_id`."""
     plain = sanitize_name(name)
     return f"{plain} (id {user_id})".lstrip() if user_id else plain

@@ -22,7 +22,7 @@ class TurnEffects(Protocol):
         ...
 
     def end_bootstrap(self) -> None:
-        """Onboarding is over in this chat."""
+        """End onboarding in this chat."""
         ...
 
 
@@ -47,7 +47,7 @@ class PostProcessor(Protocol):
         ...
 
     def extract(self, elements: Sequence[Element]) -> tuple[str, ...]:
-        """Which contents count: trimmed, blanks dropped, all or only the last. Pure."""
+        """Return the contents that count: trimmed, blanks dropped, all or only the last. Pure."""
         ...
 
     def apply(self, items: Sequence[str], turn: TurnEffects) -> None:

@@ -168,7 +168,7 @@ _ENDS: Mapping[str, ReplyEnd] = {
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. It exists only when the stream ended with a stop reason, which need not make it whole."""
+    """A model's answer. It exists only when the stream ended with a stop reason, which need not make it whole."""
 
     text: str
     stop_reason: str

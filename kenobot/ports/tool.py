@@ -177,7 +177,7 @@ class Tool(Protocol[ArgumentsT]):
 
     @property
     def description(self) -> str:
-        """What it does and when it is of use, for the model."""
+        """Purpose of the tool and occasion for it, for the model."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""What a tool wants to know of the owner in the middle of a call, and what they gave: the call waits for it."""
+"""Forms by which a tool asks the owner in the middle of a call, and their answers; the call waits for them."""
 
 import json
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ class WantedInput:
 
 @dataclass(frozen=True, slots=True)
 class GivenInput:
-    """What the owner gave: values by group and name, or nothing where they declined. state: of the form."""
+    """The owner's answers to a form: values by group and name, nothing where they declined. state: of the form."""
 
     state: str
     values: Mapping[str, Mapping[str, Json]]

@@ -22,7 +22,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What is said in a recording; "" when nothing is.
+    """The words of a recording; "" when there are none.
 
     seconds: length of the recording as the model counts it, 0 where it does not say. usage: tokens, where it counts
     these.

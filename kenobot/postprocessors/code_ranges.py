@@ -14,8 +14,8 @@ _RUN = lazy.regex(r"``*")
 _BLANK_LINE = lazy.regex(r"\n[ \t\r]*+\n")
 
 
-def fenced_ranges(text: str) -> list[Range]:
-    """The closed fenced blocks, each from the start of its first line to the end of its last, in order.
+def find_fenced_ranges(text: str) -> list[Range]:
+    """Return the closed fenced blocks, each from the start of its first line to the end of its last, in order.
 
     A fence is a line of three or more backticks or tildes, indented by at most three blanks; it is closed by a line
     of as many or more of the same and nothing else. An unclosed fence is an ordinary line.
@@ -59,10 +59,10 @@ def _read(run: str, tail: str) -> tuple[str, int, bool, bool]:
 
 
 def code_ranges(text: str) -> list[Range]:
-    """All code, in order: the closed fenced blocks, and the matched runs of backticks within one paragraph."""
+    """Return all code, in order: the closed fenced blocks, and the matched runs of backticks within one paragraph."""
     found: list[Range] = []
     at = 0
-    for start, end in fenced_ranges(text):
+    for start, end in find_fenced_ranges(text):
         found += _spans(text, at, start)
         found.append((start, end))
         at = end
@@ -70,8 +70,8 @@ def code_ranges(text: str) -> list[Range]:
     return found
 
 
-def quoted_ranges(text: str) -> list[Range]:
-    """All lines of block quotes, in order."""
+def find_quoted_ranges(text: str) -> list[Range]:
+    """Return all lines of block quotes, in order."""
     return [match.span() for match in _QUOTED.finditer(text)]
 
 
@@ -79,13 +79,13 @@ def _spans(text: str, start: int, end: int) -> Iterator[Range]:
     paragraph: list[Range] = []
     for match in _RUN.finditer(text, start, end):
         if paragraph and _BLANK_LINE.search(text, paragraph[-1][1], match.start()):
-            yield from _matched(paragraph)
+            yield from _match_runs(paragraph)
             paragraph = []
         paragraph.append(match.span())
-    yield from _matched(paragraph)
+    yield from _match_runs(paragraph)
 
 
-def _matched(runs: list[Range]) -> Iterator[Range]:
+def _match_runs(runs: list[Range]) -> Iterator[Range]:
     following: list[int | None] = []
     seen: dict[int, int] = {}
     for index in range(len(runs) - 1, -1, -1):

@@ -10,7 +10,7 @@ from kenobot.core.time_limit import TookTooLong, time_limit
 from kenobot.ports.errors import PluginError, StoreError
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
-from kenobot.postprocessors.scanner import scan_tags, settled_length, whole_length
+from kenobot.postprocessors.scanner import measure_settled, scan_tags, whole_length
 
 _PROCESSOR_SECONDS = 5.0  # in which no chat is answered
 _HUNG = "it took too long, and is left out until the next start"
@@ -40,7 +40,7 @@ class ProcessedReply:
     failures: tuple[tuple[str, str], ...] = ()
 
 
-def joined_replies(replies: Iterable[ProcessedReply]) -> ProcessedReply:
+def join_replies(replies: Iterable[ProcessedReply]) -> ProcessedReply:
     """Join the effects of several replies of one turn with the text of the last."""
     every = list(replies)
     return ProcessedReply(
@@ -74,7 +74,7 @@ class Pipeline:
         Its trailing blanks stay: then what stands before them is complete.
         """
         text = _storable(text)
-        text = text[: settled_length(text, self._names)]
+        text = text[: measure_settled(text, self._names)]
         clean = scan_tags(text, self._names).clean
         return clean + text[len(text.rstrip()) :] if clean else ""
 

@@ -49,7 +49,7 @@ class QuotationCheck:
         self._effort += _ampersands(pieces) * (_EFFORT // _MOST_AMPERSANDS)
         if self._effort > _EFFORT:
             return True
-        sought = [text for piece in pieces if (text := _comparable(piece).strip(_EDGES))]
+        sought = [text for piece in pieces if (text := _fold_comparable(piece).strip(_EDGES))]
         return all(text in self._haystack for text in sought) if sought else name in self._mentioned
 
     @cached_property
@@ -61,7 +61,7 @@ class QuotationCheck:
 
     @cached_property
     def _haystack(self) -> str:
-        folded = (_comparable(reading) for text in self._untrusted for reading in readings(text))
+        folded = (_fold_comparable(reading) for text in self._untrusted for reading in readings(text))
         return _SEPARATOR.join(folded).ljust(_SHORTEST_SEARCHED, _SEPARATOR)
 
     @cached_property
@@ -74,7 +74,7 @@ class QuotationCheck:
         return frozenset(name for number, name in enumerate(self._names.values(), 1) if number in found)
 
 
-def _comparable(text: str) -> str:
+def _fold_comparable(text: str) -> str:
     """Fold `text`; Korean letters written in parts become syllables again."""
     return unicodedata.normalize("NFC", fold(text))
 

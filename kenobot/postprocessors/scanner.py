@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 
 from kenobot.core import lazy
 from kenobot.ports.postprocessor import Element
-from kenobot.postprocessors.code_ranges import Range, code_ranges, fenced_ranges, quoted_ranges
+from kenobot.postprocessors.code_ranges import Range, code_ranges, find_fenced_ranges, find_quoted_ranges
 
 # People and models write `<user>@host`; a tag of this name acts only when it is closed.
 _PLACEHOLDERS = frozenset({"user"})
@@ -105,13 +105,13 @@ def whole_length(text: str, names: Mapping[str, str]) -> int:
     return _scanner(tuple(sorted(names.items()))).whole_length(text)
 
 
-def settled_length(text: str, names: Mapping[str, str]) -> int:
+def measure_settled(text: str, names: Mapping[str, str]) -> int:
     """Measure how much of a text that goes on stands before the first tag of which it depends how it is read.
 
     That is one that is not complete, an opener without its closer, and any behind the first sign of code, because that
     may become code once the text goes on.
     """
-    return _scanner(tuple(sorted(names.items()))).settled_length(text)
+    return _scanner(tuple(sorted(names.items()))).measure_settled(text)
 
 
 @lru_cache(maxsize=16)
@@ -132,14 +132,14 @@ class _Scanner:
         if parts is None:
             return ScanResult(text.replace("<", _DEFUSED), ())
         if not any(parts.tags):
-            return ScanResult(self._blunted(text), ())
+            return ScanResult(self._blunt_cut_tag(text), ())
         drafts, texts, owners = _distribute(parts)
         if echoed is not None:
             for draft in drafts:
                 draft.inert = echoed(draft.tag.name, draft.pieces)
         visible = "".join([text for text, owner in zip(texts, owners, strict=True) if owner is None or owner.inert])
         return ScanResult(
-            clean=self._defused(_tidy(visible)),
+            clean=self._defuse_tags(_tidy(visible)),
             elements=tuple(self._element(draft) for draft in drafts if not draft.inert),
             ignored=tuple(self._element(draft) for draft in drafts if draft.inert),
         )
@@ -148,13 +148,13 @@ class _Scanner:
         end = len(text)
         # What is dropped may have held the end of code, in which a tag was none. Each round is linear.
         for _ in range(_ROUNDS):
-            before, end = end, self._first_open(text[: self._begun_tag(text, end)])
+            before, end = end, self._first_open(text[: self._find_begun_tag(text, end)])
             if end == before:
                 break
         return end
 
-    def settled_length(self, text: str) -> int:
-        end = self._begun_tag(text, len(text))
+    def measure_settled(self, text: str) -> int:
+        end = self._find_begun_tag(text, len(text))
         parts = self._apart(text[:end], at_most=_FLOOD)
         if parts is None:
             return 0
@@ -175,7 +175,7 @@ class _Scanner:
                 first = index
         return places[first] if first >= 0 else end
 
-    def _begun_tag(self, text: str, end: int) -> int:
+    def _find_begun_tag(self, text: str, end: int) -> int:
         """Find the first of the tags that may have begun at the end of `text[:end]`; where none has, `end`."""
         while (start := text.rfind("<", 0, end)) >= 0 and self._may_begin(text[start + 1 : end]):
             end = start
@@ -197,7 +197,7 @@ class _Scanner:
         return len(text)
 
     def _may_begin(self, rest: str) -> bool:
-        """Whether `rest`, up to the end of a cut text, may be what follows the bracket of a tag."""
+        """Return whether `rest`, up to the end of a cut text, may follow the bracket of a tag."""
         match = _BEGUN.fullmatch(rest)
         if match is None:
             return False
@@ -220,7 +220,7 @@ class _Scanner:
         if tags:
             _spare(tags, texts, rows, code_ranges(text))
             if any(">" in text for text in texts):
-                _spare(tags, texts, rows, quoted_ranges(_without_markup(texts, rows)))
+                _spare(tags, texts, rows, find_quoted_ranges(_without_markup(texts, rows)))
         unclosed = [len(row) // len(mark) for row, mark in zip(rows, marks, strict=True)]
         pairs = _pair(tags, unclosed)
         stays = {index: row for index, row in enumerate(rows) if tags[index] is None}
@@ -248,10 +248,10 @@ class _Scanner:
 
     def _element(self, draft: _Draft) -> Element:
         pieces = draft.pieces
-        content = self._defused("".join(pieces)) if len(pieces) > 1 else pieces[0] if pieces else ""
+        content = self._defuse_tags("".join(pieces)) if len(pieces) > 1 else pieces[0] if pieces else ""
         return Element(draft.tag.name, content, draft.tag.attributes)
 
-    def _defused(self, text: str) -> str:
+    def _defuse_tags(self, text: str) -> str:
         """Replace the bracket of every tag, whole or cut, that is not code or a placeholder."""
         parts = self._apart(text, at_most=4 * len(text))
         assert parts is not None, "nothing is a flood of what it has"
@@ -262,9 +262,9 @@ class _Scanner:
             rows[index] = rest + stays if tag is not None and tag.kind == "closer" else stays + rest
         pieces = [""] * (2 * len(rows) + 1)
         pieces[::2], pieces[1::2] = parts.texts, rows
-        return self._blunted("".join(pieces))
+        return self._blunt_cut_tag("".join(pieces))
 
-    def _blunted(self, text: str) -> str:
+    def _blunt_cut_tag(self, text: str) -> str:
         cut = self._cut_tag(text)
         return text if cut is None else text[:cut] + _DEFUSED + text[cut + 1 :]
 
@@ -389,7 +389,7 @@ def _tidy(text: str) -> str:
         return text.strip()
     tidied: list[str] = []
     at = 0
-    for start, end in fenced_ranges(text):
+    for start, end in find_fenced_ranges(text):
         tidied += _THREE_BREAKS.sub("\n\n", text[at:start]), text[start:end]
         at = end
     tidied.append(_THREE_BREAKS.sub("\n\n", text[at:]))

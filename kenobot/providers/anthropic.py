@@ -247,7 +247,7 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
     """Build a provider. Raises ConfigError when the key is missing or cannot be one."""
     key = check_key(settings.api_key.get_secret_value(), "Anthropic")
     if not key:
-        raise ConfigError("There is no Anthropic API key: run `kenobot setup` or set ANTHROPIC_API_KEY.")
+        raise ConfigError("providers.no_anthropic_key")
     from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
 
     from kenobot.providers.bounded import bound_answer

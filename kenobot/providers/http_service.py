@@ -39,7 +39,7 @@ class HttpService:
         except RemoteError:
             raise
         except Exception as error:
-            raise _broken_connection(self.name, error) from None
+            raise _translate_error(self.name, error) from None
         if status != 200:
             raise _refusal(self.name, self.model, status, headers)
         return body
@@ -80,7 +80,7 @@ def _refusal(server: str, model: str, status: int, headers: Mapping[str, str]) -
     return Rejected(f"{server} refused the request, and asking again will not help.{mark}")
 
 
-def _broken_connection(server: str, error: Exception) -> RemoteError:
+def _translate_error(server: str, error: Exception) -> RemoteError:
     """Translate an error of the HTTP library, by its name: its classes have no useful base in common.
 
     What broke while the answer was read had been taken in, and may be charged for.

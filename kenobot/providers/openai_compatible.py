@@ -360,13 +360,11 @@ def _build(name: str, preset: Preset, settings: ServiceSettings, context: Plugin
     """Build a provider. Raises ConfigError when the key or the model is missing, or the key cannot be one."""
     key = check_key(settings.api_key.get_secret_value(), preset.title)
     if not settings.base_url:
-        raise ConfigError(
-            f"providers.{name}.base_url is missing: set the server's address, such as http://host:8000/v1."
-        )
+        raise ConfigError("providers.base_url_missing", name=name)
     if preset.key and not key and settings.base_url == preset.base_url:
-        raise ConfigError(f"There is no {preset.title} API key: run `kenobot setup` or set {name.upper()}_API_KEY.")
+        raise ConfigError("providers.no_key", title=preset.title, variable=name.upper())
     if not settings.model:
-        raise ConfigError(f"providers.{name}.model is missing: `kenobot models {name}` lists those it has.")
+        raise ConfigError("providers.model_missing", name=name)
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
     from kenobot.providers.bounded import bound_answer

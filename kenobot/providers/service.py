@@ -199,7 +199,7 @@ def check_key(key: str, service: str) -> str:
     """Return a key without blanks around it. Raises ConfigError for one that a header cannot carry."""
     key = key.strip()
     if not fits_header(key):
-        raise ConfigError(f"The {service} API key has characters that no key has: copy it again with `kenobot setup`.")
+        raise ConfigError("providers.bad_key", service=service)
     return key
 
 

@@ -85,7 +85,7 @@ def opens_thoughts(model: str) -> bool:
 
 
 class Passed(NamedTuple):
-    """What may be passed on. replaces: all that was passed on before was a thought."""
+    """Text to pass on. replaces: all that was passed on before was a thought."""
 
     text: str
     replaces: bool = False

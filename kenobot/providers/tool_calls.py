@@ -80,7 +80,7 @@ class CallCollector:
     def finish(self, number: int) -> ToolCall | None:
         """Close a call; None when none is open under the number."""
         call = self._begun.pop(number, None)
-        return self._whole(call) if call else None
+        return self._finish_call(call) if call else None
 
     def finish_all(self) -> list[ToolCall]:
         """Close the calls that are still open, in their order."""
@@ -95,9 +95,9 @@ class CallCollector:
         self._ids.add(new)
         return new
 
-    def _whole(self, call: _Begun) -> ToolCall:
+    def _finish_call(self, call: _Begun) -> ToolCall:
         problem = _OVERLONG if call.chars > MOST_ARGUMENT_CHARS else ""
-        arguments = None if problem else _parsed("".join(call.pieces))
+        arguments = None if problem else _parse_arguments("".join(call.pieces))
         name = call.name
         if name not in self._tools:
             problem = _UNKNOWN.format(name=name[:80])
@@ -136,7 +136,7 @@ def results_first(contents: Iterable[Content]) -> list[Content]:
     return sorted(contents, key=lambda each: not isinstance(each, ToolResult))
 
 
-def _parsed(text: str) -> Mapping[str, Json] | None:
+def _parse_arguments(text: str) -> Mapping[str, Json] | None:
     try:
         value = json.loads(text or "{}", parse_constant=_refuse)
         if "\\u" in text:  # an escape can be half a character

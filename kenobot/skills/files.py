@@ -49,7 +49,7 @@ def check_path(path: str) -> str:
     parts = PurePosixPath(path).parts
     plain = bool(parts) and not path.startswith("/") and "\\" not in path and path.isprintable()
     if not plain or any(part == ".." or len(part.encode()) > 255 for part in parts) or len(parts) > DEEPEST:
-        raise UnusableSkill(f"The path {path[:80]!r} is not one that a skill may have.")
+        raise UnusableSkill("skills.bad_path", path=repr(path[:80]))
     return "/".join(parts)
 
 
@@ -97,7 +97,7 @@ def read(folder: Path, left_out: frozenset[str] = frozenset()) -> SkillFiles:
                 contents[path] = _read_file(name, parent, room)
                 room -= len(contents[path])
             elif not stat.S_ISDIR(mode):
-                raise UnusableSkill(f"{path} is a link or a device, which a skill may not hold.")
+                raise UnusableSkill("skills.link", path=path)
     except OSError as error:
         raise _unreadable(error) from error
     return SkillFiles(dict(sorted(contents.items())))
@@ -114,17 +114,17 @@ def _walk(folder: Path, left_out: frozenset[str]) -> Iterator[tuple[str, str, in
 
 def _require_folder(folder: Path) -> None:
     if folder.is_symlink() or not folder.is_dir():
-        raise UnusableSkill(f"{folder.name} is no folder of its own: a link is not followed.")
+        raise UnusableSkill("skills.not_a_folder", name=folder.name)
 
 
 def _count_file(count: int) -> int:
     if count == MOST_FILES:
-        raise UnusableSkill(f"It has more than {MOST_FILES} files and folders.")
+        raise UnusableSkill("skills.too_many_files", most=MOST_FILES)
     return count + 1
 
 
 def _unreadable(error: OSError) -> UnusableSkill:
-    return UnusableSkill(f"Its files cannot be read: {error.strerror or error}.")
+    return UnusableSkill("skills.unreadable", reason=error)
 
 
 def _read_file(name: str, parent: int, room: int) -> bytes:
@@ -133,7 +133,7 @@ def _read_file(name: str, parent: int, room: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(room + 1)
     if len(content) > room:
-        raise UnusableSkill(f"Its files hold more than {MOST_BYTES // 1_000_000} MB.")
+        raise UnusableSkill("skills.too_large", most=MOST_BYTES // 1000000)
     return content
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import yaml
 
 from kenobot.core import lazy
+from kenobot.ports.errors import KenobotError
 
 Value = str | Mapping[str, str]
 
@@ -21,8 +22,8 @@ _DEEPEST = 3
 _PLAIN = lazy.regex(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
 
 
-class UnusableSkill(ValueError):
-    """A skill that cannot be used; `str` says why, as a sentence."""
+class UnusableSkill(KenobotError):
+    """A skill cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,16 @@ def parse_page(text: str) -> FrontMatter:
     page = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     found = _FENCE.match(page)
     if found is None:
-        raise UnusableSkill("SKILL.md has no front matter between two lines of ---.")
+        raise UnusableSkill("skills.no_front_matter")
     head, body = found[1], page[found.end() :].strip("\n")
     if len(head) > _LONGEST:
-        raise UnusableSkill(f"The front matter of SKILL.md is longer than {_LONGEST} characters.")
+        raise UnusableSkill("skills.long_front_matter", most=_LONGEST)
     try:
         events = list(_check_events(head))
-    except UnusableSkill:
-        raise
     except (yaml.YAMLError, ValueError, OverflowError):  # the latter two of escapes that are no letters
         return FrontMatter(_parse_lines(head), body, strict=False)
     if not events or not isinstance(events[0], yaml.MappingStartEvent):
-        raise UnusableSkill("The front matter of SKILL.md is no list of names and values.")
+        raise UnusableSkill("skills.no_mapping")
     strict = not any(getattr(event, "flow_style", False) for event in events)
     return FrontMatter(_mapping(iter(events[1:])), body, strict)
 
@@ -64,10 +63,10 @@ def _check_events(head: str) -> Iterator[yaml.Event]:
     passed = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent)
     for count, event in enumerate(yaml.parse(head, Loader=yaml.SafeLoader)):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) or getattr(event, "tag", None):
-            raise UnusableSkill("The front matter of SKILL.md has anchors or tags, which are not read.")
+            raise UnusableSkill("skills.anchors")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST or count > _MOST_EVENTS:
-            raise UnusableSkill("The front matter of SKILL.md is too large or nested too deep.")
+            raise UnusableSkill("skills.deep_front_matter")
         if not isinstance(event, passed):
             yield event
 
@@ -78,9 +77,9 @@ def _mapping(events: Iterator[yaml.Event]) -> dict[str, Value]:
         if isinstance(key, yaml.MappingEndEvent):
             return values
         if not isinstance(key, yaml.ScalarEvent):
-            raise UnusableSkill("A name in the front matter of SKILL.md is no text.")
+            raise UnusableSkill("skills.name_no_text")
         if key.value in values:
-            raise UnusableSkill(f"The front matter of SKILL.md says {key.value[:40]} twice.")
+            raise UnusableSkill("skills.name_twice", name=key.value[:40])
         values[key.value] = _value(next(events), events)
     return values
 
@@ -94,7 +93,7 @@ def _value(event: yaml.Event, events: Iterator[yaml.Event]) -> Value:
 
 
 def _items(events: Iterator[yaml.Event]) -> Iterator[str]:
-    """The texts of a list, as others write `allowed-tools`."""
+    """Return the texts of a list, as others write `allowed-tools`."""
     depth = 1
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)

@@ -28,7 +28,7 @@ def write_skill(skills: Path, name: str, files: SkillFiles) -> None:
     """Write a skill's files below the folder of skills, all or nothing. Raises UnusableSkill where there is one."""
     target = skills / name
     if target.exists() or target.is_symlink():
-        raise UnusableSkill(f"There is a skill {name} already: remove it first.")
+        raise UnusableSkill("skills.exists", name=name)
     skills.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in skills.glob(f"{_DRAFT}*"):  # by a crash
         shutil.rmtree(left, ignore_errors=True)
@@ -41,7 +41,7 @@ def write_skill(skills: Path, name: str, files: SkillFiles) -> None:
             place.chmod(0o600)
         draft.rename(target)
     except OSError as error:
-        raise UnusableSkill(f"It cannot be written to {skills}: {error.strerror or error}.") from error
+        raise UnusableSkill("skills.unwritable", path=skills, reason=error) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -63,7 +63,7 @@ def remove_skill(skills: Path, name: str) -> None:
         else:
             shutil.rmtree(target)
     except OSError as error:
-        raise UnusableSkill(f"{target} cannot be removed: {error.strerror or error}.") from error
+        raise UnusableSkill("files.unremovable", path=target, reason=error) from error
 
 
 def _unzip(source: Path) -> SkillFiles:
@@ -74,29 +74,27 @@ def _unzip(source: Path) -> SkillFiles:
         with zipfile.ZipFile(source) as archive:
             members = archive.infolist()
             if len(members) > _MOST_MEMBERS:
-                raise UnusableSkill(f"The archive holds more than {_MOST_MEMBERS} entries.")
+                raise UnusableSkill("skills.too_many_entries", most=_MOST_MEMBERS)
             for member in members:
                 if member.is_dir() or LEFT_OUT.intersection(PurePosixPath(member.filename).parts):
                     continue
                 path = _member_path(member)
                 if path in contents or len(contents) == MOST_FILES:
-                    raise UnusableSkill(f"The archive holds {path} twice, or more than {MOST_FILES} files.")
+                    raise UnusableSkill("skills.entry_twice", path=path, most=MOST_FILES)
                 with archive.open(member) as file:
                     contents[path] = file.read(room + 1)
                 room -= len(contents[path])
                 if room < 0:
-                    raise UnusableSkill(f"Its files hold more than {MOST_BYTES // 1_000_000} MB.")
+                    raise UnusableSkill("skills.too_large", most=MOST_BYTES // 1000000)
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, ValueError, EOFError, zlib.error) as error:
-        if isinstance(error, UnusableSkill):
-            raise
-        raise UnusableSkill(f"{source.name} is no zip file that can be read: {error}") from error
+        raise UnusableSkill("skills.bad_zip", name=source.name, reason=error) from error
     return SkillFiles(dict(sorted(contents.items())))
 
 
 def _member_path(member: zipfile.ZipInfo) -> str:
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise UnusableSkill(f"{member.filename[:80]!r} is a link or a device, which a skill may not hold.")
+        raise UnusableSkill("skills.link", path=repr(member.filename[:80]))
     return check_path(member.filename)
 
 

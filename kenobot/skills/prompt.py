@@ -1,4 +1,4 @@
-"""What a model is told of skills: their names and descriptions always, a file of one when it reads it. Pure."""
+"""Word skills for a model: names and descriptions always, a file of one when it reads it. Pure."""
 
 from collections.abc import Sequence
 

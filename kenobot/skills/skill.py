@@ -46,7 +46,7 @@ def parse_skill(name: str, files: SkillFiles) -> Skill:
     page = read_page(files)
     description = one_line(_text(page.values, "description"))
     if not description:
-        raise UnusableSkill(f"{PAGE} has no description: a model could not know when to read it.")
+        raise UnusableSkill("skills.no_description", file=PAGE)
     problems, notes = tuple(find_problems(name, page)), tuple(_find_unseen(files))
     return Skill(name, description, page, files, files.digest, problems, notes)
 
@@ -55,7 +55,7 @@ def read_page(files: SkillFiles) -> FrontMatter:
     """Read the SKILL.md among the files. Raises UnusableSkill."""
     text = files.text(PAGE)
     if text is None:
-        raise UnusableSkill(f"It has no {PAGE}, or one that is no UTF-8 text.")
+        raise UnusableSkill("skills.no_page", file=PAGE)
     return parse_page(text)
 
 

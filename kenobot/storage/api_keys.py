@@ -26,7 +26,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """What a request with an idempotency key did. digest: of the request. body: JSON without anybody's words."""
+    """Reply to a request with an idempotency key. digest: of the request. body: JSON without anybody's words."""
 
     digest: str
     status: int
@@ -67,7 +67,7 @@ def revoke_key(connection: Connection, name: str) -> bool:
     return connection.execute("DELETE FROM api_key WHERE name = ?", (name,)).rowcount > 0
 
 
-def stored_reply(connection: Connection, key: int, name: str) -> StoredReply | None:
+def load_reply(connection: Connection, key: int, name: str) -> StoredReply | None:
     """Read what a request of this idempotency key did before."""
     row = connection.execute(
         "SELECT digest, status, body FROM idempotent_request WHERE key = ? AND name = ?", (key, name)

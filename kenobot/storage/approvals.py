@@ -88,7 +88,7 @@ def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Appro
 
     Its payload tells by `asked` the inbox row in whose answer it stands. Another may have taken its place since.
     """
-    answered = outbox.answered_by(connection, inbound.channel, inbound.chat, inbound.reply_to)
+    answered = outbox.find_answered(connection, inbound.channel, inbound.chat, inbound.reply_to)
     row = connection.execute(
         "SELECT account, kind, payload, expires, id FROM approval WHERE session = ? AND state IN ('open', 'replaced') "
         "AND expires > ? AND json_extract(payload, '$.asked') = ? ORDER BY id DESC LIMIT 1",
@@ -135,7 +135,7 @@ def get_approval(connection: Connection, number: int) -> Approval | None:
 def close_approval(connection: Connection, approval: int, state: ApprovalState, answer: str = "") -> bool:
     """Close a question; False when it was answered before, so that nothing is done twice.
 
-    answer: the platform's id of the message that answers it, for `answered_by`.
+    answer: the platform's id of the message that answers it, for `find_answered`.
     """
     cursor = connection.execute(
         "UPDATE approval SET state = ? WHERE id = ? AND state IN ('open', 'replaced')", (state, approval)
@@ -162,7 +162,7 @@ def withdraw_calls(connection: Connection, session: str, at: datetime, since: in
     return cursor.rowcount > 0
 
 
-def answered_by(connection: Connection, session: str, account: str, kind: str, answer: str) -> Approval | None:
+def find_answered(connection: Connection, session: str, account: str, kind: str, answer: str) -> Approval | None:
     """Return the question that a message of this account answered; None for any other message."""
     row = connection.execute(
         "SELECT payload, expires, id FROM approval WHERE session = ? AND account = ? AND kind = ? "

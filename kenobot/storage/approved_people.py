@@ -22,7 +22,7 @@ class ApprovedPerson:
 
 
 def list_people(connection: Connection) -> list[ApprovedPerson]:
-    """All approved people, in the order they were let in."""
+    """Return all approved people, in the order they were let in."""
     rows = connection.execute("SELECT channel, user, name, since FROM approved_person ORDER BY since, channel, user")
     return [ApprovedPerson(*row) for row in rows]
 

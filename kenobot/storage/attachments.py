@@ -23,7 +23,7 @@ _COLUMNS = "number, state, mime, digest, text, problem"
 
 @dataclass(frozen=True, slots=True)
 class AttachmentRow:
-    """What became of an attachment.
+    """Outcome for an attachment.
 
     number: its place in the message. mime: as its bytes say. problem: why it failed.
     """

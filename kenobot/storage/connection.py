@@ -35,7 +35,7 @@ class SteppedConnection(sqlite3.Connection):
 
 
 def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], None] | None = None) -> Connection:
-    """A connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
+    """Open a connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
     before_query: see `SteppedConnection`; one that writes may be given it later.
     """
@@ -66,22 +66,20 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` as it can be kept: lone surrogates, which have no UTF-8, are replaced, and split pairs joined."""
+    """Replace lone surrogates, which have no UTF-8, and join split pairs."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def to_store_error(error: sqlite3.Error | MemoryError) -> StoreError:
-    """Our own error for one of SQLite's."""
+    """Translate an error of SQLite into our own."""
     if isinstance(error, MemoryError):
-        return StoreError("There is no memory left for the database to work with.")
+        return StoreError("database.no_memory")
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
-        return StoreFull("The disk is full or read-only: nothing can be saved until there is space again.")
+        return StoreFull("database.disk_full_or_read_only")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreCorrupt(
-            "The database is damaged: stop KenoBot and put a copy from the backups folder in its place."
-        )
-    return StoreError(f"The database could not do its work ({error}).")
+        return StoreCorrupt("database.damaged")
+    return StoreError("database.failed", reason=error)
 
 
 @contextlib.contextmanager

@@ -111,7 +111,7 @@ _message_row = partial(tuple.__new__, MessageRow)
 
 
 class SaidText(NamedTuple):
-    """Who said what."""
+    """Text with its speaker."""
 
     role: Role
     text: str
@@ -255,19 +255,21 @@ def import_history(
     return newest
 
 
-def _shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
+def _load_shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
     rows = connection.execute(f"SELECT id, role, text, context, at, trust, pictures FROM message WHERE {where}", values)
     return list(map(_stored_message, rows))
 
 
-def latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
-    """The last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
-    return _shown(connection, f"session = ? AND {_UNVEILED} ORDER BY id DESC LIMIT ?", session, limit)[::-1]
+def load_latest(connection: Connection, session: str, limit: int) -> list[StoredMessage]:
+    """Return the last `limit` messages, oldest first, without turns that told what somebody wants forgotten."""
+    return _load_shown(connection, f"session = ? AND {_UNVEILED} ORDER BY id DESC LIMIT ?", session, limit)[::-1]
 
 
-def since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
-    """Messages from id `first` on, oldest first, at most `limit`, without turns that told what is to be forgotten."""
-    return _shown(connection, f"session = ? AND id >= ? AND {_UNVEILED} ORDER BY id LIMIT ?", session, first, limit)
+def load_since(connection: Connection, session: str, first: int, limit: int) -> list[StoredMessage]:
+    """Return messages from id `first` on, oldest first, at most `limit`, without hidden turns."""
+    return _load_shown(
+        connection, f"session = ? AND id >= ? AND {_UNVEILED} ORDER BY id LIMIT ?", session, first, limit
+    )
 
 
 # ── what memory reads ────────────────────────────────────────────────────────────────────────────────────────────
@@ -383,7 +385,7 @@ def people_messages(connection: Connection, since: str, until: str, limit: int) 
     )
 
 
-def said_between(connection: Connection, scopes: Collection[str], begin: str, end: str, limit: int) -> list[MessageRow]:
+def list_said(connection: Connection, scopes: Collection[str], begin: str, end: str, limit: int) -> list[MessageRow]:
     """Read people's own messages of `scopes` from one moment up to another, oldest first: the newest `limit`."""
     rows = _messages(
         connection,
@@ -418,12 +420,12 @@ def has_earlier_talk(connection: Connection, session: str, first: int, scopes: C
 
 
 def list_sessions(connection: Connection) -> list[str]:
-    """Every conversation there is."""
+    """List every conversation."""
     return [row[0] for row in connection.execute(_CHATS)]
 
 
 def sessions_past(connection: Connection, cursor: str) -> list[str]:
-    """The conversations with messages above the id that the state `cursor` + session holds."""
+    """Return the conversations with messages above the id that the state `cursor` + session holds."""
     rows = connection.execute(
         f"{_CHATS} AND (SELECT max(id) FROM message WHERE session = chat.session) "
         "> coalesce((SELECT CAST(value AS INTEGER) FROM key_value WHERE key = ? || chat.session), 0)",
@@ -441,13 +443,13 @@ def last_answer_at(connection: Connection, session: str) -> str:
 
 
 def newest_message_id(connection: Connection, session: str | None = None) -> int:
-    """The id of the newest message of a conversation, or of all; 0 when there is none."""
+    """Return the id of the newest message of a conversation, or of all; 0 when there is none."""
     where, values = ("1", ()) if session is None else ("session = ?", (session,))
     return int(connection.execute(f"SELECT max(id) FROM message WHERE {where}", values).fetchone()[0] or 0)
 
 
 def message_ids_between(connection: Connection, low: int, high: int, limit: int) -> list[int]:
-    """The newest ids of messages above `low` up to `high`, newest first."""
+    """Return the newest ids of messages above `low` up to `high`, newest first."""
     where = "id > ? AND id <= ? ORDER BY id DESC LIMIT ?"  # numbers only, of every chat
     return [row[0] for row in connection.execute(f"SELECT id FROM message WHERE {where}", (low, high, limit))]
 
@@ -458,7 +460,7 @@ def count_messages(connection: Connection, scopes: Collection[str] | None) -> in
     return int(connection.execute(f"SELECT count(*) FROM message WHERE {where}", values).fetchone()[0])
 
 
-def received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, ReceivedMail]:
+def load_received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, ReceivedMail]:
     """Read when the messages of inbox rows came in and from whom; rows that are gone are left out."""
     rows = connection.execute(
         f"SELECT id, received_at, sender_name FROM inbox WHERE id {_AMONG}", (json.dumps(list(turns)),)
@@ -467,7 +469,7 @@ def received_mail(connection: Connection, turns: Iterable[int]) -> dict[int, Rec
 
 
 def last_answered_session(connection: Connection) -> str | None:
-    """The conversation in which something was answered last; for whoever may see all of them."""
+    """Return the conversation in which something was answered last; for whoever may see all of them."""
     row = connection.execute("SELECT session FROM turn ORDER BY id DESC LIMIT 1").fetchone()
     return str(row[0]) if row else None
 
@@ -479,7 +481,7 @@ def count_replies(connection: Connection, since: str) -> int:
 
 
 def reply_grades(connection: Connection, since: str, limit: int) -> list[str]:
-    """The grades, as JSON, of the newest replies since a moment that have one."""
+    """Return the grades, as JSON, of the newest replies since a moment that have one."""
     rows = connection.execute(
         "SELECT grade FROM turn WHERE replied_at >= ? AND grade != '' ORDER BY id DESC LIMIT ?",
         (since, limit),
@@ -516,8 +518,8 @@ def unhide_turns(connection: Connection, record: int) -> list[int]:
     return sorted(row[0] for row in rows)
 
 
-def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
-    """All hidden turns: the inbox row of each and the record because of which."""
+def list_hidden_turns(connection: Connection) -> list[tuple[int, int]]:
+    """Return all hidden turns: the inbox row of each and the record because of which."""
     return connection.execute("SELECT inbox_id, record_id FROM hidden_turn ORDER BY record_id, inbox_id").fetchall()
 
 
@@ -525,7 +527,7 @@ def hidden_turns(connection: Connection) -> list[tuple[int, int]]:
 
 
 def load_prefix(connection: Connection, session: str) -> PromptPrefix | None:
-    """The session's prompt prefix, if it has one."""
+    """Return the session's prompt prefix, if it has one."""
     row = connection.execute(f"SELECT {_PREFIX_COLUMNS} FROM prompt_prefix WHERE session = ?", (session,)).fetchone()
     return PromptPrefix(*row) if row else None
 
@@ -541,12 +543,12 @@ def is_only_author(connection: Connection, session: str, account: str) -> bool:
     others = connection.execute(
         "SELECT 1 FROM message LEFT JOIN author ON author.inbox_id = message.inbox_id WHERE message.session = ? "
         "AND message.id > ? AND message.role = 'user' AND coalesce(author.account, '') != ? LIMIT 1",
-        (session, begun_after(connection, session), account),
+        (session, find_beginning(connection, session), account),
     )
     return others.fetchone() is None
 
 
-def begun_after(connection: Connection, session: str) -> int:
+def find_beginning(connection: Connection, session: str) -> int:
     """Return the message of a session after which its conversation began; 0 for one that never began anew."""
     return int(read_state(connection, _BEGUN + session) or 0)
 

@@ -7,14 +7,13 @@ that is alone needs none.
 
 import asyncio
 import contextlib
-import itertools
 import logging
 import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -30,6 +29,7 @@ from kenobot.storage.connection import (
     savepoint,
     to_store_error,
 )
+from kenobot.storage.job_queue import JobQueue
 from kenobot.storage.migrate import migrate, open_writer
 from kenobot.storage.result import Result, ResultQueue
 
@@ -69,15 +69,6 @@ class _Job:
             _log.warning("a write that nobody waits for failed: %s", self.error)
 
 
-@dataclass(order=True, frozen=True, slots=True)
-class _Reading:
-    """A reading of background work, by rank and then in order; no job ends the thread."""
-
-    rank: int
-    number: int
-    job: _Job | None = field(compare=False, default=None)
-
-
 class Database:
     """Open with `Database.open`; `write` and `read` may be called from any task of the running event loop.
 
@@ -92,14 +83,10 @@ class Database:
         self._connection = open_writer(path)  # the writer's own
         # Waiting for another program's lock is our own, so that it can be ended.
         self._connection.execute(_BUSY_TIMEOUT)
-        # Not a SimpleQueue: of that, a wait whose time is over before it begins never ends (seen with Python 3.11).
-        # bounded: 20,000 transactions waiting; test_a_disk_that_stands_still_fills_no_queue
-        self._jobs: queue.Queue[_Job | None] = queue.Queue()
+        self._jobs = JobQueue[_Job | None]()
         # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
         self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        # bounded: 20,000 readings waiting; test_readers_that_stand_still_fill_no_queue
-        self._later: queue.PriorityQueue[_Reading] = queue.PriorityQueue()
-        self._numbers = itertools.count()
+        self._later = JobQueue[_Job | None](len(Rank) + 1)  # by rank, and behind all of them its end
         self._results = ResultQueue()
         self._writer = threading.Thread(target=self._write_on, name="kenobot-writer", daemon=True)
         self._readers = [
@@ -151,7 +138,7 @@ class Database:
             self._jobs.put(_Job(work, asyncio.get_running_loop(), patient=True))
 
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
-        """Like `write`, for what holds nothing up: waits some milliseconds for another write to share a commit."""
+        """Write what holds nothing up: wait some milliseconds for another write to share a commit."""
         if current_rank():
             await self.pacer.gap()
         return await self.submit(work, patient=True)
@@ -176,7 +163,7 @@ class Database:
                 return result[0]
             await asyncio.sleep(_REST * steps.seconds)
 
-    async def changed_elsewhere(self) -> bool:
+    async def has_changed_elsewhere(self) -> bool:
         """Return whether another process has written since the last call.
 
         The first call cannot know, and says so by True.
@@ -209,13 +196,13 @@ class Database:
     def _next_job(self, connection: Connection) -> _Job | None:
         """Wait for a job; when none comes for a while, fold a large log into the database meanwhile."""
         try:
-            return self._jobs.get(timeout=_QUIET_SECONDS)
+            return self._jobs.get(_QUIET_SECONDS)
         except queue.Empty:
             self._fold_log(connection)
             return self._jobs.get()
 
     def _fold_log(self, connection: Connection) -> None:
-        """Empty the write-ahead log unless it is small or a reader needs it still."""
+        """Fold in the write-ahead log unless it is small or a reader needs it still."""
         with contextlib.suppress(OSError, sqlite3.Error, StoreError):  # a later commit reports what is wrong
             if self._path.with_name(f"{self._path.name}-wal").stat().st_size > LOG_BYTES_AT_REST:
                 connection.execute("PRAGMA busy_timeout = 0")
@@ -230,7 +217,7 @@ class Database:
         is_patient = group[0].patient
         while len(group) < _GROUP:
             try:
-                job = self._jobs.get(is_patient, max(0.0, ends - time.monotonic()) if is_patient else None)
+                job = self._jobs.get(max(0.0, ends - time.monotonic()) if is_patient else 0.0)
             except queue.Empty:
                 break
             if job is None:
@@ -258,7 +245,7 @@ class Database:
                         undone = True
                         raise
                     connection.execute("ROLLBACK TO job" if len(group) > 1 else "ROLLBACK")
-                    job.error = _plain(error)
+                    job.error = _translate_error(error)
                     if job.rescue is not None:
                         self._rescue(connection, job.rescue)
                 if len(group) > 1:
@@ -270,7 +257,7 @@ class Database:
                 with contextlib.suppress(sqlite3.Error):
                     connection.rollback()
             for job in group:
-                job.error = _plain(error)
+                job.error = _translate_error(error)
                 if undone and len(group) > 1:
                     job.error = None
                     self._commit(connection, [job])
@@ -283,7 +270,7 @@ class Database:
             with savepoint(connection, "rescue"):
                 rescue(connection)
         except Exception as error:
-            _log.warning("what stays of a write that failed could not be written: %s", _plain(error))
+            _log.warning("what stays of a write that failed could not be written: %s", _translate_error(error))
             if not connection.in_transaction:
                 raise
 
@@ -307,13 +294,13 @@ class Database:
         rank = current_rank()
         job, waiting = self._job(work, self._later if rank else self._reads)
         if rank:
-            self._later.put(_Reading(rank, next(self._numbers), job))
+            self._later.put(job, rank)
         else:
             self._reads.put(job)
         return await waiting
 
     async def read_long(self, work: Callable[[Connection], T]) -> T:
-        """Like `read`, for what takes seconds: in a thread and by a connection of its own, so that no other read waits.
+        """Read for seconds: in a thread and by a connection of its own, so that no other read waits.
 
         Cancelled, it ends at its next query.
         """
@@ -337,7 +324,7 @@ class Database:
             with contextlib.closing(connect(self._path, readonly=True, before_query=before_query)) as connection:
                 _look(connection, job)
         except Exception as error:
-            job.error = _plain(error)
+            job.error = _translate_error(error)
         self._tell([job])
 
     def _read_on(self) -> None:
@@ -345,7 +332,7 @@ class Database:
 
     def _read_behind(self) -> None:
         self.pacer.rest_here()
-        self._read_all(lambda: self._later.get().job, pacing.step)
+        self._read_all(self._later.get, pacing.step)
 
     def _read_all(self, next_job: Callable[[], _Job | None], before_query: Callable[[], None] | None = None) -> None:
         """Do the jobs of a reading thread until there is none."""
@@ -355,7 +342,7 @@ class Database:
                 connection = connection or connect(self._path, readonly=True, before_query=before_query)
                 _look(connection, job)
             except Exception as error:
-                job.error = _plain(error)
+                job.error = _translate_error(error)
             self._tell([job])
             del job  # a thread that waits holds nothing of what it did last
         if connection is not None:
@@ -384,7 +371,7 @@ class Database:
         ends = None if grace is None else time.monotonic() + grace
         for _ in range(_READERS):
             self._reads.put(None)
-        self._later.put(_Reading(len(Rank), next(self._numbers)))
+        self._later.put(None, len(Rank))
         for thread in self._readers:
             await _join_thread(thread, ends)
         self._jobs.put(None)  # last, because the last connection to close folds the write-ahead log into the file
@@ -400,13 +387,13 @@ class Database:
     def _job(
         self,
         work: Callable[[Connection], T],
-        queued: "queue.SimpleQueue[Any] | queue.Queue[Any] | None" = None,
+        queued: "queue.SimpleQueue[Any] | JobQueue[Any] | None" = None,
     ) -> tuple[_Job, Result[T]]:
-        """A job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
+        """Make a job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
             raise StoreError("The database is closed.")
         if queued is not None and queued.qsize() >= _QUEUED:
-            raise StoreError("The disk is too slow for what is asked of it: try again later.")
+            raise StoreError("database.disk_slow")
         loop = asyncio.get_running_loop()
         waiting: Result[T] = Result(loop=loop)
         return _Job(work, loop, waiting), waiting
@@ -439,7 +426,7 @@ class _Steps(Generic[T]):
         def run(connection: Connection) -> tuple[T] | None:
             nonlocal is_new
             if not is_new:  # the disk was full: what these steps wrote is undone, and they cannot be taken back
-                raise StoreFull("The disk is full: nothing can be saved until there is space again.")
+                raise StoreFull("disk.full")
             is_new, began = False, time.monotonic()
             if self._steps is None:
                 self._steps = self._work(connection)
@@ -459,7 +446,7 @@ async def _join_thread(thread: threading.Thread, ends: float | None) -> None:
     await asyncio.to_thread(thread.join, None if ends is None else max(0.0, ends - time.monotonic()))
 
 
-def _plain(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """Return what whoever waits is told: the store's own errors for SQLite's, and others as they are."""
     return to_store_error(error) if isinstance(error, (sqlite3.Error, MemoryError)) else error
 

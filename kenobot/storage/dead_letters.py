@@ -43,7 +43,7 @@ class DeadLetterId:
 
     @classmethod
     def parse(cls, text: str) -> "DeadLetterId":
-        """Raises ValueError unless it is like in-12 or out-7."""
+        """Raise ValueError unless it is like in-12 or out-7."""
         match = _ID.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is not the number of a letter")
@@ -76,7 +76,7 @@ class DeadLetter:
 def find(
     connection: Connection, states: Sequence[LetterState], since: str | None = None, limit: int = -1
 ) -> list[DeadLetter]:
-    """The last `limit` letters in one of `states`, none older than `since`, oldest first."""
+    """Return the last `limit` letters in one of `states`, none older than `since`, oldest first."""
     marks = ", ".join("?" * len(states))
     order = "ORDER BY at DESC, side DESC, number DESC LIMIT ?"
     rows = connection.execute(
@@ -96,7 +96,7 @@ def get(connection: Connection, letter: DeadLetterId) -> DeadLetter | None:
 
 
 def retry(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOutcome:
-    """Have a message answered once more, from the beginning, or a part sent once more."""
+    """Queue a message to be answered once more, from the beginning, or a part to be sent once more."""
     found = get(connection, letter)
     if found is None or found.state in _ON_THEIR_WAY:
         return "busy" if found else "missing"

@@ -14,12 +14,6 @@ SELECT max(at) FROM (
   SELECT max(at) AS at FROM event UNION ALL SELECT max(received_at) FROM inbox UNION ALL SELECT max(at) FROM message
 )
 """
-_OLDEST_WAITING = """
-SELECT min(at) FROM (
-  SELECT min(received_at) AS at FROM inbox WHERE state IN ('pending', 'claimed') AND kind != 'task'
-  UNION ALL SELECT min(created_at) FROM outbox WHERE state = 'pending'
-)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +56,6 @@ def _connect_to_check(path: Path) -> Connection:
 def newest_moment(connection: Connection) -> datetime | None:
     """Return when the database was last written by people or by the bot."""
     return _moment(connection.execute(_NEWEST).fetchone()[0])
-
-
-def oldest_waiting(connection: Connection) -> datetime | None:
-    """Return since when the oldest message waits for its answer, or for being sent; None when none does."""
-    return _moment(connection.execute(_OLDEST_WAITING).fetchone()[0])
 
 
 def count_ended_letters(connection: Connection, since: datetime) -> int:

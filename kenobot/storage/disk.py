@@ -148,7 +148,7 @@ def _read(root: Path, path: str) -> ReadResult:
         except OSError as error:
             return ReadResult(UNKNOWN, problem=f"{path} cannot be read ({error.strerror}): it is left alone.")
         if after is not None and FileStamp.of(after) == stamp:
-            return _decoded(path, stamp, raw)
+            return _decode(path, stamp, raw)
     return ReadResult(UNKNOWN, problem=f"{path} does not stop changing: it is left alone for now.")
 
 
@@ -166,7 +166,7 @@ def read_still(root: Path, path: str) -> tuple[FileStamp, str] | None:
     return None
 
 
-def _decoded(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
+def _decode(path: str, stamp: FileStamp, raw: bytes) -> ReadResult:
     problem = f"{path} is not UTF-8 text: it is left alone."
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     try:
@@ -193,7 +193,7 @@ def _look(root: Path, path: str) -> os.stat_result | None:
 
 
 def _require_no_link(folder: str) -> None:
-    """Raises OSError where a folder is a link."""
+    """Raise OSError where a folder is a link."""
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISLNK(os.lstat(folder).st_mode):
             raise OSError(0, "its folder is a link to somewhere else")

@@ -88,7 +88,7 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
         f"SELECT max(inbox_id) FROM outbox WHERE inbox_id {_AMONG} AND part IN (0, ?)", (json.dumps(rows), PREVIEW_PART)
     ).fetchone()
     (taken,) = connection.execute("SELECT reason = ? FROM inbox WHERE id = ?", (_TAKEN, edit.id)).fetchone()
-    parts = tuple(_edited(each, edit) if each.id == target else each for each in members)
+    parts = tuple(_apply_edit(each, edit) if each.id == target else each for each in members)
     is_changed = bool(taken) or bool(ended) or parts != tuple(members)
     was, now = next(pair for pair in zip(members, parts, strict=True) if pair[0].id == target)
     words = was.inbound.text, now.inbound.text
@@ -96,7 +96,7 @@ def find_edited_turn(connection: Connection, edit: PendingMessage) -> EditedTurn
 
 
 def take_over(connection: Connection, edit: PendingMessage, turn: EditedTurn) -> None:
-    """Have the new form of a message stand for it; of its turn nothing stays in the conversation."""
+    """Replace a message by its new form; of its turn nothing stays in the conversation."""
     note_edit(connection, edit, turn)
     connection.execute(f"DELETE FROM message WHERE inbox_id {_AMONG}", (json.dumps(turn.rows),))
     connection.execute("UPDATE inbox SET reason = ? WHERE id = ?", (_TAKEN, edit.id))
@@ -122,7 +122,7 @@ def note_edit(connection: Connection, edit: PendingMessage, turn: EditedTurn) ->
 
 
 def _read_anew(connection: Connection, album: PendingMessage, edit: PendingMessage) -> None:
-    """Have what took the place of an item of an album be fetched and read."""
+    """Queue the new item of an album to be fetched and read."""
     [before] = load_pending(connection, "id = ?", album.id)
     for number, (was, now) in enumerate(zip(before.inbound.attachments, album.inbound.attachments, strict=False)):
         if now.item == edit.inbound.target and was.handle != now.handle:
@@ -139,14 +139,14 @@ def end_without_answer(connection: Connection, message: int, at: datetime) -> No
 
 def changes(edit: PendingMessage, message: PendingMessage) -> bool:
     """Return whether an edit has the message say or show something else: platforms send some that do not."""
-    return _edited(message, edit) is not message
+    return _apply_edit(message, edit) is not message
 
 
-def _edited(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
+def _apply_edit(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
     """Return a message in its new form: the same row with other words, or the edit's own where it shows other files."""
     before, now = message.inbound, edit.inbound
     if _is_item(now.target, before):
-        return _edited_album(message, edit)
+        return _apply_album_edit(message, edit)
     if {each.handle for each in now.attachments} <= {each.handle for each in before.attachments}:
         return message if before.text == now.text else replace(message, inbound=replace(before, text=now.text))
     return replace(edit, inbound=replace(now, platform_id=before.platform_id))
@@ -157,7 +157,7 @@ def _is_item(name: str, album: Inbound) -> bool:
     return any(each.item == name for each in album.attachments)
 
 
-def _edited_album(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
+def _apply_album_edit(message: PendingMessage, edit: PendingMessage) -> PendingMessage:
     """Return an album with an item in its new form; the others stay, with their captions."""
     before, now = message.inbound, edit.inbound
     fresh = {each.item: each for each in now.attachments}

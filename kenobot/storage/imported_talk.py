@@ -49,7 +49,7 @@ def add_messages(connection: Connection, messages: Sequence[ImportedMessage]) ->
     return int(connection.execute("SELECT max(id) FROM message").fetchone()[0] or 0)
 
 
-def known_marks(connection: Connection, withdrawn: Collection[int]) -> set[str]:
+def load_known_marks(connection: Connection, withdrawn: Collection[int]) -> set[str]:
     """Read the marks of all messages that are there, without those hidden because of one of these records."""
     rows = connection.execute(
         f"SELECT platform_id FROM message WHERE {_SESSIONS} AND NOT EXISTS (SELECT 1 FROM hidden_turn WHERE "

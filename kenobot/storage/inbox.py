@@ -24,7 +24,7 @@ from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.conversation import find_said
 from kenobot.storage.database import Database
-from kenobot.storage.outbox import answered_by
+from kenobot.storage.outbox import find_answered
 from kenobot.storage.turn_steps import drop_steps
 
 _Value = str | int | None
@@ -254,7 +254,7 @@ class Inbox:
             return joined
 
         joined = await self._database.write(work)
-        return joined_message((head, *joined)) if joined else head
+        return join_message((head, *joined)) if joined else head
 
     async def is_known(self, inbound: Inbound) -> bool:
         """Return whether this message is stored already."""
@@ -267,8 +267,8 @@ class Inbox:
 
         return await self._database.read(read)
 
-    async def pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
-        """The next messages of a session that are not done, oldest first, with ids above `after`."""
+    async def load_pending_after(self, session: str, after: int, limit: int) -> list[PendingMessage]:
+        """Return the next messages of a session that are not done, oldest first, with ids above `after`."""
         return await self._database.read(
             lambda connection: [
                 _pending(row)
@@ -281,7 +281,7 @@ class Inbox:
         )
 
     async def open_sessions(self) -> dict[str, int]:
-        """Sessions with messages that are not done, and how many: what a start has to recover."""
+        """Return sessions with messages that are not done, and how many: what a start has to recover."""
         return await self._database.read(
             lambda connection: dict(
                 connection.execute(
@@ -314,10 +314,10 @@ def load_pending(connection: Connection, where: str, *values: str | int) -> list
 def read_text(connection: Connection, message: int) -> str:
     """Read the words of a message, with those of its other fragments; "" for one that is gone."""
     fragments = load_pending(connection, "id = ? OR joined_to = ? ORDER BY id", message, message)
-    return joined_message(tuple(fragments)).inbound.text if fragments else ""
+    return join_message(tuple(fragments)).inbound.text if fragments else ""
 
 
-def joined_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
+def join_message(fragments: tuple[PendingMessage, ...]) -> PendingMessage:
     """Return messages of a person as one: the first, with the words and attachments of all."""
     inbounds = [each.inbound for each in fragments]
     words = "\n".join(each.text for each in inbounds if each.text.strip())
@@ -361,7 +361,7 @@ def _with_quotation(connection: Connection, inbound: Inbound) -> Inbound:
     """
     if not inbound.private or not inbound.reply_to or inbound.quoted or inbound.kind == "reaction":
         return inbound
-    answered = answered_by(connection, inbound.channel, inbound.chat, inbound.reply_to)
+    answered = find_answered(connection, inbound.channel, inbound.chat, inbound.reply_to)
     said = find_said(connection, inbound.session, inbound.reply_to, answered)
     if said is None:
         return inbound
@@ -419,17 +419,17 @@ def has_bad_ids(inbound: Inbound) -> bool:
 
 
 def _escape_surrogates(text: str) -> str:
-    """`text` with escapes for what has no UTF-8, so that no two become one."""
+    """Escape what has no UTF-8 in `text`, so that no two texts become one."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _name(text: str) -> str:
-    """A person's name on one line and of a sane length: in a group it stands before their words in the prompt."""
+    """Return a person's name on one line and of a sane length: prompts put it before their words in a group."""
     return " ".join(replace_surrogates(text[:_NAME_KEPT]).split())
 
 
 def _oldest_kept(state: FinalState, kept: int, connection: Connection) -> int:
-    """The id of the oldest of the newest `kept` rows in a state; 0 when there are not so many."""
+    """Return the id of the oldest of the newest `kept` rows in a state; 0 when there are not so many."""
     row = connection.execute(
         f"SELECT id FROM inbox WHERE {_ASIDE} AND state = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (state, kept - 1)
     ).fetchone()

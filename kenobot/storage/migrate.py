@@ -18,7 +18,7 @@ _BACKUPS_KEPT = 5
 
 
 def migrations() -> list[tuple[int, str]]:
-    """Every migration that ships, as (number, SQL), in order."""
+    """Load every migration that ships, as (number, SQL), in order."""
     folder = resources.files("kenobot.storage") / "migrations"
     files = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [(int(name.split("_", 1)[0]), (folder / name).read_text("utf-8")) for name in files]
@@ -39,7 +39,7 @@ def migrate(path: Path, backups: Path) -> None:
         path.chmod(0o600)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > newest:
-            raise _newer(path, version, newest)
+            raise _refuse_newer(path, version, newest)
         due = [step for step in steps if step[0] > version]
         for number, script in due:
             if existed:
@@ -80,14 +80,14 @@ def check(path: Path) -> None:
     log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     try:
         header = _header(path)
-        logged = _logged_version(log)
+        logged = _read_logged_version(log)
         elsewhere = not header or path.is_symlink()
         orphaned = elsewhere and log.exists() and log.stat().st_size > 0
         blocked = index.is_dir()
     except OSError as error:
         raise _cannot_open(path, error) from error
     if blocked:
-        raise ConfigError(f"{index} is a folder where SQLite needs a file: move it out of the way.")
+        raise ConfigError("database.index_is_folder", index=index)
     if orphaned:
         # SQLite would begin anew, or go on elsewhere, without a word and without what only the log holds.
         raise StoreCorrupt(
@@ -98,27 +98,25 @@ def check(path: Path) -> None:
         return
     newest = migrations()[-1][0]
     if header and not header.startswith(b"SQLite format 3\0"):
-        raise StoreCorrupt(
-            f"{path} is not a database: set it aside, or put a copy from the backups folder in its place."
-        )
+        raise StoreCorrupt("database.not_a_database", path=path)
     version = int.from_bytes(header[60:64], "big") if len(header) == 100 else 0
     version = version if logged is None else logged
     if version > newest:
-        raise _newer(path, version, newest)
+        raise _refuse_newer(path, version, newest)
 
 
 def _header(path: Path) -> bytes | None:
-    """The first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, and OSError."""
+    """Read the first hundred bytes; None when there is no file. Raises ConfigError when it is not ours, OSError."""
     if not path.exists():
         return None
     if not os.access(path, os.R_OK | os.W_OK):
-        raise find_fault(path) or ConfigError(f"KenoBot may not read and write {path}: check who owns it.")
+        raise find_fault(path) or ConfigError("database.no_access", path=path)
     with path.open("rb") as file:
         return file.read(100)
 
 
-def _logged_version(log: Path) -> int | None:
-    """The version in the newest committed first page that a write-ahead log holds; see sqlite.org/fileformat.html.
+def _read_logged_version(log: Path) -> int | None:
+    """Read the version in the newest committed first page of a write-ahead log; see sqlite.org/fileformat.html.
 
     After a kill it may stand nowhere else, and SQLite itself would fold the log into the file just by looking.
     """
@@ -139,11 +137,8 @@ def _logged_version(log: Path) -> int | None:
     return committed
 
 
-def _newer(path: Path, version: int, newest: int) -> ConfigError:
-    return ConfigError(
-        f"The database in {path} was written by a newer KenoBot (version {version}, this one knows {newest}): "
-        "update KenoBot, or restore a copy from the backups folder."
-    )
+def _refuse_newer(path: Path, version: int, newest: int) -> ConfigError:
+    return ConfigError("database.newer_schema", path=path, version=version, newest=newest)
 
 
 def _cannot_open(path: Path, error: sqlite3.Error | OSError) -> KenobotError:

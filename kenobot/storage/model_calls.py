@@ -44,7 +44,7 @@ class CallRow(NamedTuple):
 
 
 class Spending(NamedTuple):
-    """What calls used in all. cost: picodollars, of those with a known price; unpriced_tokens: of the others."""
+    """Sum of what calls used. cost: picodollars, of those with a known price; unpriced_tokens: of the others."""
 
     calls: int = 0
     unsettled: int = 0
@@ -102,7 +102,7 @@ def is_stored(connection: Connection, row: CallRow) -> bool:
     return connection.execute(sql, (row.inbox_id, row.at)).fetchone() is not None
 
 
-def spent_between(connection: Connection, first: str, last: str, purpose: str = "") -> Spending:
+def sum_spent_between(connection: Connection, first: str, last: str, purpose: str = "") -> Spending:
     """Sum what was used from the day `first` to the day `last`, for one purpose or, with "", for all."""
     condition, values = ("AND purpose = ?", (first, last, purpose)) if purpose else ("", (first, last))
     sql = f"SELECT {_SUM} FROM model_day WHERE day BETWEEN ? AND ? {condition}"

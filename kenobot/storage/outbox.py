@@ -98,7 +98,7 @@ def enqueue(connection: Connection, letter: Destination, parts: Sequence[Message
     return waiting if letter.not_before is None or letter.not_before <= at else []
 
 
-def answered_by(connection: Connection, channel: str, chat: str, platform_id: str) -> int | None:
+def find_answered(connection: Connection, channel: str, chat: str, platform_id: str) -> int | None:
     """Return the inbox row that a sent message answers; None for one that is old, or that answers nobody."""
     row = connection.execute(
         "SELECT inbox_id FROM outbox WHERE id > (SELECT max(id) FROM outbox) - ? "
@@ -138,7 +138,7 @@ class Outbox:
         self._clock = clock
 
     async def open_chats(self, channel: str) -> list[str]:
-        """Chats of a channel with parts that still have to go out now."""
+        """Return chats of a channel with parts that still have to go out now."""
         now = self._clock.now().isoformat()
         return await self._database.read(
             lambda connection: [
@@ -150,10 +150,10 @@ class Outbox:
             ]
         )
 
-    async def pending_after(
+    async def load_pending_after(
         self, channel: str, chat: str, after: int = 0, limit: int = 20
     ) -> list[tuple[Outbound, int]]:
-        """The next parts of a chat with ids above `after`, in order, each with how often it was tried."""
+        """Return the next parts of a chat with ids above `after`, in order, each with how often it was tried."""
         now = self._clock.now().isoformat()
         return await self._database.read(
             lambda connection: [
@@ -200,7 +200,7 @@ class Outbox:
         await self._database.write_soon(write)
 
     async def record_failure(self, part: int, reason: str) -> None:
-        """A try failed; it will be tried again."""
+        """Record a failed try; the part will be tried again."""
         await self._database.write(
             lambda connection: connection.execute(
                 "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE id = ?", (reason, part)

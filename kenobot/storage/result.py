@@ -72,7 +72,7 @@ class ResultQueue:
         self._waiting = 0
 
     def tell(self, loop: asyncio.AbstractEventLoop, group: Sequence[Callable[[], None]]) -> None:
-        """Have `loop` call each of `group`, which sets a result, and wake it once. May be called from any thread."""
+        """Let `loop` call each of `group`, which sets a result, and wake it once. May be called from any thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(self._take, loop, group)
 

@@ -48,7 +48,7 @@ _CONTENTS: Mapping[str, RoomPart] = {  # of the database; every other table is m
 
 
 def room_by_part(home: Home, connection: Connection) -> dict[RoomPart, int]:
-    """The bytes of each part of a home; together they are all of it. connection: to its database.
+    """Return the bytes of each part of a home; together they are all of it. connection: to its database.
 
     While the bot runs, pages that stand in a write-ahead log as well are counted twice.
     """
@@ -85,7 +85,10 @@ def _folder(home: Home, path: Path) -> RoomPart:
 
 
 def _pages_by_part(connection: Connection, rest: RoomPart) -> Mapping[RoomPart, int]:
-    """The bytes of the pages of a database, by what stands in them. rest: the part of tables that are not named."""
+    """Return the bytes of the pages of a database, by what stands in them.
+
+    rest: the part of tables that are not named.
+    """
     page, pages, free = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")
     )
@@ -100,7 +103,7 @@ def _pages_by_part(connection: Connection, rest: RoomPart) -> Mapping[RoomPart, 
 
 
 def _bytes_by_table(connection: Connection, page: int) -> Mapping[str, int]:
-    """The bytes of each table with its indexes.
+    """Return the bytes of each table with its indexes.
 
     Where SQLite was built without dbstat, those of its values, and a page for each tree.
     """

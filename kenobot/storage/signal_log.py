@@ -67,13 +67,13 @@ class SignalLog:
         connection.execute("DELETE FROM signal WHERE id <= (SELECT max(id) FROM signal) - ?", (self._keep,))
 
     def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:
-        """People's words become their length: the trail says what happened, not what was said."""
-        payload = {key: self._told(envelope, key, value) for key, value in envelope.payload.items()}
+        """Make the row of a signal; people's words become their length."""
+        payload = {key: self._redact_value(envelope, key, value) for key, value in envelope.payload.items()}
         at = envelope.at.isoformat(timespec="microseconds")
         told = replace_surrogates(_encode(payload))
         return at, envelope.signal.name, envelope.source, envelope.trace, told
 
-    def _told(self, envelope: Envelope, key: str, value: PayloadValue) -> PayloadValue:
+    def _redact_value(self, envelope: Envelope, key: str, value: PayloadValue) -> PayloadValue:
         if not isinstance(value, str):
             return value
         return len(value) if key in envelope.signal.text_keys else self._redact(value)

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def read_state(connection: Connection, key: str) -> str | None:
-    """A small thing remembered under a name, such as how far some work has come."""
+    """Return a small thing remembered under a name, such as how far some work has come."""
     row = connection.execute("SELECT value FROM key_value WHERE key = ?", (key,)).fetchone()
     return row[0] if row else None
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from kenobot.core.i18n import Language
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.inbox import PendingMessage, joined_message, load_pending
+from kenobot.storage.inbox import PendingMessage, join_message, load_pending
 from kenobot.storage.turn_steps import drop_steps
 
 TaskState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
@@ -147,7 +147,7 @@ def open_tasks(connection: Connection) -> list[Task]:
     return list(_load(connection, f"{_OPEN} ORDER BY task.id"))
 
 
-def ended_tasks(connection: Connection) -> list[Task]:
+def list_ended_tasks(connection: Connection) -> list[Task]:
     """Return the tasks that are over and whose message does not say so yet."""
     return list(_load(connection, f"shown AND NOT {_OPEN}"))
 
@@ -162,7 +162,7 @@ def load_message(connection: Connection, task: Task) -> PendingMessage | None:
     """Load the inbox row that is the work of a task, with its fragments."""
     where = "id = ? OR (joined_to = ? AND kind = 'task') ORDER BY id"
     found = tuple(load_pending(connection, where, task.inbox_id, task.inbox_id))
-    return joined_message(found) if found else None
+    return join_message(found) if found else None
 
 
 def count_open(connection: Connection, sender: str) -> int:
@@ -174,7 +174,7 @@ def count_open(connection: Connection, sender: str) -> int:
 
 
 def wait_for(connection: Connection, task: Task, question: int) -> None:
-    """Have a task wait for the answer to a question; its claim is given back."""
+    """Let a task wait for the answer to a question; its claim is given back."""
     connection.execute("UPDATE task SET asked = ? WHERE id = ?", (question, task.id))
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = max(0, attempts - 1) WHERE id = ? AND state = 'claimed'",
@@ -183,7 +183,7 @@ def wait_for(connection: Connection, task: Task, question: int) -> None:
 
 
 def go_on(connection: Connection, task: Task, consent: str = "") -> None:
-    """Have a task wait no more. consent: the call that may run."""
+    """End the wait of a task. consent: the call that may run."""
     connection.execute("UPDATE task SET asked = 0, consent = ? WHERE id = ?", (consent, task.id))
 
 
@@ -216,7 +216,7 @@ def cancel_replaced(connection: Connection, origins: Sequence[int], at: datetime
             note_shown(connection, task.id, 0)
 
 
-def begun_calls(connection: Connection, inbox_id: int) -> list[str]:
+def list_begun_calls(connection: Connection, inbox_id: int) -> list[str]:
     """Return the names of the tools that a task called to change something, each once."""
     rows = connection.execute(
         "SELECT DISTINCT json_extract(payload, '$.name') FROM turn_step WHERE inbox_id = ? AND kind = 'call'",

@@ -168,12 +168,12 @@ def _turn(names: str, moments: str, phases: str, retries: int, tokens_in: int, t
     received_at, committed_at, sent_at = json.loads(moments)
     received = datetime.fromisoformat(received_at)
     spent: dict[str, int] = json.loads(phases)
-    millis = _between(received, sent_at)
+    millis = _measure_between(received, sent_at)
     if millis is not None:
-        spent[DELIVERY] = _between(datetime.fromisoformat(committed_at), sent_at) or 0
+        spent[DELIVERY] = _measure_between(datetime.fromisoformat(committed_at), sent_at) or 0
     return TurnRow(session, channel, model, received, millis, spent, retries, tokens_in, tokens_out)
 
 
-def _between(begin: datetime, end: str) -> int | None:
+def _measure_between(begin: datetime, end: str) -> int | None:
     """Return the milliseconds from a moment to a stored one, at least 0; None where there is no such."""
     return max(0, round(1000 * (datetime.fromisoformat(end) - begin).total_seconds())) if end else None

@@ -98,14 +98,14 @@ def finish_turn(  # noqa: PLR0913 - most are columns
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(message, session, trace, last.stop_reason, last.model, *costs, replied_at, at.isoformat(), grade),
-            *_told(times),
+            *_list_columns(times),
         ),
     )
     if rows:
         drop_steps(connection, message)
 
 
-def _told(times: TurnTimes | None) -> tuple[str, str, str, int]:
+def _list_columns(times: TurnTimes | None) -> tuple[str, str, str, int]:
     """Return the columns of a turn's times; nothing of one that nobody waited for."""
     if times is None:
         return "", "", "{}", 0

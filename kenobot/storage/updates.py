@@ -59,7 +59,7 @@ class Update(_Stored):
 
 
 class Verdict(_Stored):
-    """What a bot on trial says of itself. problem: why it will not be well; "" when it is."""
+    """Verdict of a bot on trial. problem: why it will not be well; "" when it is."""
 
     trial: str
     problem: str = ""
@@ -85,7 +85,7 @@ class Environments:
         return self._link.resolve() if self._link.is_symlink() else None
 
     def switch(self, environment: Path) -> None:
-        """Have an environment used from now on, in one step that a power cut does not halve. Raises OSError."""
+        """Switch to an environment, in one step that a power cut does not halve. Raises OSError."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         draft = self.folder / f".current-{secrets.token_hex(8)}"
         draft.symlink_to(environment)
@@ -104,11 +104,11 @@ class Environments:
         return _read(self._verdict, Verdict)
 
     def write_verdict(self, verdict: Verdict) -> None:
-        """Raises OSError."""
+        """Raise OSError."""
         _write(self._verdict, verdict)
 
     def note_launcher(self, side: Side) -> None:
-        """Have an environment elsewhere hand its commands over to the one in use. Raises OSError."""
+        """Note an environment elsewhere, which then hands its commands over to the one in use. Raises OSError."""
         path, line = self.folder / "launchers", f"{side.version} {side.environment}"
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         if line not in lines:
@@ -122,7 +122,7 @@ class Environments:
         except AlreadyLocked:
             return True
 
-    def unused(self, used: Iterable[Path]) -> list[Path]:
+    def list_unused(self, used: Iterable[Path]) -> list[Path]:
         """List the environments in the home that are none of `used`."""
         kept = {path.resolve() for path in used}
         found = self.folder.iterdir() if self.folder.is_dir() else iter(())

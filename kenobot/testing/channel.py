@@ -167,7 +167,7 @@ class FakeChannel:
                 return
 
     def render(self, text: str) -> Sequence[MessagePart]:
-        """Plain text, cut every `longest` UTF-16 units at most."""
+        """Return plain text, cut every `longest` UTF-16 units at most."""
         width = max(1, self.capabilities.longest // 2)  # a character takes two units at most
         return [MessagePart(text[start : start + width]) for start in range(0, len(text), width)]
 

@@ -33,7 +33,7 @@ class WordEmbedder:
         self._one = {word: group[0] for group in synonyms for word in group}
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
-        """A row for each text; raises what it was told to."""
+        """Return a row for each text; raises what it was told to."""
         self.embedded += [(text, kind) for text in texts]
         if self.gate is not None:
             await self.gate.wait()

@@ -60,11 +60,11 @@ class PostProcessorContract:
     """Subclass it, say how your processor is made, and pytest runs the rest."""
 
     def processor(self) -> PostProcessor:
-        """A fresh processor."""
+        """Return a fresh processor."""
         raise NotImplementedError
 
     def turn(self) -> RecordingTurn:
-        """The turn to write into; override it if yours needs another principal."""
+        """Return the turn to write into; override it if yours needs another principal."""
         return RecordingTurn()
 
     def test_it_names_its_tags(self) -> None:

@@ -14,5 +14,5 @@ def memory_frame(request: Request) -> str:
 
 
 def runtime_blocks(messages: Iterable[Message]) -> list[str]:
-    """The runtime's blocks beside messages: recalled memory, the time and the scratchpad."""
+    """Return the runtime's blocks beside messages: recalled memory, the time and the scratchpad."""
     return [block.text for message in messages for block in message.text_blocks if block.text.startswith(BLOCK_OPEN)]

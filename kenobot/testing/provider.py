@@ -13,12 +13,12 @@ __all__ = ["ProviderContract", "ScriptedProvider", "ScriptedReply", "collect_del
 
 
 def make_request(text: str, *, system: str = "You are a helpful assistant.") -> Request:
-    """A request with one message."""
+    """Return a request with one message."""
     return Request(system=(Block(system),), messages=(Message("user", (Block(text),)),))
 
 
 async def collect_deltas(provider: Provider, request: Request) -> list[Delta]:
-    """Everything that `provider` yields for `request`."""
+    """Return everything that `provider` yields for `request`."""
     return [delta async for delta in provider.stream(request)]
 
 

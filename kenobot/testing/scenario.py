@@ -37,11 +37,11 @@ class Expectation:
     score: float | None = None
 
     def missing_from(self, memory: str) -> list[str]:
-        """The expected texts that the prompt's memory lacks."""
+        """Return the expected texts that the prompt's memory lacks."""
         return [text for text in self.prompt if text not in memory]
 
     def shown_in(self, memory: str, conversation: str = "") -> list[str]:
-        """The unwanted texts that the prompt shows."""
+        """Return the unwanted texts that the prompt shows."""
         whole = f"{memory}\n{conversation}"
         return [text for text in self.never if text in memory] + [text for text in self.nowhere if text in whole]
 

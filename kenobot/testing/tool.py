@@ -95,7 +95,7 @@ class OneSkill:
 
 
 def tool_context(call: str = "call-1") -> ToolContext:
-    """The context of a call in the owner's private chat."""
+    """Return the context of a call in the owner's private chat."""
     principal = Principal("owner", (OWNER_SCOPE,), OWNER_SCOPE, "owner")
     doors = OneReminder(), OneMemory()
     return ToolContext("fake-1", principal, call, "trace", START, no_memory, *doors, skills=OneSkill())

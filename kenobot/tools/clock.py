@@ -37,7 +37,7 @@ class Clock:
         wanted, given = await asyncio.to_thread(lambda: (_zone(arguments.zone, own), _zone(arguments.at_zone, own)))
         moment = _moment(arguments.at, given) if arguments.at.strip() else turn.now
         try:
-            lines = [_told(moment.astimezone(wanted), arguments.zone), _told(moment.astimezone(own), "")]
+            lines = [_render_time(moment.astimezone(wanted), arguments.zone), _render_time(moment.astimezone(own), "")]
         except (OverflowError, ValueError):
             raise ToolFailed("That moment is out of the calendar: give a year between 2 and 9998.") from None
         if arguments.at.strip():
@@ -71,7 +71,7 @@ def _moment(written: str, zone: tzinfo) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
 
 
-def _told(moment: datetime, zone: str) -> str:
+def _render_time(moment: datetime, zone: str) -> str:
     where = f" in {moment.tzinfo}" if zone.strip() else " where the person is"
     return f"{moment:%A %Y-%m-%d %H:%M} ({moment:%Z, UTC%z}){where}"
 

@@ -52,7 +52,7 @@ _FORMS: Mapping[str, tuple[Text, Text]] = {
 
 
 def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """`/memory`: how much is remembered here, and the newest of it; `/memory WORDS`: what is about them."""
+    """`/memory`: show how much is remembered here, and the newest; `/memory WORDS`: show the memories about them."""
     reach = call.principal.read_scopes
     counts = Memory.count_by_form(connection, reach, told_only=True)
     if not counts:
@@ -189,7 +189,7 @@ def _hands(record: Record, language: Language, page: str) -> tuple[tuple[Choice,
 
 
 def _because(connection: Connection, record: Record, call: CommandCall) -> str:
-    """A memory, where it came from and when, and what was said then."""
+    """Return a memory, where it came from and when, and what was said then."""
     quote = ""
     for _, said in Memory.list_quotations(connection, record.source_message_ids, call.principal.read_scopes)[:1]:
         mine = said.trust == call.principal.trust

@@ -59,7 +59,7 @@ def leave_as_is(connection: Connection, call: CommandCall, context: CommandConte
 def words_wanted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
     """Return the question for words that a message answers: what its sender writes next, or an edit of that later."""
     if inbound.kind == "edit":
-        return approvals.answered_by(connection, inbound.session, inbound.user, WORDS_WANTED, inbound.target)
+        return approvals.find_answered(connection, inbound.session, inbound.user, WORDS_WANTED, inbound.target)
     return _open_question(connection, inbound, at)
 
 

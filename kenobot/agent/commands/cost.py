@@ -15,10 +15,10 @@ def show_cost(connection: Connection, call: CommandCall, context: CommandContext
     """`/cost`: what was spent today and this month, by purpose, and the budgets."""
     day, language = local_day(call.at, context.zone), call.language
     first = f"{day[:7]}-01"
-    month = model_calls.spent_between(connection, first, day)
+    month = model_calls.sum_spent_between(connection, first, day)
     if not month.calls and not month.tokens:  # an older release counted tokens alone
         return texts.COST_NONE(language)
-    today = model_calls.spent_between(connection, day, day)
+    today = model_calls.sum_spent_between(connection, day, day)
     purposes = model_calls.spending_by(connection, "purpose", first, day)
     lines = [
         texts.COST_TODAY(language, spent=_spent(today, language)),

@@ -423,7 +423,7 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
 
 def spoken_language(connection: Connection, session: str) -> Language | None:
     """Return the language of a chat: of the last message that tells one, else of the last answers; None without one."""
-    lines = conversation.latest(connection, session, _SPOKEN)[::-1]
+    lines = conversation.load_latest(connection, session, _SPOKEN)[::-1]
     said, replies = ([line.text for line in lines if line.role == role] for role in ("user", "assistant"))
     return talk_language(said, replies)
 

@@ -246,7 +246,7 @@ def _again(
 
 def _last_words(connection: Connection, call: CommandCall) -> str:
     """Return what the person said last in this chat, a moment ago."""
-    lines = [each for each in conversation.latest(connection, call.inbound.session, 2) if each.role == "user"]
+    lines = [each for each in conversation.load_latest(connection, call.inbound.session, 2) if each.role == "user"]
     recent = [each for each in lines if call.at - datetime.fromisoformat(each.at) < timedelta(minutes=15)]
     return one_line(recent[-1].text, 200) if recent and call.inbound.private else ""
 

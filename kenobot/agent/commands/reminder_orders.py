@@ -252,6 +252,8 @@ def read_half(text: str) -> str:
 
 def _fold_aligned(text: str) -> str:
     """Fold a text sign by sign, so that places in it are those of the text."""
+    if text.isascii():
+        return fold(text)
     folded = (fold(sign) for sign in text)
     return "".join(plain if len(plain) == 1 else sign for sign, plain in zip(text, folded, strict=True))
 

@@ -11,13 +11,14 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.commands.tasks import find_tasks
+from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core import texts
 from kenobot.core.i18n import Language, translate_problem
 from kenobot.core.model_purposes import purpose_words
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
-from kenobot.ledger.limits import amount_text, find_used_up
+from kenobot.ledger.limits import amount_text
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage import conversation, mail_counts, turn_stats
 from kenobot.storage.connection import Connection
@@ -34,13 +35,15 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     To the owner also what is wrong, what went wrong, and what goes on in other chats; others learn of their own alone.
     """
     language, owner = call.language, OWNER_SCOPE in call.principal.read_scopes
-    mail = mail_counts.count_mail(connection, call.at, None if owner else (call.inbound.channel, call.inbound.chat))
+    snapshot = take_snapshot(connection, call.at, context.budgets, local_day(call.at, context.zone)) if owner else None
+    here = call.inbound.channel, call.inbound.chat
+    mail = mail_counts.count_mail(connection, call.at, here) if snapshot is None else snapshot.mail
     causes = context.causes() if owner else ()
     problems = mail_counts.problems_since(connection, call.at - _RECENT, _PROBLEMS) if owner else []
     well = not (causes or problems or mail.undelivered or mail.waiting)
     lines = [texts.STATUS_WELL(language) if well else texts.STATUS_BUSY(language)]
     lines += [cause.text(language) for cause in causes]
-    lines += _list_used_up(connection, call, context) if owner else []
+    lines += _list_used_up(snapshot, call.language, local_day(call.at, context.zone)) if snapshot is not None else []
     if mail.waiting:
         lines.append(texts.STATUS_WAITING(language, count=mail.waiting))
     if count := len([each for each in find_tasks(connection, call) if each.is_open]):
@@ -64,13 +67,13 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     return "\n".join(f"- {line}" if number else line for number, line in enumerate(lines))
 
 
-def _list_used_up(connection: Connection, call: CommandCall, context: CommandContext) -> list[str]:
+def _list_used_up(snapshot: Snapshot, language: Language, day: str) -> list[str]:
     """Say of which budgets nothing is left."""
-    day, lines = local_day(call.at, context.zone), []
-    for limit, spent in find_used_up(connection, context.budgets, day):
+    lines = []
+    for limit, spent in snapshot.used_up:
         amounts = {"spent": amount_text(limit.unit, spent), "budget": amount_text(limit.unit, limit.amount)}
-        of = f" ({purpose_words(limit.purpose, call.language)})" if limit.purpose else ""
-        lines.append(texts.STATUS_BUDGET(call.language, when=limit.name(day), purpose=of, **amounts))
+        of = f" ({purpose_words(limit.purpose, language)})" if limit.purpose else ""
+        lines.append(texts.STATUS_BUDGET(language, when=limit.name(day), purpose=of, **amounts))
     return lines
 
 

@@ -23,7 +23,7 @@ _STATES: dict[TaskState, Text] = {
 
 
 def show_tasks(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """`/tasks`: the newest tasks with their states; `/tasks cancel 3`: cancel one."""
+    """`/tasks`: list the newest tasks with their states; `/tasks cancel 3`: cancel one."""
     word, _, rest = fold(call.arguments.strip()).partition(" ")
     if word in _CANCEL:
         return _cancel_named(connection, call, rest.strip().removeprefix("#"))
@@ -58,7 +58,7 @@ def find_tasks(connection: Connection, call: CommandCall) -> list[Task]:
 
 def tell_did(connection: Connection, task: Task, language: Language) -> str:
     """Name the tools by which a task that comes to no end changed something; "" for none. Its steps are still there."""
-    names = tasks.begun_calls(connection, task.inbox_id)
+    names = tasks.list_begun_calls(connection, task.inbox_id)
     return texts.TASK_DID(language, names=", ".join(f"`{name}`" for name in names)) if names else ""
 
 

@@ -169,7 +169,7 @@ class MediaIntake:
         return row
 
     def _require_use(self, attachment: Attachment) -> None:
-        """Raises Unreadable for what could not be read once it was fetched."""
+        """Raise Unreadable for what could not be read once it was fetched."""
         if attachment.kind in _SOUND and self._transcriber is None:
             raise Unreadable("no_transcriber")
         is_picture = attachment.kind == "image" or attachment.mime in pictures.KINDS

@@ -98,7 +98,7 @@ class PromptLimits:
         return HistoryWindow(self.history_min, self.history_max, self.message_tokens, room, self.summary_tokens)
 
     def reduced(self) -> "PromptLimits":
-        """Limits of a quarter of the size, for a model that could not read a prompt of the usual one."""
+        """Return limits of a quarter of the size, for a model that could not read a prompt of the usual one."""
         sizes = {name: getattr(self, name) // _REDUCTION for name in _REDUCED}
         return replace(self, always_new_prefix=True, **sizes)
 
@@ -153,7 +153,7 @@ class PromptPlan:
         yield from (*quotations(self.notes), *quotations(tail))
 
     def adding(self, pack: MemoryPack) -> "PromptPlan":
-        """The plan with more of memory beside the message."""
+        """Return the plan with more of memory beside the message."""
         if pack is NO_MEMORY:
             return self
         return replace(self, memory=self.memory + pack, texts=(*self.texts, *pack.texts))
@@ -200,13 +200,16 @@ class PromptContext:
     recall_seconds: float = 0.0
 
     def with_report(self, request: Request, text: str, found: MemoryPack) -> "PromptContext":
-        """The same prompt as `request` with a report of memory. found: the memories that its text shows."""
+        """Return the same prompt as `request` with a report of memory. found: the memories that its text shows."""
         texts = (*self.untrusted_texts, text)
         plan = self.plan.adding(found)
         return replace(self, request=request, plan=plan, untrusted_texts=texts, shows_private=True, reported=True)
 
     def with_agenda(self, request: Request, text: str, found: MemoryPack, *, of_others: bool) -> "PromptContext":
-        """The same prompt as `request`, with what answers a question for days. of_others: in words of others, too."""
+        """Return the same prompt as `request`, with what answers a question for days.
+
+        of_others: in words of others, too.
+        """
         return replace(
             self,
             request=request,
@@ -218,7 +221,7 @@ class PromptContext:
         )
 
     def with_recall_time(self, seconds: float) -> "PromptContext":
-        """The same prompt, for whose search models were asked for so long beforehand."""
+        """Return the same prompt, for whose search models were asked for so long beforehand."""
         return replace(self, recall_seconds=self.recall_seconds + seconds)
 
     @property
@@ -244,7 +247,7 @@ class PromptContext:
         )
 
     def texts(self) -> Iterator[str]:
-        """Every text of the prompt."""
+        """Yield every text of the prompt."""
         yield from (block.text for block in self.request.system)
         for message in self.request.messages:
             yield message.text
@@ -406,11 +409,11 @@ class ContextBuilder:
     def _continued(
         self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
     ) -> PromptPlan | None:
-        """The plan that goes on with the session's prefix; None when a new one has to be made."""
+        """Return the plan that goes on with the session's prefix; None when a new one has to be made."""
         prefix, scopes = conversation.load_prefix(connection, base.session), " ".join(base.scopes)
         if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
             return None
-        stored = conversation.since(connection, base.session, prefix.first_message, limits.history_max + 1)
+        stored = conversation.load_since(connection, base.session, prefix.first_message, limits.history_max + 1)
         history = self._messages.of(stored)
         if not history or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
@@ -458,7 +461,7 @@ class ContextBuilder:
     def _new(
         self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
     ) -> PromptPlan:
-        """The plan with a new prefix."""
+        """Return the plan with a new prefix."""
         memory = self.memory.load(connection, base)
         log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
         event, record = events.last_event(connection), records.last_record(connection)
@@ -488,8 +491,8 @@ class ContextBuilder:
     def _new_log(self, connection: Connection, base: MemoryQuery, limits: PromptLimits) -> _NewLog:
         window, session = limits.window, base.session
         summary = load_summary(connection, session, window.summary_budget, base.scopes)
-        stored = conversation.latest(connection, session, limits.history_min + window.summary_batch + 1)
-        begun = conversation.begun_after(connection, session)
+        stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
+        begun = conversation.find_beginning(connection, session)
         latest = self._messages.of([message for message in stored if message.id > begun])
         history = window.shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun
@@ -506,7 +509,7 @@ class ContextBuilder:
     def _onboarding(
         self, connection: Connection, request: PromptRequest, identity: IdentityText
     ) -> tuple[onboarding.BootstrapState | None, str]:
-        """The chat's onboarding after this message, and what to do about it now; None when there is none."""
+        """Return the chat's onboarding after this message, and what to do about it now; None when there is none."""
         if identity.bootstrap is None or OWNER_SCOPE not in request.principal.read_scopes:
             return None, ""
         before = onboarding.load(connection, request.pending.session)
@@ -541,7 +544,10 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _replay(plan: PromptPlan) -> Iterator[Message]:
-    """The conversation so far. Notes from before the prefix are in the prefix; later ones stay where they were."""
+    """Yield the conversation so far.
+
+    Notes from before the prefix are in the prefix; later ones stay where they were.
+    """
     for line in plan.history:
         message = line.render(plan.limits.message_tokens, with_context=line.id > plan.prefix.last_message)
         if message is not None:
@@ -563,13 +569,13 @@ def _render(memory: MemoryPack, nothing: str) -> str:
 
 
 def _noted_preferences(told: str, current: str) -> str | None:
-    """The note of new preferences; None when they are worth a new prefix."""
+    """Return the note of new preferences; None when they are worth a new prefix."""
     added = added_preferences(told, current)
     return added if added is not None and estimate_tokens(added) <= _NOTED_PREFERENCES else None
 
 
 def _preferences(identity: IdentityText, query: MemoryQuery) -> str:
-    """The preferences that a reader of these scopes is shown."""
+    """Return the preferences that a reader of these scopes is shown."""
     return identity.preferences.strip() if OWNER_SCOPE in query.scopes else ""
 
 

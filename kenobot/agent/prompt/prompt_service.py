@@ -42,7 +42,7 @@ class PromptService:
     expander: QueryExpander | None = None
 
     async def build(self, pending: PendingMessage, principal: Principal, *, reduced: bool = False) -> PromptContext:
-        """The prompt for a message. reduced: make it much smaller than usual."""
+        """Return the prompt for a message. reduced: make it much smaller than usual."""
         request = PromptRequest(pending, principal, self.clock.now(), reduced)
         text, build = pending.inbound.text, partial(self.builder.build, request=request)
         if not self._may_wait(text):

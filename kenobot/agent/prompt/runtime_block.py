@@ -10,10 +10,10 @@ _BORDER = lazy.regex(rf"{markup_pattern([_BLOCK], r'(?:[^<>]{0,256}+>)?').patter
 
 
 def runtime_block(text: str) -> str:
-    """`text` as the runtime's own block; "" for none."""
+    """Return `text` as the runtime's own block; "" for none."""
     return f"{BLOCK_OPEN}\n{text}\n{BLOCK_CLOSE}" if text else ""
 
 
 def escape_runtime_block(text: str) -> str:
-    """`text` without anything that could pass for the runtime's own block, in any disguise, whole or cut."""
+    """Return `text` without anything that could pass for the runtime's own block, in any disguise, whole or cut."""
     return defuse(text, _BORDER)

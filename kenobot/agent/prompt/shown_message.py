@@ -101,5 +101,5 @@ class ShownMessages:
 
 
 def quotations(memory: str) -> tuple[AttributedText, ...]:
-    """The quotations of others in a text that memory shows."""
+    """Return the quotations of others in a text that memory shows."""
     return tuple(AttributedText(trust, text) for trust, text in find_quotations(memory))

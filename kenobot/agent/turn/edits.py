@@ -21,7 +21,7 @@ from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.edits import EditedTurn
-from kenobot.storage.inbox import PendingMessage, joined_message
+from kenobot.storage.inbox import PendingMessage, join_message
 
 _log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ def _tell(gone: tuple[str, ...], learned: tuple[str, ...], language: Language) -
 
 
 def _renewed(edit: PendingMessage, turn: EditedTurn) -> PendingMessage:
-    whole = joined_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
+    whole = join_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
     inbound = replace(edit.inbound, text=whole.text, attachments=whole.attachments)
     return replace(edit, inbound=inbound, fragments=turn.parts)
 

@@ -39,7 +39,7 @@ class OpenReply:
         if not clean.startswith(self._before):
             self._settled = 0
         self._before = clean
-        end = self._settled = redaction.settled_length(clean, self._settled)
+        end = self._settled = redaction.measure_settled(clean, self._settled)
         shown = self._redact(clean[:end])
         if end == len(clean) or is_joined(clean, end):
             shown = shown[: last_whole(shown, len(shown))]

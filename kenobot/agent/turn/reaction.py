@@ -18,7 +18,7 @@ async def take_reaction(database: Database, clock: Clock, access: Access, pendin
 
     def work(connection: Connection) -> list[int]:
         edits.end_without_answer(connection, pending.id, at)
-        answered = outbox.answered_by(connection, inbound.channel, inbound.chat, inbound.target)
+        answered = outbox.find_answered(connection, inbound.channel, inbound.chat, inbound.target)
         for asked in () if answered is None else load_pending(connection, "id = ?", answered):
             # A platform may not tell of the topic in which a reaction was made.
             there = replace(inbound, thread=asked.inbound.thread)

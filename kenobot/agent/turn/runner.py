@@ -2,61 +2,55 @@
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from kenobot.agent.commands.command import Command, CommandCall, button_rows
+from kenobot.agent.commands.command import Command
 from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
 from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
-from kenobot.agent.media.message_words import join_media, message_pictures
+from kenobot.agent.media.message_words import join_media
 from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.context_builder import PromptContext
-from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.safety import trifecta
-from kenobot.agent.turn import secret_question, tool_input
 from kenobot.agent.turn import state_machine as machine
-from kenobot.agent.turn.change_question import reply_language
+from kenobot.agent.turn import tool_input
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits, TakenEdit
-from kenobot.agent.turn.file_answer import answer_file, asked_for_file, wants_file
-from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
+from kenobot.agent.turn.file_answer import asked_for_file, wants_file
 from kenobot.agent.turn.model_stage import ModelStage
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.pieces import ToolRound, joined_text
 from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.reaction import take_reaction
+from kenobot.agent.turn.reply_writer import ReplyWriter, may_react
 from kenobot.agent.turn.run_command import run_command
 from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.memory import AdmitContext, Proposals, Replies, ReplyGrade
+from kenobot.cognitive.memory import Replies
 from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
 from kenobot.core.log import current_trace
 from kenobot.core.worker import TextWork
-from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file, sends_files
-from kenobot.gateway.buttons import Choice, Pressers, add_buttons
-from kenobot.language.confidences import confided_tags
+from kenobot.gateway.bot_messages import sends_files
 from kenobot.language.provenance import Provenance, SpeechContext
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import AccountRefused, KenobotError, StoreError
 from kenobot.ports.identity import Principal
-from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.memory import Candidate
+from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Reply
 from kenobot.ports.signals import THINKING_END, THINKING_START
-from kenobot.postprocessors.pipeline import joined_replies
-from kenobot.storage import conversation, inbox, outbox, turn_steps
-from kenobot.storage.connection import Connection, in_savepoint
+from kenobot.postprocessors.pipeline import join_replies
+from kenobot.storage import inbox, outbox, turn_steps
+from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
@@ -80,6 +74,7 @@ class TurnRunner:
         previews = Previews(services.database, services.clock, services.delivery, parts)
         drafts = Drafts(*shown, previews) if services.shows_drafts else None
         self._models = ModelStage(services, drafts, work)
+        self._writer = ReplyWriter(services, self._models.settle_report)
         self._notices = Notices(
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
@@ -363,7 +358,7 @@ class TurnRunner:
             data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
         said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
-        processed = joined_replies(
+        processed = join_replies(
             self._s.pipeline.process(
                 self._s.redact.redact_known(text), context.untrusted_texts, effects, data.language
             )  # also in memory
@@ -385,11 +380,11 @@ class TurnRunner:
         assert data.processed is not None and data.effects is not None
         effects = data.effects
         length = len(data.processed.clean) + len(data.pending.inbound.text)
-        answer, reacts = await self._text_work.run(length, lambda: (self._finish(data), _may_react(data)))
+        answer, reacts = await self._text_work.run(length, lambda: (self._writer.render(data), may_react(data)))
         await self._s.embedding.embed_statements(candidate.text for candidate in effects.candidates)
         try:
             written, waiting, reacted = await self._s.database.write(
-                lambda connection: self._write(connection, data, answer, reacts=reacts),
+                lambda connection: self._writer.write(connection, data, answer, reacts=reacts),
                 rescue=self._checkpoint(data) if data.unsaved else None,
             )
         except Exception:
@@ -411,138 +406,6 @@ class TurnRunner:
                 _log.warning("BOOTSTRAP.md could not be moved to the archive: %s", error)
         await self._signals.announce_commit(data, answer.text)
 
-    def _finish(self, data: TurnData) -> RenderedAnswer:
-        """Make what the person gets of a processed reply."""
-        assert data.processed is not None and data.effects is not None
-        clean, notes = self._s.redact.redact_known(data.processed.clean) or texts.SILENT(data.language), list[str]()
-        if data.task is not None:
-            clean = f"{texts.TASK_RESULT(data.language, number=data.task.task.id)}\n\n{clean}"
-        if message_pictures(data.pending.inbound) and (data.pictures_refused or not data.sees_pictures):
-            notes.append(texts.MEDIA_UNSEEN(data.language))
-        if data.unread:
-            notes.append(data.unread)
-        if data.over_budget:
-            notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
-        if data.interrupted:
-            notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
-        notes += secret_question.secret_notes(data)
-        question = self._s.tools.question(data) if self._s.tools is not None else ""
-        if not question and data.report is not None and data.report.change is not None:
-            notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
-        if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
-            notes.append(held)
-        whole = "\n\n".join((clean, *notes))
-        if data.as_file and (file := answer_file(clean, data.language)) is not None:
-            note = "\n\n".join((texts.HERE_AS_FILE(data.language), *notes))
-            answer = render_file(self._s.channels, data.pending.inbound.channel, file, note, whole)
-        else:
-            answer = self._render_answer(data, whole)
-        if not question:
-            return answer
-        # Messages of its own: no end of the answer is left out before it, and no mark in the answer changes its look.
-        parts = render(self._s.channels, data.pending.inbound.channel, question)
-        return RenderedAnswer([*answer.parts, *parts], f"{answer.text}\n\n{question}")
-
-    def _write(
-        self, connection: Connection, data: TurnData, answer: RenderedAnswer, *, reacts: bool
-    ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
-        pending, context, effects = data.pending, data.context, data.effects
-        assert context is not None and effects is not None
-        at, session, principal = self._s.clock.now(), pending.session, data.principal
-        # That which has just come in has the fragments that were gathered for it.
-        is_whole = pending.fresh and not pending.fragments
-        received = inbox.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
-        reacted = _react(connection, pending, principal, at) if reacts else []
-        turn = conversation.FinishedTurn(
-            session,
-            pending.id,
-            at,
-            _person_words(connection, data),
-            answer.text,
-            principal.trust,
-            principal.write_scope,
-            context.plan.notes,
-            pending.inbound.platform_id,
-            "" if pending.inbound.private else pending.inbound.user,
-            message_pictures(pending.inbound),
-            "tool" if data.brings_foreign else "model",
-        )
-        if data.pictures_refused:
-            conversation.drop_pictures(connection, session)
-            turn = replace(turn, pictures="")
-        conversation.append_turn(connection, turn)
-        if data.task is None:  # turns beside it have a newer one
-            conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
-        Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
-        if context.bootstrap is not None and data.task is None:
-            state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
-            onboarding.save(connection, session, state)
-        occasion = AdmitContext(
-            at,
-            at.astimezone(self._s.zone).date().isoformat(),
-            "model",
-            session,
-            evidence=pending.id,
-            speaker_name=pending.inbound.speaker,
-            nearness=self._s.embedding.nearness,
-        )
-        # A reply can hold thousands of the same tag: admit the same words once.
-        unique = list(dict.fromkeys(effects.candidates))
-        if unique and (tags := confided_tags([pending.inbound.text])):
-            unique = [replace(item, tags=(*item.tags, *tags)) for item in unique]
-        choices = self._open_question(connection, data, at)
-        decisions = [(item, Replies.admit(connection, item, occasion)) for item in unique]
-        parts = self._with_buttons(connection, data, answer.parts, button_rows(choices))
-        parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
-        waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
-        if data.task is None:
-            waiting += self._follow_reply(connection, data, at, asked=bool(choices))
-        if self._s.tasks is not None:
-            waiting += self._s.tasks.begin(connection, data, at)
-        Proposals.log_broken_rules(connection, data.violated_rules, pending.id, session, at)
-        grade = _grade_text(data.grade)
-        times = None  # of a task: nobody waited for it
-        if data.task is None:
-            times = data.times.result(data.attempt, pending.inbound.channel, received)
-        turn_steps.finish_turn(
-            *(connection, pending.id, session, pending.trace, at, grade, data.unsaved, times), has_steps=data.has_steps
-        )
-        data.calls.write(connection)
-        return decisions, waiting, reacted
-
-    def _open_question(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
-        """Open the question of a reply behind its messages: one at most; return its buttons."""
-        if data.task is not None:  # it asks while it is under way
-            return ()
-        asked = () if self._s.tools is None else self._s.tools.ask(connection, data, at)
-        return (
-            asked
-            or self._models.settle_report(connection, data, at)
-            or secret_question.open_offer(connection, data, at)
-        )
-
-    def _follow_reply(self, connection: Connection, data: TurnData, at: datetime, *, asked: bool) -> list[Outbound]:
-        """Put into the outbox what is said about reminders behind a reply, each as a message of its own."""
-        pending, inbound = data.pending, data.pending.inbound
-        call = CommandCall(inbound, data.principal, inbound.text, data.language, at, pending.id)
-        waiting: list[Outbound] = []
-        for answer in self._s.commands.follow_reply(connection, call, asked=asked):
-            parts = self._with_buttons(connection, data, self._render_answer(data, answer.text).parts, answer.buttons)
-            to = outbox.Destination(inbound.channel, inbound.chat, pending.trace, thread=inbound.thread)
-            waiting += outbox.enqueue(connection, to, list(parts), at)
-        return waiting
-
-    def _with_buttons(
-        self, connection: Connection, data: TurnData, parts: Sequence[MessagePart], rows: Sequence[Sequence[Choice]]
-    ) -> Sequence[MessagePart]:
-        """Put the buttons of a question below a reply, for its person alone, where the channel has any."""
-        inbound = data.pending.inbound
-        channel = self._s.channels.get(inbound.channel)
-        if not rows or channel is None or not capabilities_of(channel).buttons:
-            return parts
-        pressers = Pressers(inbound.channel, inbound.chat, (inbound.user,))
-        return add_buttons(connection, parts, rows, pressers, data.language, self._s.clock.now())
-
     def _last(self, pieces: Sequence[Reply], rounds: Sequence[ToolRound]) -> turn_steps.FreshReply:
         """Return the last piece without secrets, as a checkpoint holds it."""
         last, text = pieces[-1], self._s.redact.redact_known(pieces[-1].text)
@@ -559,10 +422,6 @@ class TurnRunner:
 
         return write
 
-    def _render_answer(self, data: TurnData, text: str) -> RenderedAnswer:
-        channel = data.pending.inbound.channel
-        return render_answer(self._s.channels, channel, text, data.language, self._s.answer_parts)
-
 
 def _may_move(effect: machine.Effect, data: TurnData) -> bool:
     """Return whether a turn may become a task before an effect: the call that a yes is for begins in its own turn."""
@@ -575,38 +434,9 @@ def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
 
 
-def _person_words(connection: Connection, data: TurnData) -> str:
-    """Return the person's side of a turn in the conversation."""
-    inbound, role = data.pending.inbound, data.principal.role
-    return message_text(inbound, role) if data.task is None else data.task.words(connection, inbound, role)
-
-
-def _may_react(data: TurnData) -> bool:
-    """Return whether a message may say something of the last replies' memories and advice."""
-    text = data.pending.inbound.text
-    is_said = Replies.is_reaction(text)
-    return data.task is None and is_said
-
-
-def _react(connection: Connection, pending: PendingMessage, principal: Principal, at: datetime) -> list[int]:
-    """Apply what the message says of the last replies' memories and advice; a mistake there costs no reply."""
-
-    def react() -> list[int]:
-        text = pending.inbound.text
-        return Replies.react(connection, pending.session, text, principal, at)
-
-    return in_savepoint(connection, "reaction", react, lambda _: [])
-
-
 def _attributed(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:
     """Lower the trust of memories to that of the authors of their words."""
     if not candidates:
         return []
     provenance = Provenance(speech)
     return [replace(item, trust=provenance.lowest_trust(item)) for item in candidates]
-
-
-def _grade_text(graded: ReplyGrade | None) -> str:
-    if graded is None:
-        return ""
-    return json.dumps({"quality": graded.quality, "score": graded.score, "signals": list(graded.signals)})

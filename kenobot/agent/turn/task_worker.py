@@ -224,7 +224,7 @@ class TaskWorker:
                 elif task.id not in self._running and not self._stopping and self._may_run(task):
                     self._running[task.id] = asyncio.create_task(self._run(task), name=f"task {task.id}")
                     self._guests_at_work |= set() if self._is_owners(task) else {task.id}
-            if await self._database.read(tasks.ended_tasks):
+            if await self._database.read(tasks.list_ended_tasks):
                 self._messenger.dispatch(await self._database.write(self._show_ends))
 
     async def _break_off(self, open_ids: Set[int]) -> None:
@@ -268,7 +268,7 @@ class TaskWorker:
         at = self._clock.now()
         return [
             part
-            for task in tasks.ended_tasks(connection)
+            for task in tasks.list_ended_tasks(connection)
             for part in background.show_end(connection, task, self._channels, at)
         ]
 

@@ -105,7 +105,7 @@ class ForgetArguments(BaseModel, extra="forbid"):
 
 
 class _Forgotten(BaseModel):
-    """What a forgetting took away, in words."""
+    """Records that a forgetting took away, in words."""
 
     told: str
 

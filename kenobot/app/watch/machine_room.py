@@ -11,7 +11,7 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a disk has left. free: bytes for us. read_only: nothing can be written, however much there is."""
+    """Room on a disk. free: bytes for us. read_only: nothing can be written, however much there is."""
 
     free: int
     read_only: bool

@@ -8,26 +8,27 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
 from kenobot.app.watch.pulse import Pulse
 from kenobot.cognitive.background.extraction import EXTRACTION
-from kenobot.cognitive.memory import Nights
 from kenobot.core.health import Check, Reading
 from kenobot.core.redaction import Redactor, one_line
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.ledger.expert_rest import is_replaced_by_rules
-from kenobot.ports.channel import Channel, ReportsLiveness, heard_at
+from kenobot.ports.channel import Channel, ReportsLiveness, find_last_heard
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
-from kenobot.storage import diagnosis, queue_ages
+from kenobot.storage import diagnosis
 from kenobot.storage.backup.archive import find_archives
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.queue_ages import QueueAges
 
 if TYPE_CHECKING:
     from kenobot.tools.mcp.servers import McpServers
@@ -84,16 +85,6 @@ class _Downs:
     at: deque[datetime] = field(default_factory=lambda: deque(maxlen=_DOWNS))  # bounded: 5; turn
     reason: str = ""
     announced: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What the database tells in one reading."""
-
-    ages: queue_ages.QueueAges
-    last_night: datetime | None
-    born: datetime | None
-    rules_extract: bool
 
 
 class Probes:
@@ -235,7 +226,7 @@ class Probes:
         channel = self._s.channels.get(name)
         if channel is None or not isinstance(channel, ReportsLiveness):
             return
-        heard = heard_at(channel)
+        heard = find_last_heard(channel)
         silent = self._s.clock.monotonic() - (self._began_at if heard is None else heard)
         patience = max(_SILENCE.total_seconds(), 2 * channel.stall_seconds)
         yield Reading("poll", silent / patience, name, values={"minutes": round(silent / 60)})
@@ -255,15 +246,14 @@ class Probes:
 
     async def _look_at_rows(self) -> list[Reading]:
         async with asyncio.timeout(_ANSWER_SECONDS):
-            stored = await self._s.database.read(self._read_rows)
-        return [*self._queues(stored.ages), *self._nights(stored), *self._extraction(stored)]
+            snapshot, rules_extract = await self._s.database.read(self._read_rows)
+        extraction = [Reading("extraction", 1, sudden=True)] if rules_extract else []
+        return [*self._queues(snapshot.ages), *self._nights(snapshot), *extraction]
 
-    def _read_rows(self, connection: Connection) -> _Stored:
-        ages = queue_ages.read(connection, self._s.clock.now())
-        night, born = Nights.last_full_at(connection), Nights.first_event_at(connection)
-        return _Stored(ages, night, born, is_replaced_by_rules(connection, EXTRACTION))
+    def _read_rows(self, connection: Connection) -> tuple[Snapshot, bool]:
+        return take_snapshot(connection, self._s.clock.now()), is_replaced_by_rules(connection, EXTRACTION)
 
-    def _queues(self, ages: queue_ages.QueueAges) -> Iterator[Reading]:
+    def _queues(self, ages: QueueAges) -> Iterator[Reading]:
         now = self._s.clock.now()
         if ages.unanswered is not None:
             age = now - ages.unanswered
@@ -274,16 +264,12 @@ class Probes:
                 values = {"minutes": _minutes(now - since), "count": count}
                 yield Reading("outbox", (now - since) / _OUTBOX, name, values=values)
 
-    def _nights(self, stored: _Stored) -> Iterator[Reading]:
+    def _nights(self, snapshot: Snapshot) -> Iterator[Reading]:
         now, limit = self._s.clock.now(), timedelta(days=self._limits.sleep_days)
-        last = stored.last_night or stored.born
+        last = snapshot.last_night or snapshot.born
         if not (limit and self._s.settings.sleep.enabled and last is not None and self._had_time()):
             return
         yield Reading("sleep", (now - last) / limit, values={"days": (now - last).days})
-
-    def _extraction(self, stored: _Stored) -> Iterator[Reading]:
-        if stored.rules_extract:
-            yield Reading("extraction", 1, sudden=True)
 
     async def _look_at_database(self) -> list[Reading]:
         self._check_now_and_then()

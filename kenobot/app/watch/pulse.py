@@ -1,4 +1,4 @@
-"""Notice that the event loop stands still, from a thread beside it, and write down where it stands."""
+"""Detect stalls of the event loop from a watchdog thread, and dump the stacks."""
 
 import asyncio
 import logging

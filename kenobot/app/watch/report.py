@@ -1,12 +1,12 @@
 """Put together how the bot is, for commands and programs that ask."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot import __version__
+from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
@@ -25,9 +25,9 @@ from kenobot.core.status_report import (
     StatusReport,
 )
 from kenobot.language.calendar import local_day
-from kenobot.ledger.limits import Limit, amount_text, find_used_up
-from kenobot.ports.channel import ReportsLiveness, heard_at
-from kenobot.storage import mail_counts, queue_ages, turn_stats
+from kenobot.ledger.limits import amount_text
+from kenobot.ports.channel import ReportsLiveness, find_last_heard
+from kenobot.storage import turn_stats
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -37,24 +37,15 @@ _CHATS = 50
 _MEGA = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What the database tells. answers: when each of the last chats was answered."""
-
-    ages: queue_ages.QueueAges
-    mail: mail_counts.MailCounts
-    answers: dict[str, str]  # bounded: 50 chats; turn
-    last_turn: turn_stats.TurnRow | None
-    is_night: bool
-    last_night: datetime | None
-    used_up: list[tuple[Limit, int]]
-
-
 async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusReport:
     """Build the report. Raises StoreError."""
     now = app.clock.now()
     limits, day = app.ledger.limits, local_day(now, app.zone)
-    stored = await app.database.read(lambda connection: _read(connection, now, limits, day))
+
+    def read(connection: Connection) -> tuple[Snapshot, dict[str, str]]:
+        return take_snapshot(connection, now, limits, day), turn_stats.last_answers(connection, _CHATS)
+
+    snapshot, answers = await app.database.read(read)
     watch, taken = app.watch, resident_bytes()
     causes = () if watch is None else watch.causes
     return StatusReport(
@@ -66,9 +57,9 @@ async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusRepo
         since=(app.started if watch is None else watch.since).isoformat(),
         looked_at=_moment(None if watch is None else watch.looked_at),
         causes=tuple(CauseRow(**cause.stored()) for cause in causes),
-        chats=_chats(app, stored),
-        queues=_queues(stored, now),
-        background=_background(app, stored, now),
+        chats=_chats(app, answers),
+        queues=_queues(snapshot, now),
+        background=_background(app, snapshot, now),
         channels=tuple(_channel(app, each) for each in states if each.state != "off"),
         providers=tuple(
             ProviderStatus(
@@ -83,9 +74,9 @@ async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusRepo
                 spent=amount_text(limit.unit, spent),
                 budget=amount_text(limit.unit, limit.amount),
             )
-            for limit, spent in stored.used_up
+            for limit, spent in snapshot.used_up
         ),
-        last_turn=_last_turn(stored.last_turn),
+        last_turn=_last_turn(snapshot.last_turn),
         memory_mb=None if taken is None else round(taken / _MEGA, 1),
     )
 
@@ -95,55 +86,39 @@ async def build_frame(app: "App", states: Sequence[ChannelState], stacks: str) -
     return Status(report=await build_status(app, states), stacks=stacks)
 
 
-def _read(connection: Connection, now: datetime, limits: Sequence[Limit], day: str) -> _Stored:
-    return _Stored(
-        queue_ages.read(connection, now),
-        mail_counts.count_mail(connection, now),
-        turn_stats.last_answers(connection, _CHATS),
-        turn_stats.last_turn(connection),
-        Nights.unfinished(connection) is not None,
-        Nights.last_full_at(connection),
-        find_used_up(connection, limits, day),
-    )
-
-
-def _chats(app: "App", stored: _Stored) -> tuple[ChatRow, ...]:
-    """List the chats with messages, then those that were answered last."""
+def _chats(app: "App", answers: Mapping[str, str]) -> tuple[ChatRow, ...]:
+    """List the chats with messages, then those that were answered last. answers: when each was."""
     rows = [
         ChatRow(
             session=each.session,
             state=each.state,
             since=_moment(each.since),
             waiting=each.waiting,
-            last_answer=stored.answers.get(each.session, ""),
+            last_answer=answers.get(each.session, ""),
         )
         for each in app.loop.activity()
     ]
     busy = {row.session for row in rows}
     rows += [
-        ChatRow(session=session, state="idle", last_answer=at)
-        for session, at in stored.answers.items()
-        if session not in busy
+        ChatRow(session=session, state="idle", last_answer=at) for session, at in answers.items() if session not in busy
     ]
     return tuple(rows[:_CHATS])
 
 
-def _queues(stored: _Stored, now: datetime) -> QueueStatus:
-    ages = stored.ages
-    oldest = min((since for since, _ in ages.undelivered.values()), default=None)
+def _queues(snapshot: Snapshot, now: datetime) -> QueueStatus:
     return QueueStatus(
-        waiting=ages.unanswered_count,
-        oldest_waiting=_age(ages.unanswered, now),
-        undelivered=sum(count for _, count in ages.undelivered.values()),
-        oldest_undelivered=_age(oldest, now),
-        dead=stored.mail.dead,
+        waiting=snapshot.mail.waiting,
+        oldest_waiting=_age(snapshot.ages.unanswered, now),
+        undelivered=snapshot.mail.undelivered,
+        oldest_undelivered=_age(snapshot.undelivered_since, now),
+        dead=snapshot.mail.dead,
     )
 
 
-def _background(app: "App", stored: _Stored, now: datetime) -> BackgroundStatus:
+def _background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStatus:
     settings = app.settings.sleep
-    following = Nights.next_time(settings, sleep_policy(settings).sleep, stored.last_night, now, str(app.zone))
-    working = ["sleep"] if stored.is_night else []
+    following = Nights.next_time(settings, sleep_policy(settings).sleep, snapshot.last_night, now, str(app.zone))
+    working = ["sleep"] if snapshot.is_night else []
     if not app.embedding.idle:
         working.append("vectors")
     if not app.indexer.idle:
@@ -152,7 +127,7 @@ def _background(app: "App", stored: _Stored, now: datetime) -> BackgroundStatus:
         working += [name for name, worker in app.background.workers if not worker.idle]
     return BackgroundStatus(
         working=tuple(working),
-        last_night=_moment(stored.last_night),
+        last_night=_moment(snapshot.last_night),
         next_night=_moment(following),
         last_backup=_moment(None if app.watch is None else app.watch.newest_backup),
     )
@@ -160,7 +135,11 @@ def _background(app: "App", stored: _Stored, now: datetime) -> BackgroundStatus:
 
 def _channel(app: "App", state: ChannelState) -> ChannelStatus:
     channel, silent = app.channels.get(state.name), None
-    if state.state == "serving" and isinstance(channel, ReportsLiveness) and (heard := heard_at(channel)) is not None:
+    if (
+        state.state == "serving"
+        and isinstance(channel, ReportsLiveness)
+        and (heard := find_last_heard(channel)) is not None
+    ):
         silent = round(max(0.0, app.clock.monotonic() - heard), 1)
     return ChannelStatus(name=state.name, state=state.state, reason=state.reason, silent_seconds=silent)
 

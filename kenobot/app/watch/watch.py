@@ -1,4 +1,4 @@
-"""Look at the bot now and then, tell the owner what changed, and have the state at hand for whoever asks."""
+"""Probe health every N seconds, notify the owner of changes, and keep the state for commands."""
 
 import logging
 from collections.abc import Sequence

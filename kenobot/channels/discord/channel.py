@@ -20,7 +20,7 @@ from kenobot.channels.discord.client import (
     as_view,
     number_of,
     own_account,
-    translated,
+    translate_errors,
 )
 from kenobot.channels.discord.events import NAME, read_edit, read_message, read_press, read_reaction, write
 from kenobot.channels.discord.settings import DiscordSettings
@@ -78,7 +78,7 @@ class DiscordChannel:
 
     async def send(self, outbound: Outbound) -> str:
         """Send one message, and return its id. Discord takes the same one once only, for some minutes."""
-        client, part = self._connected(), outbound.part
+        client, part = self._require_client(), outbound.part
         content = write(part)
         chat = client.get_partial_messageable(number_of(outbound.thread or outbound.chat))
         view = as_view(part) if part.buttons else None
@@ -109,43 +109,43 @@ class DiscordChannel:
 
     async def react(self, chat: str, target: str, emoji: str) -> None:
         """Put a reaction below a message."""
-        message = self._connected().get_partial_messageable(number_of(chat)).get_partial_message(number_of(target))
+        message = self._require_client().get_partial_messageable(number_of(chat)).get_partial_message(number_of(target))
         async with self._deadline():
             await message.add_reaction(emoji)
 
     async def typing(self, chat: str, thread: str = "") -> None:
         """Show that an answer is on its way."""
         async with self._deadline():
-            await self._connected().http.send_typing(number_of(thread or chat))
+            await self._require_client().http.send_typing(number_of(thread or chat))
 
     async def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
         """Yield the file in pieces. Its address is asked for anew, because addresses expire."""
         channel, _, rest = attachment.handle.partition("/")
         message, _, wanted = rest.partition("/")
         async with self._deadline():
-            found: Any = await self._connected().http.get_message(number_of(channel), number_of(message))
-        files = [*found["attachments"], *_forwarded_files(found)]
+            found: Any = await self._require_client().http.get_message(number_of(channel), number_of(message))
+        files = [*found["attachments"], *_list_forwarded_files(found)]
         address = next((file["url"] for file in files if file["id"] == wanted), "")
         if not address:
             raise Rejected("The file is no longer on Discord: send it again")
         limit = aiohttp.ClientTimeout(
             sock_connect=self._settings.request_seconds, sock_read=self._settings.request_seconds
         )
-        with translated():
+        with translate_errors():
             async with aiohttp.ClientSession(timeout=limit) as session, session.get(address) as response:
                 if response.status >= 400:
                     raise Unavailable(f"Discord does not give the file ({response.status}); KenoBot tries again")
                 async for piece in response.content.iter_chunked(_PIECE):
                     yield piece
 
-    def _connected(self) -> DiscordClient:
+    def _require_client(self) -> DiscordClient:
         if self._client is None:
             raise Unavailable("Discord is not connected; KenoBot tries again")
         return self._client
 
     @asynccontextmanager
     async def _deadline(self) -> AsyncIterator[None]:
-        with translated():
+        with translate_errors():
             async with asyncio.timeout(self._settings.request_seconds):
                 yield
 
@@ -158,7 +158,7 @@ class DiscordChannel:
                 await client.login(self._settings.token.get_secret_value())
             await asyncio.to_thread(self._load, own_account(client).id)
             self._client = client
-            with translated():
+            with translate_errors():
                 await run_together(client.connect(reconnect=False), self._read(client, events), self._intake.run(sink))
             raise Unavailable("The connection to Discord ended; KenoBot tries again")
         except Rejected as error:
@@ -185,7 +185,7 @@ class DiscordChannel:
                 if len(later) > MOST_EVENTS:
                     raise Unavailable("Discord sends more than can be stored; KenoBot tries again")
             logger.info("on Discord as %s", own_account(client).id)
-            missed = await self._missed(client)
+            missed = await self._fetch_missed(client)
             for message in missed:
                 await self._take(client, "message", message)
             known = {message.id for message in missed}
@@ -213,7 +213,7 @@ class DiscordChannel:
         if inbound is not None:
             await self._intake.put(inbound, stored)
 
-    async def _missed(self, client: DiscordClient) -> list[discord.Message]:
+    async def _fetch_missed(self, client: DiscordClient) -> list[discord.Message]:
         """Ask for what was said since the message that was stored last, oldest first."""
         since, direct = max(0, self._seen - _OVERLAP), set(self._direct)
         for person in self._settings.people:
@@ -225,10 +225,10 @@ class DiscordChannel:
             rooms += [*guild.text_channels, *guild.threads]
         found: list[discord.Message] = []
         for number in (*direct, *(room.id for room in rooms if (room.last_message_id or 0) > since)):
-            found += await self._missed_in(client, number, since)
+            found += await self._fetch_missed_in(client, number, since)
         return sorted(found, key=lambda message: message.id)
 
-    async def _missed_in(self, client: DiscordClient, number: int, since: int) -> list[discord.Message]:
+    async def _fetch_missed_in(self, client: DiscordClient, number: int, since: int) -> list[discord.Message]:
         chat = client.get_channel(number) or client.get_partial_messageable(number)
         found: list[discord.Message] = []
         while len(found) < _MISSED and isinstance(chat, discord.abc.Messageable):
@@ -290,5 +290,5 @@ def _fits(part: MessagePart) -> bool:
     return len(write(part).encode("utf-16-le", "replace")) <= 2 * _LONGEST
 
 
-def _forwarded_files(message: Any) -> list[Any]:
+def _list_forwarded_files(message: Any) -> list[Any]:
     return [file for each in message.get("message_snapshots", ()) for file in each["message"]["attachments"]]

@@ -70,7 +70,7 @@ def number_of(text: str) -> int:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Raise RemoteError for what the library raises. Texts of the server are not shown: they may name anything."""
     try:
         yield

@@ -11,11 +11,7 @@ def build(settings: EmailSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError for what only a person can decide."""
     check_set("email", address=settings.address, imap_server=settings.imap_server, smtp_server=settings.smtp_server)
     if not settings.verified_by:
-        raise ConfigError(
-            "channels.email.verified_by is not set: anybody can write any sender on a mail. Put in the first word of "
-            'the header Authentication-Results, as your mail server writes it on what comes in; or "nobody", if it '
-            "takes mail from your own people only."
-        )
+        raise ConfigError("email.verified_by_missing")
     check_people(settings, "email", "ana@example.org")
     from kenobot.channels.email.channel import EmailChannel
 

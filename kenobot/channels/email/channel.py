@@ -150,7 +150,7 @@ class EmailChannel:
                 raise
             while True:
                 try:
-                    for handle in await self._ask(mailbox.unread):
+                    for handle in await self._ask(mailbox.list_unread):
                         await self._take_from(mailbox, handle, sink)
                 except StoreError as error:
                     logger.warning("a mail cannot be stored and stays unread: %s", error)

@@ -50,10 +50,10 @@ class Mailbox:
         except imaplib.IMAP4.abort:
             raise
         except imaplib.IMAP4.error:
-            raise Rejected("The mail server does not let the bot in: check username and password") from None
+            raise Rejected("email.login_refused") from None
         state, _ = self._imap.select(f'"{settings.folder}"')
         if state != "OK":
-            raise Rejected("The mail server has no such folder: check folder")
+            raise Rejected("email.no_such_folder")
         self._validity = str((self._imap.response("UIDVALIDITY")[1] or [b"0"])[0], "ascii", "replace")
 
     def _connect(self) -> None:
@@ -71,7 +71,7 @@ class Mailbox:
                 raise Rejected(_no_tls("imap"))
             self._imap.starttls(ssl.create_default_context())
 
-    def unread(self, most: int = 20) -> list[str]:
+    def list_unread(self, most: int = 20) -> list[str]:
         """Return the handles of the oldest unread mails."""
         self._imap.noop()
         found = self._ask("SEARCH", "UNSEEN")
@@ -163,7 +163,7 @@ def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None
             _log_in(smtp, settings)
             use(smtp)
     except smtplib.SMTPAuthenticationError:
-        raise Unavailable("The mail server does not take the password: check channels.email.password", 300) from None
+        raise Unavailable("email.message_refused", retry_after=300) from None
     except smtplib.SMTPRecipientsRefused as error:
         code = min((code for code, _ in error.recipients.values()), default=550)
         _refuse(code)
@@ -181,11 +181,7 @@ def _log_in(smtp: smtplib.SMTP, settings: EmailSettings) -> None:
     if not settings.smtp_login or (settings.smtp_security == "none" and not (password and offers)):
         return
     if not offers:
-        raise Unavailable(
-            "The mail server offers no login with a password (AUTH): check smtp_server and smtp_port; "
-            "for a relay that knows the bot by its address set channels.email.smtp_login to false",
-            300,
-        )
+        raise Unavailable("email.no_login_offered", retry_after=300)
     smtp.login(settings.username or settings.address, password)
 
 

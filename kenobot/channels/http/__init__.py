@@ -13,7 +13,7 @@ _NEEDED = ("fastapi", "uvicorn", "httptools")
 def build(settings: HttpSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, which listens only once it runs. Raises ConfigError where its packages are missing."""
     if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
-        raise ConfigError(f"The channel http needs {', '.join(missing)}: run `pip install 'kenobot[http]'`.")
+        raise ConfigError("channels.packages_missing", missing=", ".join(missing))
     from kenobot.channels.http.channel import HttpChannel
 
     return HttpChannel(settings, surroundings.clock, surroundings.signals)

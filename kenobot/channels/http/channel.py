@@ -29,7 +29,7 @@ _DRAFT_SECONDS = 0.1
 
 
 class Backend(Gate, Protocol):
-    """What else the server serves: the REST API, mounted at the root."""
+    """The REST API, which the server mounts at the root."""
 
     @property
     def app(self) -> ASGIApp: ...

@@ -196,7 +196,7 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
     """
     long_hooks = 0
 
-    async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve_bounded(scope: Scope, receive: Receive, send: Send) -> None:
         nonlocal long_hooks
         if scope["type"] != "http":
             return
@@ -233,7 +233,7 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
         finally:
             long_hooks -= is_long
 
-    return bounded
+    return serve_bounded
 
 
 async def explain_refusal(_: Request, error: Exception) -> Response:

@@ -27,7 +27,7 @@ _RETRY_SECONDS = "5"
 
 
 class Gate(Protocol):
-    """What knows who may talk to the bot."""
+    """Admission of callers."""
 
     def lets_in(self, user: str, chat: str) -> bool:
         """Return whether a sender may talk to the bot in a chat."""

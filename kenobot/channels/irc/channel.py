@@ -175,8 +175,8 @@ class IrcChannel:
         reader = await self._connect()
         try:
             async with asyncio.timeout(self._settings.request_seconds):
-                while (line := await self._next_line(reader)).command != "001":
-                    await self._handle(line, _raised_too)
+                while (line := await self._read_line(reader)).command != "001":
+                    await self._handle(line, _report_nothing)
         except TimeoutError:
             raise Unavailable(_TOO_LATE) from None
         finally:
@@ -249,9 +249,9 @@ class IrcChannel:
 
     async def _read(self, reader: asyncio.StreamReader, report: _Report) -> None:
         while True:
-            await self._handle(await self._next_line(reader), report)
+            await self._handle(await self._read_line(reader), report)
 
-    async def _next_line(self, reader: asyncio.StreamReader) -> Line:
+    async def _read_line(self, reader: asyncio.StreamReader) -> Line:
         """Read a line. Raises Unavailable when the connection ends."""
         try:
             raw = await reader.readline()
@@ -423,5 +423,5 @@ def _messages(target: str, lines: Sequence[str]) -> list[str]:
     return [f"PRIVMSG {target} :{line}" for line in lines]
 
 
-async def _raised_too(_problem: str) -> None:
+async def _report_nothing(_problem: str) -> None:
     """Report nothing: of what goes wrong before the bot is let in, the error tells."""

@@ -12,7 +12,7 @@ def build(settings: MatrixSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError when the account or the list of people is missing."""
     check_set("matrix", user=settings.user)
     if not (settings.password.get_secret_value() or settings.token.get_secret_value()):
-        raise ConfigError("Matrix has no password: put it into credentials/channels.matrix.password in the home.")
+        raise ConfigError("matrix.password_missing")
     check_people(settings, "matrix", "@ana:example.org")
     from kenobot.channels.matrix.channel import MatrixChannel
 

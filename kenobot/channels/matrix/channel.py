@@ -77,7 +77,7 @@ class MatrixChannel:
     async def send(self, outbound: Outbound) -> str:
         """Send one part, and return its event id. The server takes the same part once only."""
         room, _, person = outbound.chat.partition(" ")
-        if person and set(await self._people(room)) - {self._settings.user} != {person}:
+        if person and set(await self._list_people(room)) - {self._settings.user} != {person}:
             raise Rejected("There are other people in that Matrix room now: the answer is not for them")
         for number, file in enumerate(outbound.part.attachments):
             content = file.text.encode("utf-8", "replace")
@@ -179,7 +179,7 @@ class MatrixChannel:
                 continue  # what was said before the first start
             said, invited = since_invited(events_of(timeline), self._settings.user)
             if timeline.get("limited") and not invited:
-                said = [*since_invited(await self._earlier(room, timeline, since), self._settings.user)[0], *said]
+                said = [*since_invited(await self._load_earlier(room, timeline, since), self._settings.user)[0], *said]
             for event in said:
                 try:
                     inbound = await self._parse(room, event, sink)
@@ -201,7 +201,7 @@ class MatrixChannel:
         except Rejected as error:
             logger.warning("an invitation on Matrix could not be answered: %s", error)
 
-    async def _earlier(self, room: str, timeline: Mapping[str, Any], since: str) -> list[Mapping[str, Any]]:
+    async def _load_earlier(self, room: str, timeline: Mapping[str, Any], since: str) -> list[Mapping[str, Any]]:
         """Load what a sync left out since `since`, oldest first."""
         found: list[Mapping[str, Any]] = []
         at = str(timeline.get("prev_batch", ""))
@@ -214,7 +214,7 @@ class MatrixChannel:
             at = str(page.get("end", "")) if chunk else ""
         return found[::-1]
 
-    async def _people(self, room: str) -> Mapping[str, str]:
+    async def _list_people(self, room: str) -> Mapping[str, str]:
         """Return those in a room, and those invited, with their names."""
         if room not in self._members:
             path = f"/rooms/{quote(room, safe='')}/members"
@@ -242,7 +242,7 @@ class MatrixChannel:
             return None
         content = table(event, "content")
         relation = table(content, "m.relates_to")
-        people = await self._people(room)
+        people = await self._list_people(room)
         private = set(people) == {settings.user, sender}
         event_id, related = str(event.get("event_id", "")), str(relation.get("event_id", ""))
         inbound = Inbound(
@@ -275,7 +275,7 @@ class MatrixChannel:
         self, room: str, content: Mapping[str, Any], relation: Mapping[str, Any], inbound: Inbound
     ) -> Inbound | None:
         """Add what a message says, and what it answers; None for one of a group that is not for the bot."""
-        me, people = self._settings.user, await self._people(room)
+        me, people = self._settings.user, await self._list_people(room)
         answered = str(table(relation, "m.in_reply_to").get("event_id", ""))
         replied = await self._load_event(room, answered) if answered and not relation.get("is_falling_back") else {}
         is_file, body = content.get("msgtype") in FILES, str(content.get("body", ""))

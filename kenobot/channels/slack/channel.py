@@ -103,7 +103,7 @@ class SlackChannel:
         seconds = self._settings.request_seconds
         limit = aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds)
         login = {"Authorization": f"Bearer {self._settings.token.get_secret_value()}"}
-        with _translated():
+        with _translate_errors():
             async with aiohttp.ClientSession(timeout=limit) as session, session.get(address, headers=login) as response:
                 if response.status >= 400:
                     raise Unavailable(f"Slack does not give the file ({response.status}); KenoBot tries again")
@@ -123,7 +123,7 @@ class SlackChannel:
 
     @asynccontextmanager
     async def _deadline(self) -> AsyncIterator[None]:
-        with _translated():
+        with _translate_errors():
             async with asyncio.timeout(self._settings.request_seconds):
                 yield
 
@@ -136,7 +136,7 @@ class SlackChannel:
             await sink.report(self.name, str(error))
             raise
         await asyncio.to_thread(self._load)
-        with _translated():
+        with _translate_errors():
             async with (
                 aiohttp.ClientSession() as session,
                 session.ws_connect(str(opened["url"]), heartbeat=_PING_SECONDS) as socket,
@@ -179,7 +179,7 @@ class SlackChannel:
         return read_reaction(event, self._me) if event.get("type") == "reaction_added" else None
 
     async def _put(self, inbound: Inbound, answer: Acknowledge | None = None) -> None:
-        """Have a message stored; then acknowledge it, and move the bot's place on."""
+        """Hand a message to the sink, then acknowledge it and move the bot's place on."""
 
         async def stored() -> None:
             if inbound.kind == "message":
@@ -194,10 +194,10 @@ class SlackChannel:
         """Take in what was said since the message that was stored last, oldest first. Returns its ids."""
         since, found = self._seen, list[Inbound]()
         types = {"types": "im,mpim,public_channel,private_channel", "exclude_archived": "true", "limit": _PAGE}
-        async for room in self._pages("users.conversations", types, "channels"):
+        async for room in self._iterate_pages("users.conversations", types, "channels"):
             asked = {"channel": room["id"], "oldest": f"{since:.6f}", "limit": _PAGE}
             count = 0
-            async for message in self._pages("conversations.history", asked, "messages"):
+            async for message in self._iterate_pages("conversations.history", asked, "messages"):
                 try:
                     inbound = read_message({**message, "channel": room["id"]}, self._me)
                 except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -212,7 +212,9 @@ class SlackChannel:
             await self._put(inbound)
         return {inbound.external_id for inbound in found}
 
-    async def _pages(self, method: str, asked: Mapping[str, Any], what: str) -> AsyncIterator[Mapping[str, Any]]:
+    async def _iterate_pages(
+        self, method: str, asked: Mapping[str, Any], what: str
+    ) -> AsyncIterator[Mapping[str, Any]]:
         cursor = ""
         while True:
             page = await self._call(method, {**asked, **({"cursor": cursor} if cursor else {})})
@@ -259,7 +261,7 @@ def _answering(socket: aiohttp.ClientWebSocketResponse, envelope: object) -> Ack
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Raise RemoteError for what the libraries raise. Texts of the server are not shown: they may name anything."""
     try:
         yield

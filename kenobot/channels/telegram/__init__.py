@@ -10,11 +10,9 @@ from kenobot.ports.plugin import Plugin, PluginContext
 def build(settings: TelegramSettings, surroundings: PluginContext) -> Channel:
     """Build the channel, not yet connected. Raises ConfigError when the token or the list of people is missing."""
     if not settings.token.get_secret_value():
-        raise ConfigError("Telegram has no bot token: get one from @BotFather and run `kenobot setup`.")
+        raise ConfigError("telegram.token_missing")
     if not (settings.owners or settings.allowed_users or settings.allowed_chats):
-        raise ConfigError(
-            "Nobody may talk to the Telegram bot yet: put your Telegram user id into `owners` or run `kenobot setup`."
-        )
+        raise ConfigError("telegram.no_people")
     from kenobot.channels.telegram.channel import TelegramChannel
 
     with building_client():

@@ -45,7 +45,7 @@ def open_albums(batch: Sequence[object]) -> int:
     return sum(count for count in counts.values() if count < MOST_ITEMS)
 
 
-def confirmed_before(updates: Sequence[JoinedUpdate], failed: int) -> int:
+def find_confirmable(updates: Sequence[JoinedUpdate], failed: int) -> int:
     """Return up to which number updates may be confirmed when `failed` could not be stored.
 
     An album stays whole: were a part of it confirmed, the rest would come again as a message of its own.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
 
-from kenobot.channels.telegram.albums import confirmed_before, join_albums, open_albums
+from kenobot.channels.telegram.albums import find_confirmable, join_albums, open_albums
 from kenobot.channels.telegram.callbacks import FIELD as PRESS_FIELD
 from kenobot.channels.telegram.callbacks import ButtonPress, parse_press
 from kenobot.channels.telegram.client import PollingConflict, TelegramClient, WebhookInTheWay
@@ -32,9 +32,9 @@ from kenobot.channels.telegram.updates import (
     EphemeralId,
     IgnoredUpdate,
     MalformedUpdate,
+    list_undecided_fields,
     message_body,
     parse_update,
-    undecided_fields,
 )
 from kenobot.channels.telegram.webhook import Webhook
 from kenobot.core import texts
@@ -194,7 +194,7 @@ class TelegramChannel:
         self._offset, self._sink = None, sink
         try:
             async with self._client:
-                me = await self._until_answered(self._client.get_me, sink)
+                me = await self._retry_until_answered(self._client.get_me, sink)
                 logger.info("listening on Telegram as @%s", me.username or me.id)
                 await (self._be_posted(me, sink) if self._webhook.is_wanted else self._poll(me, sink))
         finally:
@@ -226,7 +226,7 @@ class TelegramChannel:
             await self._report("webhook", problem, sink)
 
         async def ask(request: Callable[[], Awaitable[T]]) -> T:
-            return await self._until_answered(request, sink)
+            return await self._retry_until_answered(request, sink)
 
         self._me = me
         await ask(self._webhook.set)
@@ -236,7 +236,7 @@ class TelegramChannel:
         failures = 0
         while True:
             before = self._offset
-            batch = await self._next_batch(sink)
+            batch = await self._fetch_batch(sink)
             self._ahead = clock_ahead(self._clock.now(), self._client.server_time)
             failure = await self._take(batch, me, sink)
             if batch and (problem := clock_problem(self._ahead)):  # the owner's chat may be new with this batch
@@ -253,11 +253,11 @@ class TelegramChannel:
                 # All is confirmed. After a quiet week Telegram goes on from a random, perhaps lower, number.
                 self._offset = None
 
-    async def _next_batch(self, sink: Sink) -> Sequence[object]:
+    async def _fetch_batch(self, sink: Sink) -> Sequence[object]:
         """Ask for updates; again, without confirming them, while an album among them grows."""
 
         async def ask() -> Sequence[object]:
-            return await self._until_answered(lambda: self._client.get_updates(self._offset), sink)
+            return await self._retry_until_answered(lambda: self._client.get_updates(self._offset), sink)
 
         batch, items = await ask(), 0
         while (found := open_albums(batch)) > items:
@@ -273,7 +273,7 @@ class TelegramChannel:
         finally:
             self._asking, self._answered_at = False, self._clock.monotonic()
 
-    async def _tried(self, request: Callable[[], Awaitable[T]]) -> T:
+    async def _try_request(self, request: Callable[[], Awaitable[T]]) -> T:
         """Make a request, and note since when none was answered well."""
         try:
             answer = await self._request(request)
@@ -284,12 +284,12 @@ class TelegramChannel:
         self.failing_since = None
         return answer
 
-    async def _until_answered(self, request: Callable[[], Awaitable[T]], sink: Sink) -> T:
+    async def _retry_until_answered(self, request: Callable[[], Awaitable[T]], sink: Sink) -> T:
         """Retry a request until Telegram answers it. Raises Rejected."""
         failures = 0
         while True:
             try:
-                answer = await self._tried(request)
+                answer = await self._try_request(request)
             except WebhookInTheWay:
                 if not await self._webhook.remove_own():
                     raise
@@ -331,7 +331,7 @@ class TelegramChannel:
         for end in await asyncio.gather(*map(take_chat, chats.values()), return_exceptions=True):
             if end is not None:
                 raise end
-        first = confirmed_before(updates, min(number for number, _ in failures)) if failures else None
+        first = find_confirmable(updates, min(number for number, _ in failures)) if failures else None
         numbers = (number for update in updates for number in update.numbers)
         stored = [number for number in numbers if number >= 0 and (first is None or number < first)]
         if stored:
@@ -354,7 +354,7 @@ class TelegramChannel:
                     if (move := chat_move(raw)) is not None:
                         await self._follow(*move, sink)
                 case inbound:
-                    self._warn_of_new(undecided_fields(raw))
+                    self._warn_of_new(list_undecided_fields(raw))
                     self._ephemeral.note_message(inbound, raw)
                     await sink(correct_sent_at(inbound, self._ahead, self._clock.now()))
         except StoreError:
@@ -423,7 +423,7 @@ def _is_shortage(error: Exception) -> bool:
 
 
 def _chat(raw: object) -> str:
-    """The chat of a raw update, of whatever form; "" when it names none."""
+    """Return the chat of a raw update, of whatever form; "" when it names none."""
     raw = raw.get(PRESS_FIELD, raw) if isinstance(raw, dict) else {}
     raw = raw.get(REACTION_FIELD) or message_body(raw)[1] if isinstance(raw, dict) else None
     for name in ("chat", "id"):

@@ -241,16 +241,16 @@ class TelegramClient:
             await self._bot.set_my_commands(commands, scope, language_code=language or None)
 
     async def set_webhook(self, url: str, secret: str) -> None:
-        """Have updates posted to `url`, with `secret` in a header; those that wait are kept."""
+        """Ask Telegram to post updates to `url`, with `secret` in a header; those that wait are kept."""
         async with self._call(own=True):
             await self._bot.set_webhook(url, allowed_updates=list(ALLOWED_UPDATES), secret_token=secret)
 
     async def delete_webhook(self) -> None:
-        """Have updates wait for polls again; those that wait are kept."""
+        """Ask Telegram to keep updates for polls again; those that wait are kept."""
         async with self._call(own=True):
             await self._bot.delete_webhook()
 
-    async def webhook_info(self) -> WebhookInfo:
+    async def load_webhook_info(self) -> WebhookInfo:
         async with self._call(own=True):
             info = await self._bot.get_webhook_info()
             failed = int(info.last_error_date.timestamp()) if info.last_error_date else 0
@@ -266,16 +266,16 @@ class TelegramClient:
             async with self, asyncio.timeout(self._deadline + wait):
                 yield
         except api.Forbidden as error:
-            raise Rejected(BANNED) if own and not _not_json(error) else self._translated(error) from None
+            raise Rejected(BANNED) if own and not _not_json(error) else self._translate_error(error) from None
         except api.TelegramError as error:
-            raise self._translated(error) from None
+            raise self._translate_error(error) from None
         except TimeoutError:
             raise Unavailable("Telegram did not answer in time; KenoBot tries again") from None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             logger.debug("unexpected form of Telegram's answer: %s", type(error).__name__)
             raise Unavailable("Telegram's answer could not be understood; KenoBot tries again") from None
 
-    def _translated(self, error: api.TelegramError) -> RateLimited | Unavailable | Rejected:
+    def _translate_error(self, error: api.TelegramError) -> RateLimited | Unavailable | Rejected:
         reason = self._redact(str(error)).strip(". ")[:200]
         if _not_json(error):
             return Unavailable("The server at Telegram's address did not speak the Bot API; KenoBot tries again")

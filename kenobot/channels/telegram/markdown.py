@@ -56,7 +56,7 @@ def parse_markdown(markdown: str) -> tuple[str, tuple[TextEntity, ...]]:
             break
         last = blocks.get(number, number)
         if number in blocks:
-            _code_block(lines[number : last + 1], out)
+            _write_code_block(lines[number : last + 1], out)
         else:
             _block_line(lines[number], out)
         number = last + 1
@@ -127,7 +127,7 @@ def _code_blocks(lines: list[str]) -> dict[int, int]:
     return blocks
 
 
-def _code_block(lines: list[str], out: _Output) -> None:
+def _write_code_block(lines: list[str], out: _Output) -> None:
     opening = _FENCE_OPEN.search(lines[0])
     closing = _FENCE_CLOSE.search(lines[-1])
     assert opening is not None and closing is not None

@@ -12,7 +12,7 @@ _CHARACTERS: Final = 4000  # of an attachment in words
 
 
 class _File(BaseModel):
-    """What photos, voices, videos and documents have in common; fields that are not there keep their defaults."""
+    """Fields that photos, voices, videos and documents share; missing ones keep their defaults."""
 
     file_id: StrictStr = Field(min_length=1)
     file_size: StrictInt | None = None
@@ -122,7 +122,7 @@ def _in_words(kind: MediaKind, name: str, text: str) -> Attachment:
     return Attachment(kind, name=name, text=text[:_CHARACTERS])
 
 
-def _unread(name: str) -> Callable[[Mapping[str, Any]], Attachment]:
+def _make_unread(name: str) -> Callable[[Mapping[str, Any]], Attachment]:
     return lambda _raw: Attachment("other", name=name)
 
 
@@ -134,10 +134,10 @@ _IN_WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Attachment]]] = {
     "poll": _poll,
     "checklist": _checklist,
     "dice": _dice,
-    "animation": _unread("animation"),
-    "story": _unread("story"),
-    "paid_media": _unread("paid media"),
-    "live_photo": _unread("live photo"),
+    "animation": _make_unread("animation"),
+    "story": _make_unread("story"),
+    "paid_media": _make_unread("paid media"),
+    "live_photo": _make_unread("live photo"),
 }
 ATTACHMENT_FIELDS: Final = frozenset(("photo", *(field for field, _, _ in _FILES), *_IN_WORDS))
 """The fields of a message that hold an attachment."""

@@ -1,4 +1,4 @@
-"""Where Telegram shows a menu of commands, and what stands in it."""
+"""Menus of commands in Telegram: their scopes and entries."""
 
 from collections.abc import Sequence
 

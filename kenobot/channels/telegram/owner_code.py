@@ -59,7 +59,7 @@ class OwnerCode:
                 return found
             if batch:
                 await self._clock.sleep(_PAUSE)
-        raise OwnerUnknown("The code did not come in time.")
+        raise OwnerUnknown("telegram.code_late")
 
     def _find(self, batch: Sequence[object], *, counting: bool) -> Inbound | None:
         for raw in batch:
@@ -77,9 +77,9 @@ class OwnerCode:
                 return message
             self._wrong += bool(typed)
         if self._wrong >= MOST_WRONG:
-            raise OwnerUnknown("Too many wrong codes came: this one does not count any more.")
+            raise OwnerUnknown("telegram.wrong_codes")
         if len(batch) >= _FULL:
-            raise OwnerUnknown("Too many messages of others wait for this bot: give your user id as a number.")
+            raise OwnerUnknown("telegram.too_many_others")
         return None
 
 

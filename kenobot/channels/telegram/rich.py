@@ -132,7 +132,7 @@ class _Page:
                 self.is_structured = True
                 tag = f"h{heading.detail}"
                 yield self._block(f"<{tag}>{self._html(line)}</{tag}>")
-            elif self._of(line).strip() == RULE:
+            elif self._slice_line(line).strip() == RULE:
                 yield self._block("<hr/>")
             elif depth < _DEEPEST and self._is_quoted(line):
                 while end < len(lines) and self._is_quoted(lines[end]):
@@ -140,22 +140,22 @@ class _Page:
                 yield self._quote(lines[at:end], depth)
             elif self._begins_table(lines, at):
                 end += 1
-                while end < len(lines) and lines[end].code is None and "|" in self._of(lines[end]):
+                while end < len(lines) and lines[end].code is None and "|" in self._slice_line(lines[end]):
                     end += 1
                 yield self._table(lines[at:end])
             elif depth < _DEEPEST and self._item(line) is not None:
                 end, html = self._list(lines, at, depth)
                 yield html
-            elif self._of(line).strip():
+            elif self._slice_line(line).strip():
                 while end < len(lines) and self._goes_on(lines, end, depth):
                     end += 1
-                yield self._block(f"<p>{self._broken(lines[at:end])}</p>")
+                yield self._block(f"<p>{self._join_lines(lines[at:end])}</p>")
             at = end
 
     def _goes_on(self, lines: Sequence[_Line], at: int, depth: int) -> bool:
         """Return whether a line belongs to the paragraph before it."""
         line = lines[at]
-        if line.code is not None or not (text := self._of(line).strip()) or text == RULE:
+        if line.code is not None or not (text := self._slice_line(line).strip()) or text == RULE:
             return False
         if line.first in self._headings or self._begins_table(lines, at):
             return False
@@ -180,14 +180,14 @@ class _Page:
             sign = _QUOTE.match(self._text, line.first, line.last)
             assert sign is not None
             inner.append(replace(line, first=sign.end()))
-        if len(inner) >= _LONG_QUOTE and 0 < len(self._of(inner[0]).strip()) <= _LONGEST_SUMMARY:
+        if len(inner) >= _LONG_QUOTE and 0 < len(self._slice_line(inner[0]).strip()) <= _LONGEST_SUMMARY:
             rest = "".join(self.blocks(inner[1:], depth + 2))
             quoted = self._block(f"<blockquote>{rest}</blockquote>")
             return self._block(f"<details><summary>{self._html(inner[0])}</summary>{quoted}</details>")
         return self._block(f"<blockquote>{''.join(self.blocks(inner, depth + 1))}</blockquote>")
 
     def _begins_table(self, lines: Sequence[_Line], at: int) -> bool:
-        if at + 1 >= len(lines) or lines[at + 1].code is not None or "|" not in self._of(lines[at]):
+        if at + 1 >= len(lines) or lines[at + 1].code is not None or "|" not in self._slice_line(lines[at]):
             return False
         if not _DELIMITER_ROW.fullmatch(self._text, lines[at + 1].first, lines[at + 1].last):
             return False
@@ -195,7 +195,7 @@ class _Page:
 
     def _table(self, lines: Sequence[_Line]) -> str:
         self.is_structured = True
-        aligns = [_align(self._of(cell).strip()) for cell in self._cells(lines[1])]
+        aligns = [_align(self._slice_line(cell).strip()) for cell in self._cells(lines[1])]
         rows = []
         for number, line in enumerate([lines[0], *lines[2:]]):
             cells = self._cells(line)
@@ -211,7 +211,7 @@ class _Page:
 
     def _cells(self, line: _Line) -> list[_Line]:
         """Return the cells of a row; a bar within code or behind a backslash separates nothing."""
-        text = self._of(line)
+        text = self._slice_line(line)
         bars = [
             at
             for at in range(line.first, line.last)
@@ -221,7 +221,7 @@ class _Page:
         cells = [_Line(before + 1, after) for before, after in pairwise(edges)]
         if text.lstrip().startswith("|"):
             cells = cells[1:]
-        if bars and text.rstrip().endswith("|") and not self._of(cells[-1]).strip():
+        if bars and text.rstrip().endswith("|") and not self._slice_line(cells[-1]).strip():
             cells = cells[:-1]
         return cells
 
@@ -267,14 +267,14 @@ class _Page:
         return end
 
     def _skip_blank(self, lines: Sequence[_Line], at: int) -> int:
-        while at < len(lines) and lines[at].code is None and not self._of(lines[at]).strip():
+        while at < len(lines) and lines[at].code is None and not self._slice_line(lines[at]).strip():
             at += 1
         return at
 
     def _indent(self, line: _Line) -> int:
         if line.code is not None:
             return 0
-        text = self._of(line).expandtabs(4)
+        text = self._slice_line(line).expandtabs(4)
         return len(text) - len(text.lstrip(" "))
 
     def _item_html(self, lines: Sequence[_Line], item: _Item, depth: int) -> str:
@@ -285,13 +285,13 @@ class _Page:
             box = f'<input type="checkbox"{"" if task[1] == " " else " checked"}>'
         said = [_Line(task.end() if task else item.start, lines[0].last)]
         rest = list(lines[1:])
-        while rest and rest[0].code is None and self._of(rest[0]).strip() and self._item(rest[0]) is None:
+        while rest and rest[0].code is None and self._slice_line(rest[0]).strip() and self._item(rest[0]) is None:
             said.append(rest.pop(0))
-        return box + self._broken(said) + "".join(self.blocks(rest, depth + 1))
+        return box + self._join_lines(said) + "".join(self.blocks(rest, depth + 1))
 
     # ── within a line ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _of(self, line: _Line) -> str:
+    def _slice_line(self, line: _Line) -> str:
         return self._text[line.first : line.last]
 
     def _block(self, html: str) -> str:
@@ -300,7 +300,7 @@ class _Page:
             raise _TooMuch
         return html
 
-    def _broken(self, lines: Sequence[_Line]) -> str:
+    def _join_lines(self, lines: Sequence[_Line]) -> str:
         return "<br>".join(self._html(line) for line in lines)
 
     def _inline_marks(self, first: int, last: int) -> Sequence[TextEntity]:
@@ -310,7 +310,7 @@ class _Page:
         return [mark for mark in candidates if mark.offset + mark.length > first]
 
     def _html(self, line: _Line, *, unescape: bool = False) -> str:
-        text = self._of(line)
+        text = self._slice_line(line)
         first = line.first + len(text) - len(text.lstrip())
         last = line.first + len(text.rstrip())
         out: list[str] = []

@@ -60,7 +60,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What a person did: pressed a button, by its query, or wrote a message that the bot alone sees, by its number."""
+    """A press of a button, by its query, or a message that the bot alone sees, by its number."""
 
     query: str = ""
     message: int = 0
@@ -118,11 +118,11 @@ class MessageSender:
 
         Raises ShownToAll where it was not sent to its reader alone.
         """
-        return await self._send(_Attempt(to, part, await self._richly(part, _method(to))))
+        return await self._send(_Attempt(to, part, await self._try_rich(part, _method(to))))
 
     async def edit(self, to: Address, part: MessagePart) -> None:
         """Put `part` into the message that it replaces, and nowhere else."""
-        await self._send(_Attempt(to, part, await self._richly(part, _method(to)), here_only=True))
+        await self._send(_Attempt(to, part, await self._try_rich(part, _method(to)), here_only=True))
 
     async def _send(self, attempt: _Attempt) -> str:
         chat = attempt.to.chat
@@ -141,7 +141,7 @@ class MessageSender:
     async def draft(self, to: Address, number: int, part: MessagePart) -> None:
         """Show `part` in a private chat as what there is of a message. number: the same for all of it, not 0."""
         method: _RawMethod = "sendRichMessageDraft"
-        if (rich := await self._richly(part, method)) is not None:
+        if (rich := await self._try_rich(part, method)) is not None:
             fields = {"chat_id": int(to.chat), "draft_id": number, "rich_message": rich}
             try:
                 await self._bot.do_api_request(method, fields | _topic_field(to))
@@ -152,7 +152,7 @@ class MessageSender:
         entities = _entities(part)
         await self._bot.send_message_draft(int(to.chat), number, part.text, topic(to.thread), entities=entities or None)
 
-    async def _richly(self, part: MessagePart, method: _RawMethod) -> dict[str, object] | None:
+    async def _try_rich(self, part: MessagePart, method: _RawMethod) -> dict[str, object] | None:
         if not self._rich or self._monotonic() < self._unknown.get(method, float("-inf")):
             return None
         return await self._text_work.run(_WORK * len(part.text), lambda: rich_message(part))
@@ -210,7 +210,7 @@ class MessageSender:
                 reply_markup=markup,
                 api_kwargs=_build_reference(to),
             )
-        return _sent_id(to, message.message_id, message.api_kwargs)
+        return _read_sent_id(to, message.message_id, message.api_kwargs)
 
     def _options(self, part: MessagePart) -> LinkPreviewOptions | None:
         return self._preview if part.has_previews or self._preview is None else LinkPreviewOptions(is_disabled=True)
@@ -230,7 +230,7 @@ class MessageSender:
         number = answer.get("message_id") if isinstance(answer, dict) else None
         if not isinstance(answer, dict) or not isinstance(number, int):
             raise api.EndPointNotFound("sendRichMessage was answered by something else than a message")
-        return _sent_id(to, number, answer)
+        return _read_sent_id(to, number, answer)
 
     async def knows_ephemeral(self, chat: str, user: str) -> bool:
         """Return whether the server knows ephemeral messages, by a request to delete one that names none."""
@@ -310,7 +310,7 @@ def _place(chat: str, unseen: EphemeralId) -> dict[str, object]:
     return {"chat_id": chat, "receiver_user_id": int(unseen.user), "ephemeral_message_id": unseen.number}
 
 
-def _sent_id(to: Address, number: int, more: Mapping[str, object]) -> str:
+def _read_sent_id(to: Address, number: int, more: Mapping[str, object]) -> str:
     """Return the id of a sent message. Raises ShownToAll where its reader is not the only one."""
     if not to.reader:
         return str(number)

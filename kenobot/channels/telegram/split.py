@@ -28,8 +28,8 @@ def split_message(text: str, spans: Sequence[TextEntity] = (), limit: int = MAX_
     units = _units_before(text)
     whole = list[tuple[int, int]]()
     if units[-1] > limit:
-        whole = [span for span in _kept_whole(text, spans, units) if units[span[1]] - units[span[0]] <= limit]
-    ranges = [(first, last) for first, last in _ranges(text, units, limit, whole) if _visible(text, first, last)]
+        whole = [span for span in _find_unbreakable(text, spans, units) if units[span[1]] - units[span[0]] <= limit]
+    ranges = [(first, last) for first, last in _ranges(text, units, limit, whole) if _has_visible(text, first, last)]
     starts = [first for first, _ in ranges]
     pieces: list[list[TextEntity]] = [[] for _ in ranges]
     for span in spans:
@@ -51,7 +51,7 @@ def _units_before(text: str) -> Sequence[int]:
     return list(accumulate((1 + (char > "\uffff") for char in text), initial=0))
 
 
-def _kept_whole(text: str, spans: Sequence[TextEntity], units: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _find_unbreakable(text: str, spans: Sequence[TextEntity], units: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of characters that a cut should not go through, in no order."""
     for span in spans:
         first, last = bisect_left(units, span.offset), bisect_left(units, span.offset + span.length)
@@ -80,7 +80,7 @@ def _kept_whole(text: str, spans: Sequence[TextEntity], units: Sequence[int]) ->
         yield table, len(text)
 
 
-def _before_whole(text: str, start: int, cut: int, whole: Sequence[tuple[int, int]]) -> int | None:
+def _move_before(text: str, start: int, cut: int, whole: Sequence[tuple[int, int]]) -> int | None:
     """Return where to cut instead, before all ranges that a cut goes through; None where it goes through none."""
     edge = cut
     while crossed := [first for first, last in whole if start < first < edge < last and text[start:first].strip()]:
@@ -111,7 +111,7 @@ def _ranges(text: str, units: Sequence[int], limit: int, whole: Sequence[tuple[i
         else:
             last = following = _between_characters(text, start, fits)
             broken = True
-        if following < len(text) and (edge := _before_whole(text, start, last, whole)) is not None:
+        if following < len(text) and (edge := _move_before(text, start, last, whole)) is not None:
             last, following, broken = start + len(text[start:edge].rstrip()), edge, False
         yield start, last
         start = following
@@ -123,7 +123,7 @@ def _skip(blanks: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _between_lines(text: str, start: int, fits: int) -> int | None:
-    """The end of the last paragraph or line that fits; a paragraph only if it fills half of the part."""
+    """Return the end of the last paragraph or line that fits; a paragraph only if it fills half of the part."""
     paragraph = text.rfind("\n\n", start, fits + 1)
     line = text.rfind("\n", start, fits + 1)
     best = paragraph if paragraph - start >= (fits - start) // 2 else line
@@ -145,6 +145,6 @@ def _between_characters(text: str, start: int, fits: int) -> int:
     return fits
 
 
-def _visible(text: str, first: int, last: int) -> bool:
+def _has_visible(text: str, first: int, last: int) -> bool:
     """Return whether a range has a visible character, which Telegram demands of a message."""
     return any(unicodedata.category(text[at]) not in _INVISIBLE for at in range(first, last))

@@ -27,7 +27,7 @@ _MOST_PAUSES: Final = 1000  # chats
 
 
 class UnfinishedReplies:
-    """What chats are shown of replies, at most one request a chat at a time. A failure pauses its chat.
+    """Previews of replies in chats, at most one request a chat at a time. A failure pauses its chat.
 
     render: cuts Markdown into messages.
     """
@@ -68,7 +68,7 @@ class UnfinishedReplies:
         number = zlib.crc32(draft.encode()) % 0x7FFFFFFF + 1
 
         async def show() -> None:
-            part = (await self._rendered(text))[-1]
+            part = (await self._render_text(text))[-1]
             await self._client.draft(chat, number, part, thread)
 
         await self._run(chat, show())
@@ -81,7 +81,7 @@ class UnfinishedReplies:
         self.note(chat)
 
         async def show() -> None:
-            part = replace((await self._rendered(text))[0], has_previews=False)
+            part = replace((await self._render_text(text))[0], has_previews=False)
             await self._client.edit(chat, message, part, thread)
 
         await self._run(chat, show())
@@ -114,17 +114,17 @@ class UnfinishedReplies:
         if not self.has_drafts:
             raise Unavailable("Telegram shows no drafts for now")
 
-    async def _rendered(self, text: str) -> Sequence[MessagePart]:
+    async def _render_text(self, text: str) -> Sequence[MessagePart]:
         return await self._text_work.run(len(text), lambda: self._render(text))
 
     async def _run(self, chat: str, work: Coroutine[Any, Any, None]) -> None:
-        """Have a request run to its end, also when nobody waits for it any more."""
+        """Run a request to its end, also when nobody waits for it any more."""
         task = asyncio.create_task(work, name="unfinished reply")
         self._at_work[chat] = task
-        task.add_done_callback(lambda ended: self._ended(chat, ended))
+        task.add_done_callback(lambda ended: self._note_end(chat, ended))
         await asyncio.shield(task)
 
-    def _ended(self, chat: str, task: asyncio.Task[None]) -> None:
+    def _note_end(self, chat: str, task: asyncio.Task[None]) -> None:
         self._at_work.pop(chat, None)
         error = None if task.cancelled() else task.exception()
         if not isinstance(error, RemoteError):

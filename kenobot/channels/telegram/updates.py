@@ -155,15 +155,15 @@ _BY_ANONYMOUS: Final = _BY_SENDER | {"sender_chat", "author_signature"}
 _IGNORED_UPDATES: Final = frozenset(_FIELDS["ignored_updates"])
 
 
-def known_fields() -> frozenset[str]:
+def list_known_fields() -> frozenset[str]:
     """Return the fields of a message that are known to leave its words to the sender, or to make them another's."""
     return _BY_SENDER.union(_FIELDS["by_others"])
 
 
-def undecided_fields(raw: object) -> list[str]:
+def list_undecided_fields(raw: object) -> list[str]:
     """Return the fields of a raw update's message that are not known; they make its words somebody else's."""
     body = message_body(raw)[1] if isinstance(raw, dict) else None
-    return sorted(str(name) for name in body.keys() - known_fields()) if isinstance(body, dict) else []
+    return sorted(str(name) for name in body.keys() - list_known_fields()) if isinstance(body, dict) else []
 
 
 def message_body(raw: Mapping[str, Any]) -> tuple[Literal["message", "edit"], Any]:
@@ -173,7 +173,7 @@ def message_body(raw: Mapping[str, Any]) -> tuple[Literal["message", "edit"], An
 
 
 def update_id(raw: object) -> int | None:
-    """The number of a raw update; None when it has none that can be confirmed."""
+    """Return the number of a raw update; None when it has none that can be confirmed."""
     number = raw.get("update_id") if isinstance(raw, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**62 else None
 
@@ -189,10 +189,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         raise MalformedUpdate("the update has no number")
     kind, body = message_body(raw)
     if body is None:
-        kinds = sorted(one_line(str(key)[:32]) for key in raw if key != "update_id")
-        if not _IGNORED_UPDATES.issuperset(kinds):
-            raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
-        return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
+        return _ignore_kind(raw)
     bodies: list[dict[str, Any]] = raw.get(ALBUM) or [body]
     message, *items = map(_validate, (body, *bodies))
     author = message.author
@@ -204,7 +201,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
     attachments = _attachments(bodies, words)
     private = message.chat.type == "private"
     if not any(words) and not attachments:
-        if private and (unknown := undecided_fields(raw)):
+        if private and (unknown := list_undecided_fields(raw)):
             raise MalformedUpdate(f"a message of nothing but what is not known: {one_line(', '.join(unknown[:3]))}")
         return IgnoredUpdate("a service message")
     answered = message.reply_to_message
@@ -218,7 +215,7 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         addressed = [user.id for user in (replied, message.receiver_user) if user is not None]
         if not any(mentioned for mentioned, _ in stripped) and me.id not in addressed:
             return IgnoredUpdate("a group message that is not for the bot")
-    quoted, quoted_author = _quoted(message, answered, me)
+    quoted, quoted_author = _read_quotation(message, answered, me)
     own_fields = _BY_ANONYMOUS if message.is_anonymous else _BY_SENDER
     return Inbound(
         channel=CHANNEL,
@@ -240,6 +237,14 @@ def parse_update(raw: object, me: BotUser) -> Inbound | IgnoredUpdate:
         # In a group without topics the number is that of a thread of replies, to which nothing can be sent.
         thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
     )
+
+
+def _ignore_kind(raw: dict[str, Any]) -> IgnoredUpdate:
+    """Ignore an update that is no message. Raises MalformedUpdate for one of an unknown kind."""
+    kinds = sorted(one_line(str(key)[:32]) for key in raw if key != "update_id")
+    if not _IGNORED_UPDATES.issuperset(kinds):
+        raise MalformedUpdate(f"an update of a kind that is not known: {', '.join(kinds[:3])}")
+    return IgnoredUpdate(f"only messages are answered, not {', '.join(kinds[:3]) or 'nothing'}")
 
 
 def _validate(body: object) -> _Message:
@@ -271,7 +276,7 @@ def strip_mention(text: str, username: str) -> tuple[bool, str]:
     return bool(commands or mentions), rest.strip() or text
 
 
-def _quoted(message: _Message, answered: _RepliedTo | None, me: BotUser) -> tuple[str, str]:
+def _read_quotation(message: _Message, answered: _RepliedTo | None, me: BotUser) -> tuple[str, str]:
     """Return the beginning of what a message answers or quotes, and its author's name; "" for the bot.
 
     In a group people answer the bot to speak to it, so its own words count only where somebody marked some of them.
@@ -334,24 +339,24 @@ def _add_addresses(units: bytes, start: int, end: int, links: Sequence[_Entity])
         place, address = _letter_start(units, link.offset + link.length), "".join(link.url.split())
         if not start < place <= end or not address:
             continue
-        label = _decoded(units, _letter_start(units, max(link.offset, 0)), place)
+        label = _decode_units(units, _letter_start(units, max(link.offset, 0)), place)
         if label.strip().removesuffix("/") not in (
             address.removesuffix("/"),
             _SCHEME.sub("", address).removesuffix("/"),
         ):
-            pieces += (_decoded(units, at, place), f" ({address})")
+            pieces += (_decode_units(units, at, place), f" ({address})")
             at = place
-    return "".join([*pieces, _decoded(units, at, end)])
+    return "".join([*pieces, _decode_units(units, at, end)])
 
 
-def _decoded(units: bytes, start: int, end: int) -> str:
+def _decode_units(units: bytes, start: int, end: int) -> str:
     return units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
 
 
 def _letter_start(units: bytes, offset: int) -> int:
     """Return the offset, in UTF-16 units, of the letter that `offset` falls into, at most that of the end."""
     offset = min(offset, len(units) // 2)
-    return offset - (offset > 0 and "\udc00" <= _decoded(units, offset, offset + 1) <= "\udfff")
+    return offset - (offset > 0 and "\udc00" <= _decode_units(units, offset, offset + 1) <= "\udfff")
 
 
 def _on_new_line(text: str, more: str) -> str:

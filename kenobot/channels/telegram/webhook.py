@@ -1,4 +1,4 @@
-"""Have Telegram post updates to the bot's HTTP server: set the webhook, check it, and know Telegram's requests."""
+"""Set and check the webhook of a Telegram bot, and recognise Telegram's requests by their secret."""
 
 import hmac
 import logging
@@ -42,7 +42,7 @@ class WebhookClient(Protocol):
 
     async def delete_webhook(self) -> None: ...
 
-    async def webhook_info(self) -> WebhookInfo: ...
+    async def load_webhook_info(self) -> WebhookInfo: ...
 
 
 class Webhook:
@@ -64,7 +64,7 @@ class Webhook:
         return hmac.compare_digest(headers.get(_HEADER, "").encode("utf-8", "replace"), self._secret.encode())
 
     async def set(self) -> None:
-        """Have updates posted from now on, those that wait at Telegram included. Raises RemoteError."""
+        """Set the webhook; Telegram posts waiting updates too. Raises RemoteError."""
         await self._client.set_webhook(self._url, self._secret)
         logger.info("Telegram posts updates to %s", self._url)
 
@@ -75,7 +75,7 @@ class Webhook:
         """
         while True:
             await self._clock.sleep(_CHECK_SECONDS)
-            info = await ask(self._client.webhook_info)
+            info = await ask(self._client.load_webhook_info)
             if info.url != self._url:
                 await ask(self.set)
                 await report("Another program took Telegram's webhook away from this bot: KenoBot has set it again")
@@ -90,7 +90,7 @@ class Webhook:
 
         What waits at Telegram stays there for the polls. Raises RemoteError.
         """
-        info = await self._client.webhook_info()
+        info = await self._client.load_webhook_info()
         if info.url and not info.url.endswith(PATH):
             return False
         await self._client.delete_webhook()

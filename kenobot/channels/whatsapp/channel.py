@@ -19,8 +19,8 @@ from kenobot.channels.whatsapp.events import (
     MalformedMessage,
     NewNumber,
     Posted,
+    iterate_posted,
     parse,
-    posted,
     user_id_of,
 )
 from kenobot.channels.whatsapp.outgoing import (
@@ -96,7 +96,7 @@ class WhatsAppChannel:
         if outbound.reply_to:
             to["context"] = {"message_id": outbound.reply_to}
         sent = ""
-        async with self._telling_owner():
+        async with self._tell_owner_of_failure():
             for file in outbound.part.attachments:
                 sent = await self._send_file(file, outbound.part, to)
             for body in _bodies(outbound.part):
@@ -144,7 +144,7 @@ class WhatsAppChannel:
         try:
             while True:
                 try:
-                    async with self._telling_owner():
+                    async with self._tell_owner_of_failure():
                         self._me = BotNumber(*await self._client.describe())
                 except RemoteError as error:
                     if isinstance(error, Rejected):
@@ -162,7 +162,7 @@ class WhatsAppChannel:
             await self._client.close()
 
     @asynccontextmanager
-    async def _telling_owner(self) -> AsyncIterator[None]:
+    async def _tell_owner_of_failure(self) -> AsyncIterator[None]:
         """Tell the owner of a failure that only they can mend."""
         try:
             yield
@@ -187,7 +187,7 @@ class WhatsAppChannel:
             return HookAnswer(400, "no JSON")
         is_taken = True
         try:
-            for found in posted(body, self._settings.phone_number_id):
+            for found in iterate_posted(body, self._settings.phone_number_id):
                 if found.is_status:
                     is_taken = await self._take_status(found, sink) and is_taken
                 else:
@@ -212,7 +212,7 @@ class WhatsAppChannel:
         return request.method == "POST" and hmac.compare_digest(told.encode("utf-8", "replace"), expected.encode())
 
     async def _take(self, found: Posted, sink: Sink) -> None:
-        """Have a message stored."""
+        """Hand a message to the sink, which stores it."""
         try:
             taken = parse(found, self._me, self._people.identify, self._clock)
         except MalformedMessage as error:

@@ -172,4 +172,4 @@ def refusal(status: int, error: object, retry_after: str = "") -> RemoteError:
         return Rejected(_FOR_GOOD[code])
     if code in _PASSES or status >= 500 or told.get("is_transient") is True:
         return Unavailable(f"WhatsApp has trouble ({code if code >= 0 else status}); KenoBot tries again")
-    return Rejected(f"WhatsApp refuses that ({code if code >= 0 else status})")
+    return Rejected("whatsapp.refused", code=code if code >= 0 else status)

@@ -157,7 +157,7 @@ Identify = Callable[[str, str], str]
 """Give the id of a person by phone number and Meta's own id, either of which may be missing as ""."""
 
 
-def posted(body: object, phone_number_id: str) -> Iterator[Posted]:
+def iterate_posted(body: object, phone_number_id: str) -> Iterator[Posted]:
     """Yield what a request brings for one phone number, in its order. What is of another form is left out."""
     for change in _maps(each for entry in _maps(_get(body, "entry")) for each in _maps(entry.get("changes"))):
         value = change.get("value")
@@ -258,7 +258,7 @@ def _fill(inbound: Inbound, message: _Message) -> Inbound | None:
 
 
 def _for_bot(inbound: Inbound, context: _Context, me: BotNumber) -> Inbound | None:
-    """In a group: a message that names the bot or answers it; None for any other."""
+    """Return a message of a group that names the bot or answers it; None for any other."""
     if inbound.kind != "message":
         return inbound
     named, text = strip_name(inbound.text, (me.name, me.number))

@@ -1,4 +1,7 @@
-"""Keep who is who: Meta tells a phone number, its own id of a person, or both, and people may hide their number."""
+"""Map WhatsApp user ids to stable person ids.
+
+Meta names a phone number, its own id of a person, or both, and people may hide their number.
+"""
 
 import asyncio
 import json

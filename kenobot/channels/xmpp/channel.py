@@ -79,7 +79,7 @@ class XmppChannel:
         number = f"{outbound.replaces or _OURS}{hashlib.sha256(same).hexdigest()[:_DIGITS]}"
         kind: Literal["groupchat", "chat"] = "groupchat" if to.bare in self._rooms else "chat"
         async with self._sending:
-            client = self._connected()
+            client = self._require_client()
             message = client.make_message(mto=to, mbody=text, mtype=kind)
             message["id"] = number
             if outbound.replaces:
@@ -96,12 +96,12 @@ class XmppChannel:
 
     async def typing(self, chat: str, thread: str = "") -> None:
         """Show that an answer is on its way."""
-        client = self._connected()
+        client = self._require_client()
         message = client.make_message(mto=chat, mtype="groupchat" if chat in self._rooms else "chat")
         message["chat_state"] = "composing"
         message.send()
 
-    def _connected(self) -> slixmpp.ClientXMPP:
+    def _require_client(self) -> slixmpp.ClientXMPP:
         if self._client is None or not self._ready:
             raise Unavailable("XMPP is not connected; KenoBot tries again")
         return self._client

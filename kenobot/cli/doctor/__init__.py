@@ -8,7 +8,7 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor import home_checks, outside_checks, tool_checks, unit_checks
 from kenobot.cli.doctor.findings import SEVERITIES, Finding
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say, word_error
 from kenobot.ports.errors import KenobotError
 
 _Check = Callable[[CommandContext], Iterator[Finding]]
@@ -20,7 +20,7 @@ def doctor(context: CommandContext) -> int:
     """Run every check. Returns 0 when all is well, _WARNED with warnings, options.FAILED with errors."""
     args = context.args
     if not context.home.path.is_dir():
-        raise options.NoDatabase(f"{context.home.path} does not exist: start with `kenobot setup` or `kenobot chat`.")
+        raise options.NoDatabase("home.missing", path=context.home.path)
     findings = list(_all_findings(context, offline=args.offline))
     fixed = [finding.fix() for finding in findings if args.fix and finding.fix is not None]
     if fixed:
@@ -71,9 +71,7 @@ def _guarded(check: _Check, context: CommandContext) -> Iterator[Finding]:
     except (KenobotError, OSError) as error:
         name = check.__name__.removeprefix("check_")
         advice = say("Mend what else was found, then run `kenobot doctor` again.")
-        yield Finding(
-            name, "error", say("This could not be checked: {reason}", reason=translate_lines(str(error))), advice
-        )
+        yield Finding(name, "error", say("This could not be checked: {reason}", reason=word_error(error)), advice)
 
 
 def _print(findings: list[Finding], fixed: list[str], *, whole: bool) -> None:

@@ -8,14 +8,15 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+from kenobot.agent.snapshot import take_snapshot
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say, translate_lines, word_error
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
 from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import backup_folder, replaced_folders
+from kenobot.storage.backup.backups import backup_folder, list_replaced_folders
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LITTLE_ROOM, _NO_ROOM = 500_000_000, 50_000_000  # bytes
@@ -89,7 +90,7 @@ def check_database(context: CommandContext) -> Iterator[Finding]:
     except KenobotError as error:
         needs_backup = isinstance(error, StoreCorrupt) or home.restore_mark.exists()
         advice = restore if needs_backup else say("Do what it says, then run `kenobot doctor` again.")
-        yield Finding("database", "error", translate_lines(str(error)), advice)
+        yield Finding("database", "error", word_error(error), advice)
         return
     for problem in problems:
         yield Finding("database", "error", say("The database is damaged: {problem}", problem=problem), restore)
@@ -148,7 +149,7 @@ def check_files(context: CommandContext) -> Iterator[Finding]:
 def check_messages(context: CommandContext) -> Iterator[Finding]:
     """Messages that wait, and that could not be answered."""
     with context.read() as connection:
-        waiting = diagnosis.oldest_waiting(connection)
+        waiting = take_snapshot(connection, context.now).waiting_since
         ended = diagnosis.count_ended_letters(connection, context.now - _RECENT)
     if waiting is not None and context.now - waiting > _LONGEST_WAIT:
         text = say("A message waits since {at}.", at=context.local_time(waiting))
@@ -185,7 +186,7 @@ def check_backups(context: CommandContext) -> Iterator[Finding]:
 
 def check_replaced(context: CommandContext) -> Iterator[Finding]:
     """What restored backups replaced, which only a person can know to be of no use any more."""
-    folders = replaced_folders(context.home)
+    folders = list_replaced_folders(context.home)
     if folders:
         files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
         size = f"{sum(path.lstat().st_size for path in files) / 1e6:.1f} MB"

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from kenobot.app.plugin_report import plugin_rows, try_build
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say, word_error
 from kenobot.cli.setup import service_check
 from kenobot.core.plugins import KINDS
 from kenobot.core.settings.home import AlreadyLocked
@@ -128,7 +128,7 @@ def _unusable(context: CommandContext) -> Iterator[tuple[str, str]]:
             try:
                 loaded.build_plugin(group, name, context.plugin_context)
             except KenobotError as error:
-                yield name, translate_lines(str(error))
+                yield name, word_error(error)
 
 
 def _answer(name: str, is_refused: bool | None, base: str) -> Finding:

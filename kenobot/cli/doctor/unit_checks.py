@@ -16,7 +16,7 @@ _UNKNOWN = ("", "unknown")
 
 
 def check_service(context: CommandContext) -> Iterator[Finding]:
-    """The installed units that serve this home."""
+    """Yield the installed units that serve this home."""
     managers = (service.Manager(machine=False), service.Manager(machine=True))
     serving = [each for each in managers if _home(_lines(each.unit)) == context.home.path]
     if len(serving) > 1:
@@ -42,7 +42,7 @@ def _check_paths(manager: service.Manager) -> Iterator[Finding]:
 
 
 def _check_text(manager: service.Manager, context: CommandContext) -> Iterator[Finding]:
-    """The unit against the one that would be installed now, for the same Python, account and credentials."""
+    """Yield the unit against the one that would be installed now, for the same Python, account and credentials."""
     try:
         installed = manager.unit.read_text("utf-8")
     except (OSError, UnicodeDecodeError):

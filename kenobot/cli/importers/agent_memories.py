@@ -166,6 +166,9 @@ def read_claude_projects(plan: ImportPlan, path: str) -> None:
         if not isinstance(project, dict):
             sheet.lines["unclear"] += 1
             continue
+        if project.get("is_starter_project"):
+            sheet.lines["system"] += 1  # Claude's own guide, the same for everybody
+            continue
         texts = [(str(project.get("name") or ""), project.get("description"))]
         docs = project.get("docs")
         files = (doc for doc in (docs if isinstance(docs, list) else ()) if isinstance(doc, dict))

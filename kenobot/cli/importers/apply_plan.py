@@ -8,13 +8,13 @@ or what something newer took the place of stays so, whatever an old file says. A
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
 from kenobot.cognitive.memory import DEFAULT, AdmitContext, Imports, Memory, Policy, sanitize
-from kenobot.core.redaction import find_secret
+from kenobot.core.redaction import REDACTED, Redactor, find_secret
 from kenobot.language.calendar import local_day
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
@@ -116,7 +116,10 @@ class _Import:
         text = sanitize(candidate.text, self._policy.max_text_chars)
         if (kind := find_secret(text)) is not None:
             result.secrets[kind] += 1
-            return
+            text = _drop_secrets(text, candidate.subject)
+            if not text:
+                return
+            candidate = replace(candidate, text=text)
         mark = _mark(candidate.scope, candidate.slot or candidate.form, text)
         why = "" if mark in self._seen else self._settled(candidate.scope, candidate.slot, text)
         if mark in self._seen or why == "known":
@@ -153,7 +156,7 @@ class _Import:
         sheets = [(sheet, sheet.talk) for sheet in plan.files if sheet.talk is not None]
         if not sheets:
             return
-        known = imported_talk.known_marks(self._connection, Imports.list_withdrawn(self._connection))
+        known = imported_talk.load_known_marks(self._connection, Imports.list_withdrawn(self._connection))
         writer = TalkImport(self._connection, self._about, self._policy, self._root, known)
         for sheet, source in sheets:
             counts, result, before = TalkCounts(), self.results[id(sheet)], self.said
@@ -213,6 +216,15 @@ def _result(sheet: FilePlan, zone: ZoneInfo) -> FileResult:
     else:
         result.samples = [" ".join(item.candidate.text.split())[:_SAMPLE] for item in sheet.items[:_SAMPLES]]
     return result
+
+
+def _drop_secrets(text: str, subject: str) -> str:
+    """Return the lines of a text that have no part of a secret; "" when that cannot be told."""
+    lines = [line for line in Redactor()(text).split("\n") if REDACTED not in line]
+    rest = "\n".join(lines).strip()
+    if not rest or find_secret(rest) is not None:
+        return ""
+    return rest if not subject or text.startswith(lines[0]) else f"{subject}: {rest}"
 
 
 def _mark(scope: str, form: str, text: str) -> str:

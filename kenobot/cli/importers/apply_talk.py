@@ -11,7 +11,7 @@ from kenobot.cognitive.memory import AdmitContext, Imports, Memory, Policy, sani
 from kenobot.core.redaction import find_secret
 from kenobot.language.calendar import local_day
 from kenobot.language.words import fold
-from kenobot.ports.identity import OWNER_SCOPE, Trust, imported_session
+from kenobot.ports.identity import OWNER_SCOPE, Trust, name_imported_session
 from kenobot.ports.memory import Candidate
 from kenobot.ports.names import speaker_label
 from kenobot.storage import imported_talk
@@ -80,7 +80,7 @@ class TalkImport:
         if not source.form.with_assistant:
             text = speaker_label(said.speaker, "owner" if is_owner else "guest", said.speaker_id or said.speaker) + text
         name = f"{sheet.path}\0{said.conversation}" if not said.conversation else said.conversation
-        session = imported_session(source.form.name, name)
+        session = name_imported_session(source.form.name, name)
         return ImportedMessage(session, said.role, text, at, 0, trust, OWNER_SCOPE, mark)
 
     def _flush(self, sheet: FilePlan, source: TalkSource, record: int | None) -> int | None:

@@ -5,11 +5,15 @@ from datetime import UTC, datetime
 from functools import partial
 
 from kenobot.cli.importers.json_items import read_conversations
-from kenobot.cli.importers.talk import TalkFormat, TalkKind, TalkOptions, TalkRecord
+from kenobot.cli.importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.ports.provider import Role
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 _TEXTS = ("text", "multimodal_text")
+_ABOUT: Mapping[str, tuple[str, ...]] = {
+    "user_editable_context": ("user_profile", "user_instructions"),
+    "model_editable_context": ("model_set_context",),
+}
 _USER, _PROGRAM = "user", "ChatGPT"
 
 
@@ -17,8 +21,13 @@ def _is_of(name: str, head: bytes) -> bool:
     return name.lower().endswith(".json") and b'"mapping"' in head
 
 
-def _read_conversation(value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
-    """Read a conversation: its branch in order, then what stands on others."""
+def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:
+    """Read the conversations of a file. Raises OSError."""
+    return read_conversations(partial(_read_conversation, set()), open_file, options)
+
+
+def _read_conversation(known: set[str], value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
+    """Read a conversation: its branch in order, then what stands on others. known: `_about` of those before it."""
     mapping = value.get("mapping") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(mapping, dict):
         yield TalkRecord("unclear", before + 1, "a conversation without messages")
@@ -40,6 +49,9 @@ def _read_conversation(value: object, before: int, options: TalkOptions) -> Iter
             continue
         at = _read_moment(message.get("create_time")) or at
         role, kind, text = _said(message)
+        if (about := _about(message)) and about not in known:
+            known.add(about)
+            role, kind, text = _teller(message), "kept", about
         if name not in shown and kind == "kept":
             kind = "branch"
         speaker = _USER if role == "user" else _PROGRAM
@@ -84,6 +96,18 @@ def _said(message: Mapping[str, object]) -> tuple[Role, TalkKind, str]:
     return role, "media" if any(isinstance(piece, dict) for piece in pieces) else "empty", ""
 
 
+def _about(message: Mapping[str, object]) -> str:
+    """What the person told the program of themselves, or it noted of them; it stands before every conversation."""
+    content = _mapping(message.get("content"))
+    texts = (content.get(name) for name in _ABOUT.get(str(content.get("content_type")), ()))
+    return "\n".join(text.strip() for text in texts if isinstance(text, str)).strip()
+
+
+def _teller(message: Mapping[str, object]) -> Role:
+    """Who wrote what stands before every conversation."""
+    return "user" if "user_profile" in _mapping(message.get("content")) else "assistant"
+
+
 def _part(piece: object) -> str:
     """A piece of a message as text: of speech what was understood; nothing of pictures."""
     if isinstance(piece, str):
@@ -104,7 +128,5 @@ def _read_moment(seconds: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         return None
 
-
-_read = partial(read_conversations, _read_conversation)
 
 CHATGPT = TalkFormat("chatgpt", "ChatGPT", "message", _is_of, _read, with_assistant=True)

@@ -49,7 +49,7 @@ def _read_conversation(value: object, before: int, options: TalkOptions) -> Iter
 
 
 def _branch(messages: Sequence[object], leaf: object) -> set[int]:
-    """The places of the messages from the first to the one that was shown last.
+    """Return the places of the messages from the first to the one that was shown last.
 
     A message whose parent is not there follows the one before it.
     """

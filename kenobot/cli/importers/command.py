@@ -49,16 +49,16 @@ def import_agent(context: CommandContext) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:  # a file that went away, or a report that cannot be written
-        raise ConfigError(
-            f"{_shown(error.filename or context.args.path)} cannot be read: {error.strerror or error}."
-        ) from error
+        raise ConfigError("files.unreadable", path=_shown(error.filename or context.args.path), reason=error) from error
 
 
 def _import(context: CommandContext) -> int:
     args, home = context.args, context.home
     plan = _plan(context)
     if not plan.files and not plan.manual_files:
-        return options.print_failure(f"There is nothing to take in: {_shown(args.path)} holds no memories.")
+        return options.print_failure(
+            say("There is nothing to take in: {path} holds no memories.", path=_shown(args.path))
+        )
     if args.report:
         write_report(Path(args.report).expanduser(), plan)
     if args.dry_run or not args.yes:
@@ -70,7 +70,7 @@ def _import(context: CommandContext) -> int:
         if not options.confirm(
             say("Take {count} in? [y/N] ", count=new), "Nobody is here to agree: add --yes to do it."
         ):
-            return options.print_failure("Nothing was taken in.")
+            return options.print_failure(ConfigError("importers.nothing_taken"))
     make_home(context)
     progress = Progress(plan.size)
     try:
@@ -99,15 +99,9 @@ def _plan(context: CommandContext) -> ImportPlan:
     about = ImportContext(context.now, context.zone, frozenset(own), names, day_first)
     folder = _open_source(path)
     if folder.root in (home.path.resolve(), home.memory.resolve()):
-        raise ConfigError(
-            f"{_shown(path)} is this very home: what people write into its files is taken in by itself. "
-            "To make it a home of this KenoBot, start the bot with it."
-        )
+        raise ConfigError("importers.own_home", path=_shown(path))
     if context.args.origin == "auto" and path.is_dir() and (folder.root / home.database.name).exists():
-        raise ConfigError(
-            f"{_shown(path)} is a home of this kind of KenoBot: move all it knows with `kenobot memory export` and "
-            "`kenobot memory import`, or use it as it is with --home."
-        )
+        raise ConfigError("importers.not_that_home", path=_shown(path))
     try:
         return _read(context, path, folder, about)
     except AmbiguousDates as error:
@@ -120,11 +114,11 @@ def _open_source(path: Path) -> SourceFolder:
     if path.is_dir():
         return SourceFolder(path)
     if not path.is_file():
-        raise ConfigError(f"There is no {_shown(path)}.")
+        raise ConfigError("importers.not_that_export", path=_shown(path))
     try:
         return SourceArchive(path) if zipfile.is_zipfile(path) else SourceFolder(path.parent)
     except UNREADABLE as error:
-        raise ConfigError(f"{_shown(path)} cannot be read: {error}.") from error
+        raise ConfigError("files.unreadable", path=_shown(path), reason=error) from error
 
 
 def _read(context: CommandContext, path: Path, folder: SourceFolder, about: ImportContext) -> ImportPlan:
@@ -144,10 +138,7 @@ def _read(context: CommandContext, path: Path, folder: SourceFolder, about: Impo
         read_exports(plan)
     kinds = {sheet.origin for sheet in plan.files if sheet.origin}
     if origin == "files" and not kinds:
-        raise ConfigError(
-            f"{_shown(path)} cannot be told to be one of {', '.join((*_HOMES, *EXPORTS))}: say with --from what it is, "
-            "or name the folder that holds `memory/`."
-        )
+        raise ConfigError("importers.unknown_kind", path=_shown(path), kinds=", ".join((*_HOMES, *EXPORTS)))
     if origin == "files" and len(kinds) == 1:
         plan.origin = cast("Origin", kinds.pop())
     plan.limit_items()
@@ -157,15 +148,13 @@ def _read(context: CommandContext, path: Path, folder: SourceFolder, about: Impo
 def _ask_day_first(example: str) -> bool:
     """Ask whether the day comes first in a date. Raises ConfigError where nobody is to be asked."""
     if not sys.stdin.isatty():
-        raise ConfigError(
-            f"Nothing tells whether {example} has the day or the month first: say so with --day-first or --month-first."
-        )
+        raise ConfigError("importers.ambiguous_dates", example=example)
     question = say("In {example}, which comes first: the day or the month? [d/m] ", example=example)
     try:
         while (answer := input(question).strip().lower()[:1]) not in ("d", "m"):
             pass
     except EOFError:
-        raise ConfigError("Nothing was taken in.") from None
+        raise ConfigError("importers.nothing_taken") from None
     return answer == "d"
 
 

@@ -56,7 +56,10 @@ class SourceFolder:
         return os.path.lexists(self.root / path)
 
     def read(self, path: str) -> SourceFile | None:
-        """The file at `path`; None when there is none, or when it is one that was read before under another name."""
+        """Return the file at `path`.
+
+        None when there is none, or when it is one that was read before under another name.
+        """
         try:
             real = (self.root / path).resolve(strict=True)
             if not real.is_relative_to(self.root):
@@ -103,7 +106,7 @@ class SourceFolder:
         return datetime.fromtimestamp(max(0.0, (self.root / path).stat().st_mtime), UTC)
 
     def files(self, under: str, *endings: str) -> Iterator[str]:
-        """The files below a folder whose names end so, folder by folder in order; hidden ones are passed over.
+        """Yield the files below a folder whose names end so, folder by folder in order; hidden ones are passed over.
 
         At most `MOST_FILES`, and none that lies deeper than sixteen folders.
         """
@@ -124,7 +127,7 @@ class SourceFolder:
                     yield path
 
     def folders(self, under: str) -> list[str]:
-        """The names of the folders right below one, links left out."""
+        """Return the names of the folders right below one, links left out."""
         here = self.root / under
         return [name for name in self._names(under) if (here / name).is_dir() and not (here / name).is_symlink()]
 
@@ -136,7 +139,7 @@ class SourceFolder:
 
 
 def decode(raw: bytes) -> tuple[str | None, str]:
-    """Bytes as text, with a note when that took a guess; None and the reason when they are no text."""
+    """Return bytes as text, with a note when that took a guess; None and the reason when they are no text."""
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             try:
@@ -152,7 +155,7 @@ def decode(raw: bytes) -> tuple[str | None, str]:
 
 
 def json_lines(text: str) -> Iterator[dict[str, object] | None]:
-    """The JSON objects of a text, one a line; None for a damaged line."""
+    """Yield the JSON objects of a text, one a line; None for a damaged line."""
     for line in filter(str.strip, text.split("\n")):
         try:
             row = json.loads(line)

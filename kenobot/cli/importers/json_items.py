@@ -110,7 +110,7 @@ class _Reader:
         self._ended = False
 
     def peek(self) -> str:
-        """The next character that is no blank. Raises NotJson at the end."""
+        """Return the next character that is no blank. Raises NotJson at the end."""
         while True:
             self._at = cast("re.Match[str]", _BLANK.match(self._text, self._at)).end()
             if self._at < len(self._text):
@@ -124,7 +124,7 @@ class _Reader:
         self._at += 1
 
     def value(self) -> object:
-        """The next value, whole. Raises NotJson."""
+        """Return the next value, whole. Raises NotJson."""
         self.peek()
         size = _CHUNK
         while True:

@@ -140,7 +140,7 @@ def _add_slot(plan: ImportPlan, path: str, session: str, name: str) -> None:
 
 
 def _pad(sheet: FilePlan) -> tuple[str, datetime]:
-    """A scratchpad as early versions kept it: {"content", "updatedAt"}."""
+    """Return a scratchpad as early versions kept it: {"content", "updatedAt"}."""
     try:
         pad = json.loads(sheet.text)
         if not isinstance(pad, dict):
@@ -208,7 +208,7 @@ def _add_conversation(plan: ImportPlan, path: str) -> None:
 
 
 def _moment(stamp: object) -> datetime | None:
-    """A time in milliseconds since 1970."""
+    """Return a time in milliseconds since 1970."""
     if isinstance(stamp, bool) or not isinstance(stamp, int | float):
         return None
     try:

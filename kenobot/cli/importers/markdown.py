@@ -36,6 +36,7 @@ _DATE = lazy.regex(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _WORDS = tomllib.loads(resources.files(__package__).joinpath("headings.toml").read_text("utf-8"))
 _GENERAL = frozenset(_WORDS["general"].split())
 _CATEGORIES = {word: category for category, row in _WORDS["categories"].items() for word in row.split()}
+_KINDS = ("commitment", "decision", "principle")
 _SHORT = 3  # words: what is no longer says little without its heading
 
 
@@ -78,7 +79,7 @@ def read_blocks(
             under = "" if bare else heading
             yield block, [fact for item in _items(block) for fact in _fact(item, under, at, day, choices)]
             continue
-        heading = _plain(found[2])
+        heading = strip_bold(found[2])
         day = _date_in(heading) or day
         clock = _TIME.match(heading)
         at = _clock(clock) if clock else at
@@ -106,7 +107,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     if ticked and choices and ticked[1] == " ":
         yield None
         return
-    item = _plain(item[ticked.end() :] if ticked and ticked[1] != "-" else item)
+    item = strip_bold(item[ticked.end() :] if ticked and ticked[1] != "-" else item)
     stamp = _TIME.match(item)
     if stamp and _clock(stamp) is not None and stamp[0].rstrip() != stamp[0]:
         at, item = _clock(stamp), item[stamp.end() :]
@@ -117,8 +118,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     category = next((_CATEGORIES[word] for word in words(heading) if word in _CATEGORIES), "fact")
     if ticked and not choices:
         category = "commitment" if ticked[1] not in _OVER else "fact" if category == "commitment" else category
-    # A heading that tells the kind of what stands below it is told by the kind already.
-    short = _SHORT if category == "fact" else 1
+    short = 1 if tells_kind(heading) else _SHORT
     terse = (len(words(item)) <= short and ":" not in item) or (ticked and choices)
     if heading and terse and not is_general(heading):
         item = f"{heading}: {item}"
@@ -140,7 +140,14 @@ def is_general(heading: str) -> bool:
     return not said or all(word in _GENERAL or word.isdigit() or _DATE.fullmatch(word) for word in said)
 
 
-def _plain(text: str) -> str:
+def tells_kind(heading: str) -> bool:
+    """Return whether a heading only tells the kind of what is below it, such as "Decisions"; "Dislikes" says more."""
+    said = words(heading)
+    return bool(said) and all(_CATEGORIES.get(word) in _KINDS or word in _GENERAL for word in said)
+
+
+def strip_bold(text: str) -> str:
+    """Return a text without the marks of bold words."""
     return _BOLD.sub(lambda found: found[1] or found[2], text).strip()
 
 
@@ -216,7 +223,7 @@ def _items(block: Sequence[str]) -> Iterator[str]:
         return
     first = block[0][bullet.end() :].rstrip()
     rest = [line for line in block[1:] if line.strip()]
-    label = _plain(first)
+    label = strip_bold(first)
     if label.endswith(":") and rest and all(line[:1] in " \t" for line in rest):
         children = list(_children(rest))
         if children:
@@ -236,7 +243,7 @@ def _children(lines: Sequence[str]) -> Iterator[str]:
         if bullet and child:
             yield "\n".join(child)
             child = []
-        child.append(_plain(line[bullet.end() :]) if bullet else line)
+        child.append(strip_bold(line[bullet.end() :]) if bullet else line)
     yield "\n".join(child)
 
 
@@ -248,7 +255,7 @@ def _outdented(lines: Sequence[str]) -> list[str]:
 
 def _rows(block: Sequence[str]) -> Iterator[str]:
     """Each row of a table under its heads; a table without a rule has none."""
-    cells = [[_plain(cell) for cell in line.strip().strip("|").split("|")] for line in block]
+    cells = [[strip_bold(cell) for cell in line.strip().strip("|").split("|")] for line in block]
     ruled = _TABLE_RULE.fullmatch(block[1].strip()) is not None
     heads = cells[0] if ruled else []
     for row in cells[2:] if ruled else cells:

@@ -45,7 +45,7 @@ class ImportContext:
     day_first: bool | None = None
 
     def utc_moment(self, day: date, at: time = time(0), zone: ZoneInfo | None = None) -> datetime | None:
-        """A time of day in `zone` (the owner's own, unless given) in UTC; None when it is still to come."""
+        """Return a time of day in `zone` (the owner's own, unless given) in UTC; None when it is still to come."""
         try:
             said = datetime.combine(day, at, tzinfo=zone or self.zone).astimezone(UTC)
         except OverflowError:
@@ -103,7 +103,7 @@ class FilePlan:
         self.items.append(ImportItem(candidate, said_at or self.modified))
 
     def markdown_facts(self, text: str, *, choices: bool = False, bare: bool = False) -> list[MarkdownFact]:
-        """The facts of a Markdown text of the file. choices, bare: as `markdown.read` has them."""
+        """Return the facts of a Markdown text of the file. choices, bare: as `markdown.read` has them."""
         facts, unfilled = markdown.read(text, choices=choices, bare=bare)
         if unfilled:
             self.skipped["template text that nobody filled in"] += unfilled

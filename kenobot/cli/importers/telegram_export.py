@@ -70,12 +70,28 @@ def _said(value: Mapping[str, object]) -> tuple[TalkKind, str]:
     text = plain_text(value.get("text"))
     if not text.strip() and "text" not in value:
         text = plain_text(value.get("text_entities"))
-    poll = value.get("poll")
-    if not text.strip() and isinstance(poll, dict) and isinstance(poll.get("question"), str | list):
-        return "kept", plain_text(poll["question"])
-    if text.strip():
-        return "kept", text.strip()
+    if text := "\n".join(filter(None, (text.strip(), *_attached(value)))):
+        return "kept", text
     return ("media" if any(name in value for name in _MEDIA) else "empty"), ""
+
+
+def _attached(value: Mapping[str, object]) -> Iterator[str]:
+    """What a message carries in words: a poll, a list, somebody's card, the name of a place."""
+    poll, card, todo = (_mapping(value.get(name)) for name in ("poll", "contact_information", "todo_list"))
+    yield plain_text(poll.get("question"))
+    yield ", ".join(_listed(poll.get("answers")))
+    yield " ".join(filter(None, (plain_text(card.get(name)) for name in ("first_name", "last_name", "phone_number"))))
+    yield plain_text(todo.get("title"))
+    yield ", ".join(_listed(todo.get("answers") or todo.get("items")))
+    yield ", ".join(filter(None, (plain_text(value.get(name)) for name in ("place_name", "address"))))
+
+
+def _listed(value: object) -> list[str]:
+    return [text for each in value if (text := plain_text(each))] if isinstance(value, list) else []
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
 
 
 def plain_text(value: object) -> str:

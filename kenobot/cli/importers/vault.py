@@ -6,6 +6,7 @@ day dates its lines. Every line is counted.
 
 import json
 from datetime import date, time, timedelta
+from itertools import chain
 from pathlib import PurePosixPath
 
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
@@ -59,7 +60,7 @@ def leave_attachment(plan: ImportPlan, path: str) -> bool:
 
 
 def read_canvas(plan: ImportPlan, path: str) -> None:
-    """Add the texts that are written on a canvas of Obsidian. Its cards of pages, links and groups are counted."""
+    """Add what is written on a canvas of Obsidian, its groups and arrows. Cards of pages and links are counted."""
     sheet = plan.open(path, "canvas")
     if sheet is None:
         return
@@ -68,14 +69,15 @@ def read_canvas(plan: ImportPlan, path: str) -> None:
         board = json.loads(sheet.text or "{}")
     except (ValueError, RecursionError):
         board = None
-    nodes = board.get("nodes", []) if isinstance(board, dict) else None
-    if not isinstance(nodes, list):
+    parts = [board.get(name, []) for name in ("nodes", "edges")] if isinstance(board, dict) else []
+    lists = [part for part in parts if isinstance(part, list)]
+    if len(lists) != 2:
         sheet.lines["unclear"] += 1
         sheet.unclear.append((1, "it is no JSON of a canvas"))
         return
     known = set[str]()
-    for node in nodes:
-        text = node.get("text") if isinstance(node, dict) and node.get("type") == "text" else None
+    for node in chain(*lists):
+        text = node.get("text" if node.get("type") == "text" else "label") if isinstance(node, dict) else None
         page = read_page(text if isinstance(text, str) else "", _stem(path), {})
         sheet.lines["kept" if page.facts else "system"] += 1
         add_page(plan, sheet, page, known)
@@ -128,6 +130,8 @@ def _add_fact(plan: ImportPlan, sheet: FilePlan, page: Page, fact: PageFact, kno
     text = f"{fact.at:%H:%M} {fact.text}" if fact.at and not day else fact.text
     if subject and not set(words(subject)) <= set(words(text)):
         text = f"{subject}: {text}"
+    if fact.is_heading and key_of(text) in known:
+        return  # of a template
     if day and key_of(text) in known:
         text = f"{text} ({day})"
     known.add(key_of(text))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time
 from importlib import resources
+from itertools import pairwise
 from typing import Literal
 
 from kenobot.cli.importers import markdown
@@ -60,6 +61,10 @@ _HTML = lazy.regex(r"\s*</?[A-Za-z][^<>\n]{0,500}>\s*")
 _KEY = lazy.regex(r"([^\s:#'\"\[{-][^:\n]{0,80}?):(?:[ \t]+(.*))?$")
 _LABELLED = lazy.regex(r"[^:\n]{1,60}:[ \t]+\S")
 _UNFILLED = lazy.regex(r"[^:\n]{1,60}:[ \t]*")
+_DRAWING = lazy.regex(r"#{1,2} (?:Element Links|Embedded Files|Drawing)\s*|%%\s*")
+_DRAWN = lazy.regex(r"==⚠|#{1,2} (?:Excalidraw Data|Text Elements)\s*$")
+_LONGEST_HEADING = 100  # characters of one that is put before what stands below it
+_SAYS_LITTLE = 3  # words of a heading that is no sentence
 _LONGEST_FACT = 4000  # characters
 _NUMBERED = lazy.regex(r"[\d\W_]+")
 _QUOTED = "\ue000"  # before a line that was quoted, while the page is read
@@ -80,12 +85,13 @@ class PageNames:
 
 @dataclass(frozen=True, slots=True)
 class PageFact:
-    """Something that a page says. at, day: when it says that it was so, where it does."""
+    """Something that a page says. at, day: when it says that it was so, where it does. is_heading: nothing is below."""
 
     text: str
     category: str = "fact"
     at: time | None = None
     day: date | None = None
+    is_heading: bool = False
 
 
 @dataclass(slots=True)
@@ -111,11 +117,11 @@ def page_names(text: str, stem: str) -> PageNames:
     title = stem
     if _NUMBERED.fullmatch(stem) and day_in(stem) is None:
         headings = (_HEADING.fullmatch(line) for line in lines[end:])
-        title = str(head.get("title") or next((found[1] for found in headings if found), stem))
+        title = _text(head, "title") or next((found[1] for found in headings if found), stem)
     properties = [found for line in lines[end:] if (found := _PROPERTY.fullmatch(line)) and found[1].lower() in _NAMES]
     listed = [name.strip("[] ") for found in properties for name in found[2].split(",")]
     names = [*_texts(head.get("aliases")), *_texts(head.get("alias")), *listed]
-    shown = str(head.get("title") or head.get("name") or "")
+    shown = _text(head, "title") or _text(head, "name")
     names += [shown] if shown and fold(shown) != fold(title) else []
     return PageNames(_one_line(title), tuple(dict.fromkeys(_one_line(name) for name in names if name.strip())))
 
@@ -126,17 +132,23 @@ def read_page(text: str, stem: str, links: Mapping[str, str]) -> Page:
     head, end = _front_matter(lines)
     names = page_names(text, stem)
     day = day_in(stem)
-    dated = next((found for key in _DAY_KEYS if (found := day_in(str(head.get(key, "")))) is not None), None)
+    dated = next((found for key in _DAY_KEYS if (found := day_in(_text(head, key))) is not None), None)
     is_about = day is None and _is_about(names.title)
     page = Page(names.title, names.aliases, day or dated or _day_named(stem), is_about)
     if "excalidraw-plugin" in head:
-        page.counts["media"] += len(lines)
-        return page
+        lines = _leave_drawing(page, lines)
     _read_head(page, head, lines[:end], links)
     kinds: dict[int, LineKind] = {}
     cleaned = list(_clean(lines, end, kinds, links))
     _count_blocks(page, cleaned, kinds, end)
     return page
+
+
+def _leave_drawing(page: Page, lines: Sequence[str]) -> list[str]:
+    """Leave the texts of a drawing of Excalidraw, and count the rest as a picture."""
+    end = next((at for at, line in enumerate(lines) if _DRAWING.fullmatch(line)), len(lines))
+    page.counts["media"] += len(lines) - end
+    return ["" if _DRAWN.match(line) else line for line in lines[:end]]
 
 
 def split_lines(text: str) -> list[str]:
@@ -203,19 +215,32 @@ def _yaml(head: str) -> Mapping[str, object]:
 
 
 def _by_lines(lines: Sequence[str]) -> Mapping[str, object]:
-    found = [match for line in lines if (match := _KEY.match(line))]
-    return {match[1].strip().lower(): (match[2] or "").strip("'\" ") for match in found}
+    """Read what is no YAML line by line: keys with their values, and the lists below them."""
+    values: dict[str, list[str]] = {}
+    said: list[str] = []
+    for line in lines:
+        if key := _KEY.match(line):
+            said = values.setdefault(key[1].strip().lower(), [])
+        said.append((key[2] or "" if key else line).strip("'\"- \t"))
+    return {name: texts for name, found in values.items() if (texts := list(filter(None, found)))}
 
 
 def _texts(value: object) -> list[str]:
-    """A value of front matter as texts; nothing for one that nests deeper than a list."""
-    if value is None or isinstance(value, dict):
+    """A value of front matter as texts, with the names of what it holds."""
+    if value is None:
         return []
+    if isinstance(value, dict):
+        return [f"{name}: {', '.join(texts)}" for name, each in value.items() if (texts := _texts(each))]
     if isinstance(value, list | tuple):
-        return [text for each in value if not isinstance(each, list | tuple) for text in _texts(each)]
+        return [text for each in value for text in _texts(each)]
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     return [str(value)] if str(value).strip() else []
+
+
+def _text(head: Mapping[str, object], name: str) -> str:
+    """The first text of a value of front matter; "" when there is none."""
+    return next(iter(_texts(head.get(name))), "")
 
 
 def _read_head(page: Page, head: Mapping[str, object], lines: Sequence[str], links: Mapping[str, str]) -> None:
@@ -333,11 +358,23 @@ def _count_blocks(page: Page, cleaned: Sequence[str], kinds: Mapping[int, LineKi
     page.counts.update(kinds.values())
     page.counts["system"] += sum(line != read for line, read in zip(cleaned, text, strict=True))
     page.counts["empty"] += sum(not line.strip() and at not in kinds for at, line in enumerate(cleaned, begin))
-    for block, facts in markdown.read_blocks(list(_apart(text))):
+    blocks = [*markdown.read_blocks(list(_apart(text))), (["# "], [])]
+    for (block, facts), (below, _) in pairwise(blocks):
         filled = [_name_subject(page, fact) for fact in facts if fact is not None]
+        heading, is_alone = _HEADING.fullmatch(block[0]), _HEADING.fullmatch(below[0]) is not None
+        if heading and is_alone:
+            filled = _lone_heading(heading[1])
         page.facts += [part for fact in filled for part in _parts(fact)]
-        kind: LineKind = "kept" if filled else "system" if _HEADING.fullmatch(block[0]) else "empty"
+        is_kept = bool(filled) or (heading is not None and not is_alone and not markdown.is_general(heading[1]))
+        kind: LineKind = "kept" if is_kept else "system" if heading else "empty"
         page.counts[kind] += sum(bool(line.strip()) for line in block)
+
+
+def _lone_heading(heading: str) -> list[PageFact]:
+    """What a heading says that nothing stands below; nothing for the name of a part that is still to be written."""
+    text = markdown.strip_bold(heading)
+    is_open = text.endswith((":", "?")) or len(words(text)) <= _SAYS_LITTLE or markdown.is_general(text)
+    return [] if is_open else [PageFact(text, is_heading=True)]
 
 
 def _apart(lines: Sequence[str]) -> Iterator[str]:
@@ -356,10 +393,11 @@ def _apart(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _name_subject(page: Page, fact: markdown.MarkdownFact) -> PageFact:
-    """Put the heading before a line like "Birthday: 1 May", which says little without it."""
+    """Put the heading before what stands below it, unless it only tells the kind of that."""
     text, heading = fact.text, fact.heading
     about = set(words(heading)) - set(words(page.title))
-    if about and _LABELLED.match(text) and not markdown.is_general(heading) and not about <= set(words(text)):
+    is_named = len(heading) <= _LONGEST_HEADING and (_LABELLED.match(text) or not markdown.tells_kind(heading))
+    if about and is_named and not markdown.is_general(heading) and not about <= set(words(text)):
         text = f"{heading}: {text}"
     return PageFact(text, fact.category, fact.at, fact.day)
 

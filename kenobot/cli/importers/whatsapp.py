@@ -29,7 +29,7 @@ _BEGIN = lazy.regex(
 )
 _CLOCK = lazy.regex(r"[\s.]+")
 _DATE_PART = lazy.regex(r"[./\-] ?")
-_SPEAKER = lazy.regex(r"(?:~ ?)?([^:\n]{1,100}): ?(.*)", re.DOTALL)
+_SPEAKER = lazy.regex(r"([^:\n]{1,100}): ?(.*)", re.DOTALL)
 _ENDINGS = (
     "jpe?g|png|webp|gif|heic|mp4|mov|3gp|avi|mkv|webm|opus|m4a|mp3|aac|amr|wav|ogg|"
     "pdf|docx?|xlsx?|pptx?|vcf|txt|zip|apk|csv"
@@ -173,7 +173,7 @@ def _begin(line: str) -> _Line | None:
 def _new_message(number: int, line: _Line) -> _Message:
     """Begin a message with its first line."""
     found = _SPEAKER.fullmatch(line.rest)
-    speaker = found[1].replace(_MARK, "").strip() if found else ""
+    speaker = found[1].replace(_MARK, "").strip(" ~") if found else ""
     if found is None or not speaker or _is_event(speaker):
         kind: TalkKind = "system" if line.rest.strip(_MARK + " ") else "empty"
         return _Message(number, line.date, kind, "", [line.rest], [(kind, 1)], len(line.rest))

@@ -25,6 +25,7 @@ _SAVED_SESSION = lazy.regex(r"\A\s*# Session:[^\n]*\n(?:\s*- \*\*[^\n]*\n)*")
 _SPOKEN = lazy.regex(
     r"(?m)^(?:\*\*)?(?:user|assistant|system|tool)(?:\*\*)?:[^\n]*(?:\n(?!\s*\n|#)[^\n]*)*", re.IGNORECASE
 )
+_PROMOTED = lazy.regex(r"(?m)[ \t]*\[score=[\d.]+ recalls=\d+ avg=[\d.]+ source=[^\]\n]{1,300}\][ \t]*$")
 _STAMPED = lazy.regex(r"(?m)^\[(\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?)\][ \t]*")
 _RAW = lazy.regex(r"\[(?:RAW|MEMORY_CLEAR)\]")  # a transcript, or a copy of MEMORY.md: no summary
 _PLACE = lazy.regex(r"[-*+][ \t]+")
@@ -176,7 +177,7 @@ def _add_facts(
     plan: ImportPlan, sheet: FilePlan, *, core: bool = False, choices: bool = False, day: date | None = None
 ) -> None:
     """Add the facts of a Markdown file: at the dates of its headings, else of `day`, else at its last change."""
-    for fact in sheet.markdown_facts(sheet.text, choices=choices):
+    for fact in sheet.markdown_facts(_PROMOTED.sub("", sheet.text), choices=choices):
         on = fact.day or day
         # A preference that is no core memory would go to preferences.md, as if the owner had been heard to say it.
         category = fact.category if core or fact.category != "preference" else "fact"

@@ -23,7 +23,9 @@ from kenobot.ports.memory import Candidate
 def remember(context: CommandContext) -> int:
     scope: str = context.args.scope
     if not is_scope(scope):
-        return options.print_failure(f"{scope!r} is no memory: say owner, chat:SESSION or user:ID.", options.FAILED)
+        return options.print_failure(
+            say("{scope} is no memory: say owner, chat:SESSION or user:ID.", scope=repr(scope)), options.FAILED
+        )
     candidate = Candidate(
         "episode" if scope.startswith("chat:") else "note",
         scope,
@@ -37,7 +39,7 @@ def remember(context: CommandContext) -> int:
         decision = Memory.remember(connection, candidate, context.owner)
         record = Memory.get(connection, decision.record or 0, (scope,))
         if record is None:
-            return options.print_failure(f"Not remembered: {decision.reason}.", options.FAILED)
+            return options.print_failure(say("Not remembered: {reason}.", reason=decision.reason), options.FAILED)
     row = {"action": decision.action, "reason": decision.reason, **record_row(record)}
     return options.print_row(
         row,
@@ -54,10 +56,10 @@ def correct(context: CommandContext) -> int:
                 connection, previous.id, " ".join(context.args.text), context.scopes, context.owner
             )
         except ValueError as error:
-            return options.print_failure(f"Not corrected: {error}.", options.FAILED)
+            return options.print_failure(say("Not corrected: {reason}.", reason=error), options.FAILED)
         record = Memory.get(connection, decision.record or 0, (previous.scope,))
         if record is None:
-            return options.print_failure(f"Not corrected: {decision.reason}.", options.FAILED)
+            return options.print_failure(say("Not corrected: {reason}.", reason=decision.reason), options.FAILED)
     row = {"action": decision.action, "in_place_of": previous.id, **record_row(record)}
     return options.print_row(
         row,
@@ -114,7 +116,7 @@ def _meant(connection: sqlite3.Connection, refs: Sequence[str], context: Command
         if not found:
             raise
         several = "\n".join(record_line(record_row(each.record), context.zone) for each in found)
-        raise AmbiguousReference(f"Several memories may be meant: give the number.\n{several}") from None
+        raise AmbiguousReference("memory.several_meant", several=several) from None
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import translate_lines
+from kenobot.cli.language import say, translate_lines
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.memory import Memory, PurgePlan
@@ -38,28 +38,39 @@ def purge(context: CommandContext) -> int:
     residue = purge_files(context, plan)
     row = {"purged": [each.id for each in plan.records], "turns": [*plan.turns], "left": residue}
     row |= {"messages": len(erased.messages), "backups": copies}
-    what = f"Erased: {len(plan.records)} memories, {len(erased.messages)} messages of conversations, "
-    what += f"{erased.letters} of inbox and outbox."
-    rest = "".join(f"\nIts words still stand in {place}." for place in residue)
-    return options.print_row(row, args.json, translate_lines(what + rest))
+    what = say(
+        "Erased: {memories} memories, {messages} messages of conversations, {letters} of inbox and outbox.",
+        memories=len(plan.records),
+        messages=len(erased.messages),
+        letters=erased.letters,
+    )
+    rest = (say("Its words still stand in {place}.", place=place) for place in residue)
+    return options.print_row(row, args.json, "\n".join([what, *rest]))
 
 
 def _plan_text(plan: PurgePlan, copies: Sequence[str], zone: ZoneInfo) -> str:
     """Return what would be erased, and what would not, in plain words. copies: of the home, which are not covered."""
     parts = ["To be erased for good:"]
     parts += [record_line(record_row(record), zone) for record in plan.records]
-    parts.append(f"  with every earlier wording ({len(plan.wordings)} in all), link and vector of it;")
+    parts.append(
+        say("  with every earlier wording ({wordings} in all), link and vector of it;", wordings=len(plan.wordings))
+    )
     if plan.turns:
-        parts.append(f"  {len(plan.turns)} messages that told it, whole and with their answers;")
+        parts.append(say("  {turns} messages that told it, whole and with their answers;", turns=len(plan.turns)))
     if plan.resummarized:
-        parts.append(f"  {len(plan.resummarized)} summaries of conversations that may tell it; they are made anew;")
+        parts.append(
+            say(
+                "  {resummarized} summaries of conversations that may tell it; they are made anew;",
+                resummarized=len(plan.resummarized),
+            )
+        )
     parts.append("  and its lines in the Markdown files, in the index, and in prompts.")
     if plan.derived:
         parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")
         parts += [record_line(record_row(record), zone) for record in plan.derived]
     parts.append("Not erased: what the model's provider and the chat's platform keep, and copies that you made.")
     if copies:
-        parts.append("Backups are NOT covered and still hold it: " + ", ".join(copies))
+        parts.append(say("Backups are NOT covered and still hold it: {copies}", copies=", ".join(copies)))
     return "\n".join(parts)
 
 

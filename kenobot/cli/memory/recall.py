@@ -67,7 +67,7 @@ def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
 
 def _nothing_fits(context: CommandContext) -> str:
     fit = options.given_filters(context.args, "--scope", "--as-of", "--budget")
-    return f"No memory fits that question with {fit}." if fit else "No memory fits that question."
+    return say("No memory fits that question with {fit}.", fit=fit) if fit else "No memory fits that question."
 
 
 def context(context: CommandContext) -> int:
@@ -130,7 +130,7 @@ def _figures(context: CommandContext, connection: Connection) -> dict[str, Any]:
     return {
         **Inspection.count(connection, scopes, home.index),
         **vectors.vector_stats(context, connection),
-        "tokens_today": model_calls.spent_between(connection, today, today, "extraction").tokens,
+        "tokens_today": model_calls.sum_spent_between(connection, today, today, "extraction").tokens,
         "disk": {
             "database": _size(home.database),
             "index": _size(home.index),

@@ -17,7 +17,7 @@ _TWO_LINES = 110  # characters of a summary that two lines of a screen have room
 
 
 def record_row(record: Record) -> dict[str, Any]:
-    """A record for programs: JSON columns as what they hold."""
+    """Return a record for programs: JSON columns as what they hold."""
     row = {name: value for name, value in record._asdict().items() if name not in _LEFT_OUT}
     tags = json.loads(record.tags)
     sources = [*record.source_message_ids]
@@ -35,12 +35,12 @@ def record_text(row: Mapping[str, Any]) -> str:
 
 
 def record_day(row: Mapping[str, Any], zone: ZoneInfo) -> str:
-    """The owner's day on which a record was made."""
+    """Return the owner's day on which a record was made."""
     return local_day(datetime.fromisoformat(str(row["created"])), zone)
 
 
 def record_line(row: Mapping[str, Any], zone: ZoneInfo) -> str:
-    """A record as one line beside a message about it."""
+    """Return a record as one line beside a message about it."""
     about = [say(str(row["category"]))]
     if row["trust"] != "owner":
         about.append(say("from {trust}", trust=say(str(row["trust"]))))

@@ -69,7 +69,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
     args = context.args
     if not rows:
         fit = options.given_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
-        return options.print_failure(f"No memory fits {fit}." if fit else _NOTHING)
+        return options.print_failure(say("No memory fits {fit}.", fit=fit) if fit else _NOTHING)
     if args.json:
         return options.print_rows(rows, True, str)
     print_records(rows, context.zone)
@@ -91,7 +91,7 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
     if moment is not None:
         then = Memory.get_as_of(connection, record.id, moment, context.scopes)
         if then is None:
-            return options.print_failure(f"#{record.id} was not there yet.")
+            return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
     row = record_row(record)
     row["effective_confidence"] = round(Inspection.strength(record, moment or context.now), 3)

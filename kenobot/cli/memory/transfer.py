@@ -19,6 +19,7 @@ from kenobot.cognitive.identity import identity_transfer
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.core.redaction import one_line
+from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import connect
 from kenobot.storage.database import run_steps
 
@@ -37,7 +38,7 @@ def export(context: CommandContext) -> int:
             count = _write(Path(file), lines, _progress(context))
             told = portable.count_confidences(connection, context.scopes)
     except OSError as error:
-        return options.print_failure(f"{file} cannot be written: {error.strerror}.", options.FAILED)
+        return options.print_failure(StoreError("files.unwritable", path=file, reason=error), options.FAILED)
     kept = "{file}: {count} lines. It holds what you told the bot: keep it where only you can read it."
     print(say(kept, file=one_line(file), count=count))
     if told:
@@ -53,9 +54,7 @@ def import_(context: CommandContext) -> int:
             make_home(context)
             report = (_try_import if args.dry_run else _import)(context, lines)
     except (OSError, UnicodeError) as error:
-        return options.print_failure(
-            f"{args.file} cannot be read: {getattr(error, 'strerror', None) or error}.", options.FAILED
-        )
+        return options.print_failure(StoreError("files.unreadable", path=args.file, reason=error), options.FAILED)
     if not args.dry_run:
         sync_files(context)
     return _print_report(context, report)
@@ -102,16 +101,14 @@ def sync(context: CommandContext) -> int:
     outcome = sync_files(context)
     if outcome.touched is None:
         return options.print_row({"running": True}, context.args.json, translate(BOT_IS_RUNNING))
-    text = f"Files and memory agree: {outcome.touched} facts were taken in from your edits."
-    return options.print_row(
-        {"running": outcome.by_bot, "touched": outcome.touched}, context.args.json, translate(text)
-    )
+    text = say("Files and memory agree: {touched} facts were taken in from your edits.", touched=outcome.touched)
+    return options.print_row({"running": outcome.by_bot, "touched": outcome.touched}, context.args.json, text)
 
 
 def rebuild(context: CommandContext) -> int:
     args, home, now = context.args, context.home, context.owner.at
     if not home.memory.exists():
-        return options.print_failure(f"There are no files in {home.memory}.")
+        return options.print_failure(say("There are no files in {memory}.", memory=home.memory))
     tell = _progress(context)
     context.make_home()
     with home.lock(), context.write() as connection:
@@ -126,10 +123,12 @@ def rebuild(context: CommandContext) -> int:
     if not args.dry_run:
         sync_files(context)
     states = ", ".join(f"{count} {say(status)}" for status, count in report.by_status.items())
-    made = "Would make" if args.dry_run else "Made"
+    made = "Made {records} memories ({states}), {links} links."
+    if args.dry_run:
+        made = "Would make {records} memories ({states}), {links} links."
     for problem in () if args.json else report.problems:
         print(translate(problem), file=sys.stderr)
-    text = translate(f"{made} {report.records} memories ({states}), {report.links} links.")
+    text = say(made, records=report.records, states=states, links=report.links)
     return options.print_row(asdict(report), args.json, text)
 
 

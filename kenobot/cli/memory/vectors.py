@@ -98,7 +98,7 @@ async def embed_new_records(context: CommandContext, database: Database) -> None
     try:
         embedder = embedder_choice.choose_embedder(context.loaded, context.plugin_context).embedder
     except ConfigError as error:
-        options.print_failure(str(error))
+        options.print_failure(error)
         return
     if embedder is None:
         return

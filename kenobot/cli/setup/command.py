@@ -157,14 +157,11 @@ def _note_channels(changes: SetupChanges, args: argparse.Namespace) -> None:
     for option, value in given:
         channel, _, key = option.partition("=")[0].partition(".")
         if channel not in known or not key or "=" not in option:
-            raise ConfigError(f"{option} names no setting of a channel: write it as irc.server=irc.example.org")
+            raise ConfigError("setup.no_channel_setting", option=option)
         if option in args.set and is_secret(changes.loaded, channel, key):
-            raise ConfigError(
-                f"{channel}.{key} is a secret, which others could read in the command: put it into a file and name "
-                f"that with --secret-file {channel}.{key}=FILE"
-            )
+            raise ConfigError("setup.secret_in_command_line", channel=channel, setting=key)
         if why := set_value(changes, channel, key, value):
-            raise ConfigError(f"{channel}.{key} will not do: {why}")
+            raise ConfigError("setup.unfit_value", channel=channel, setting=key, reason=why)
 
 
 def _take_environment(changes: SetupChanges) -> None:
@@ -184,9 +181,9 @@ def _secret(path: str) -> str:
     try:
         value = (sys.stdin.read() if path == "-" else Path(path).read_text("utf-8-sig")).strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        raise ConfigError("files.unreadable", path=path, reason=error) from error
     if not value or "\n" in value:
-        raise ConfigError(f"{path} must hold one secret, on one line.")
+        raise ConfigError("setup.not_one_secret", path=path)
     return value
 
 

@@ -137,7 +137,7 @@ async def _ask_telegram(settings: TelegramSettings, clock: Clock, runs: bool) ->
             me = await client.get_me()
             name = me.username or str(me.id)
             if not runs and not settings.webhook_url:
-                if url := (await client.webhook_info()).url:
+                if url := (await client.load_webhook_info()).url:
                     return LiveCheck("held", _held(url), name)
                 await client.get_updates(None)
     except RemoteError as error:

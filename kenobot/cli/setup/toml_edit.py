@@ -28,10 +28,7 @@ def set_value(text: str, section: str, key: str, value: Value) -> str:
         table = table.setdefault(part, {}) if isinstance(table, dict) else {}
     table[key] = value
     if _parsed(edited) != wanted:
-        raise ConfigError(
-            f"kenobot.toml is written in a way that cannot be edited safely; please set it by hand, "
-            f"under [{section}]: {key} = {toml_literal(value)}"
-        )
+        raise ConfigError("setup.uneditable_key", section=section, name=key, value=toml_literal(value))
     return edited
 
 
@@ -52,9 +49,7 @@ def remove_table(text: str, section: str) -> str:
     table.pop(last, None)
     parsed = _parsed(edited)
     if parsed is None or _filled(parsed) != _filled(wanted):
-        raise ConfigError(
-            f"kenobot.toml is written in a way that cannot be edited safely; please remove [{section}] by hand."
-        )
+        raise ConfigError("setup.uneditable_section", section=section)
     return edited
 
 

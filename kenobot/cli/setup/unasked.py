@@ -73,9 +73,9 @@ def _find_owner(context: CommandContext, changes: SetupChanges, runs: bool) -> b
     """Have the owner send a code to the bot. Returns whether they did."""
     as_json = context.args.json
     if "telegram" not in changes.channels:
-        raise ConfigError("--find-owner needs a bot on Telegram: name its token with --telegram-token-file.")
+        raise ConfigError("setup.find_owner_needs_telegram")
     if runs:
-        raise ConfigError("The bot runs and reads its messages itself: stop it with `kenobot stop` first.")
+        raise ConfigError("setup.bot_runs")
     dialog, seconds = Dialog(changes), float(context.args.wait or CODE_SECONDS)
 
     def announce(code: str, name: str) -> None:

@@ -55,7 +55,9 @@ def _sleep(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[
     try:
         finished = asyncio.run(act(context, phases, passes))
     except AlreadyLocked as error:
-        return options.print_failure(f"{error} `kenobot sleep status` shows how far it is.", options.FAILED)
+        return options.print_failure(
+            say("{reason} `kenobot sleep status` shows how far it is.", reason=error), options.FAILED
+        )
     return _print_report(context, finished, dry_run=dry_run)
 
 
@@ -79,7 +81,9 @@ def report(context: CommandContext) -> int:
     with context.read() as connection:
         chosen = Nights.find(connection, number)
         if chosen is None:
-            return options.print_failure(_NEVER if number is None else f"There is no night {number}.")
+            return options.print_failure(
+                _NEVER if number is None else say("There is no night {number}.", number=number)
+            )
         finished = Nights.report(connection, chosen, sleep_policy(context.loaded.settings.sleep).sleep)
     return _print_report(context, finished, dry_run=False)
 
@@ -88,7 +92,7 @@ def undo(context: CommandContext) -> int:
     try:
         undone = run_night.undo_sleep_run(context, context.args.run)
     except AlreadyLocked as error:
-        return options.print_failure(str(error), options.FAILED)
+        return options.print_failure(error, options.FAILED)
     if undone.undone:
         sync_files(context)
     row: dict[str, Any] = {"run": undone.run, "undone": [*undone.undone], "unchanged": undone.unchanged}

@@ -188,9 +188,7 @@ def undo_sleep_run(context: CommandContext, number: int | None) -> NightUndo:
             what = "no night that could be taken back" if number is None else f"no night {number}"
             raise options.NothingFound(f"There is {what}: `kenobot sleep status` shows the last one.")
         if night.state == "running":
-            raise options.NothingFound(
-                f"Night {night.id} was cut short: `kenobot sleep run` ends it, then it can be undone."
-            )
+            raise options.NothingFound("sleep.night_cut_short", night=night.id)
         outcome, before = NightUndo(night.id), Nights.NEWEST
         while before:
             with context.write() as connection:

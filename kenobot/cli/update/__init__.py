@@ -65,9 +65,7 @@ def update(context: CommandContext) -> int:
     except OSError as error:
         if is_full(error):
             raise guard.full() from error
-        raise UpdateFailed(
-            f"{error.filename or context.home.path}: {(error.strerror or str(error)).lower()}."
-        ) from error
+        raise UpdateFailed("files.trouble", path=error.filename or context.home.path, reason=error) from error
 
 
 def _change(context: CommandContext, installation: Installation, installer: PackageInstaller, guard: DiskGuard) -> int:
@@ -243,17 +241,14 @@ def _wanted(context: CommandContext, installation: Installation, installer: Pack
     _require_source(context, installation)
     version = args.to or installer.newest()
     if not re.fullmatch(r"\d[A-Za-z0-9.!+]*", version):
-        raise ConfigError(f"{version} is no version: one is like 0.2.0.")
+        raise ConfigError("update.bad_version", version=version)
     return None if not args.to and not _is_newer(version, __version__) else Wanted(f"kenobot=={version}", version)
 
 
 def _require_source(context: CommandContext, installation: Installation) -> None:
-    """Raises ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
+    """Raise ConfigError when nothing says where newer versions come from: a name alone may be somebody else's."""
     if not installation.has_index and not context.loaded.settings.update.source:
-        raise ConfigError(
-            "This KenoBot was installed from a file: name the new one with --from FILE.whl, or say in update.source "
-            "where newer ones come from."
-        )
+        raise ConfigError("update.installed_from_file")
 
 
 def _source(context: CommandContext) -> str:
@@ -268,11 +263,11 @@ def _is_newer(version: str, than: str) -> bool:
 
 
 def _require_own_home(context: CommandContext) -> None:
-    """Raises ConfigError for root in another's home: what it installs there, that account could change."""
+    """Raise ConfigError for root in another's home: what it installs there, that account could change."""
     path = context.home.path
     if os.geteuid() == 0 and path.exists() and (owner := path.stat().st_uid) != 0:
         name = pwd.getpwuid(owner).pw_name
-        raise ConfigError(f"{path} belongs to {name}: run `sudo -u {name} kenobot --home {path} update`.")
+        raise ConfigError("update.foreign_home", path=path, name=name)
 
 
 def _note_launcher(environments: Environments, old: Side) -> None:
@@ -286,7 +281,7 @@ def _remove_unused(environments: Environments, used: list[Path]) -> None:
     last = environments.read()
     kept = [*used, *([environments.current()] if environments.current() else [])]
     kept += [last.old.environment] if last is not None and last.phase == "taken" else []
-    for folder in environments.unused(path for path in kept if path is not None):
+    for folder in environments.list_unused(path for path in kept if path is not None):
         shutil.rmtree(folder, ignore_errors=True)
 
 

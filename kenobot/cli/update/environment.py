@@ -39,10 +39,10 @@ class Wanted:
 
 
 def wanted_wheel(path: Path) -> Wanted:
-    """Raises ConfigError when there is no such wheel of KenoBot."""
+    """Raise ConfigError when there is no such wheel of KenoBot."""
     found = _WHEEL.fullmatch(path.name)
     if found is None or not path.is_file():
-        raise ConfigError(f"{path} is no wheel of KenoBot: its name is like kenobot-0.2.0-py3-none-any.whl.")
+        raise ConfigError("update.bad_wheel", path=path)
     return Wanted(str(path.absolute()), found["version"])
 
 
@@ -68,7 +68,7 @@ class PackageInstaller:
             said = run([*ask, *self._links, "kenobot"], _CHECK_SECONDS)
         with contextlib.suppress(ValueError, LookupError, TypeError):
             return str(json.loads(said)["install"][0]["metadata"]["version"])
-        raise UpdateFailed("pip did not say which version is the newest: name one with --to.")
+        raise UpdateFailed("update.unknown_newest")
 
     def install(self, wanted: Wanted, versions: Path, guard: DiskGuard) -> Side:
         """Make an environment below the folder `versions`; what failed leaves nothing. Raises UpdateFailed, OSError."""

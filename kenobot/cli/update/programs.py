@@ -35,13 +35,10 @@ class DiskGuard:
     least: int
 
     def require(self, more: int = 0) -> None:
-        """Raises UpdateFailed where `more` bytes cannot be taken, and OSError."""
+        """Raise UpdateFailed where `more` bytes cannot be taken, and OSError."""
         needed = self.least + more
         if needed and (free := disk_room(self.folder).free) < needed:
-            raise UpdateFailed(
-                f"There is too little room in {self.folder}: {free // _MEGA} MB are free, and {-(-needed // _MEGA)} MB "
-                "are needed. Make room, then run the command again; the version in use goes on."
-            )
+            raise UpdateFailed("update.no_room", folder=self.folder, free=free // _MEGA, needed=-(-needed // _MEGA))
 
     @contextlib.contextmanager
     def hold(self, size: int) -> Iterator[Callable[[], None]]:
@@ -60,9 +57,7 @@ class DiskGuard:
         """Return what to tell when something found a disk full: this one, or that of temporary files."""
         places = {folder.stat().st_dev: folder for folder in (Path(tempfile.gettempdir()), self.folder)}
         left = ", ".join(f"{place}: {disk_room(place).free // _MEGA} MB" for place in reversed(places.values()))
-        return UpdateFailed(
-            f"The disk is full ({left}). Make room, then run the command again; the version in use goes on."
-        )
+        return UpdateFailed("update.disk_full", room=left)
 
 
 @contextlib.contextmanager
@@ -108,7 +103,7 @@ def run(
     if done.returncode:
         if guard is not None and said_full(done.stderr + done.stdout):
             raise guard.full()
-        raise UpdateFailed(f"{Path(command[0]).name} could not do it: {last_words(done)}")
+        raise UpdateFailed("update.program_failed", name=Path(command[0]).name, words=last_words(done))
     return done.stdout
 
 
@@ -139,7 +134,7 @@ def run_quietly(
             start_new_session=True,
         )
     except OSError as error:
-        raise UpdateFailed(f"{command[0]} cannot be run: {(error.strerror or str(error)).lower()}.") from error
+        raise UpdateFailed("update.program_missing", command=command[0], reason=error) from error
     with process:
         try:
             return _wait(process, seconds, stdin, guard)
@@ -164,6 +159,6 @@ def _wait(
                 guard.require()
             if time.monotonic() >= ends:
                 name = Path(str(process.args[0])).name  # type: ignore[index]
-                raise UpdateFailed(f"{name} did not end within {seconds:g} seconds.") from None
+                raise UpdateFailed("update.program_late", name=name, seconds=f"{seconds:g}") from None
         else:
             return subprocess.CompletedProcess(process.args, process.returncode, out, errors)

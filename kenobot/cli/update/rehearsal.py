@@ -55,7 +55,7 @@ def rehearse(home: Home, old: Side, new: Side, guard: DiskGuard) -> int:
             _have_a_turn(new, copy, guard)
             after = _errors(new, copy, guard)
             if fresh := [after[check] for check in after if check not in before]:
-                raise UpdateFailed(f"The doctor of version {new.version} finds on a copy of the home: {fresh[0]}")
+                raise UpdateFailed("update.doctor_complains", version=new.version, finding=fresh[0])
             is_changed = size > 0 and migrate.schema_version(copy.database) > migrate.schema_version(home.database)
             return _database_bytes(copy) if is_changed else 0
         finally:
@@ -76,7 +76,7 @@ def _have_a_turn(new: Side, copy: Home, guard: DiskGuard) -> None:
     _say(new, copy, f"Remember that the number of the canary is {code}.", guard)
     answer = _say(new, copy, "What is the number of the canary?", guard)
     if code not in answer:
-        raise UpdateFailed(f"Version {new.version} does not recall what it was told, on a copy of the home.")
+        raise UpdateFailed("update.recalls_nothing", version=new.version)
 
 
 def _say(new: Side, copy: Home, text: str, guard: DiskGuard) -> str:
@@ -85,7 +85,7 @@ def _say(new: Side, copy: Home, text: str, guard: DiskGuard) -> str:
     if done.returncode:
         if said_full(done.stderr):
             raise guard.full()
-        raise UpdateFailed(f"Version {new.version} does not answer on a copy of the home: {last_words(done)}")
+        raise UpdateFailed("update.answers_nothing", version=new.version, words=last_words(done))
     return done.stdout
 
 

@@ -74,7 +74,7 @@ class ServiceRunner:
 
     def _systemctl(self, *arguments: str) -> None:
         if self._manager.call(*arguments):
-            raise UpdateFailed(f"systemctl {arguments[0]} failed: look with `kenobot service status`.")
+            raise UpdateFailed("update.systemctl_failed", action=arguments[0])
 
 
 class OwnRunner:
@@ -279,7 +279,7 @@ def wait_free(home: Home) -> None:
     ends = time.monotonic() + _STOP_SECONDS
     while not is_free(home):
         if time.monotonic() >= ends:
-            raise UpdateFailed("The bot does not end: stop it, then run `kenobot update` again.")
+            raise UpdateFailed("update.bot_goes_on")
         time.sleep(_LOOK_SECONDS)
 
 

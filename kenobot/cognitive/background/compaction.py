@@ -226,7 +226,7 @@ class CompactionWorker(PerChatWorker):
         old = summary_rows.load_digest(connection, record) if record is not None else Digest()
         cursor = summary_rows.summarised_through(connection, session, old)
         room = self._window.summary_budget
-        lines = conversation.since(connection, session, cursor + 1, _LOOKED_AT)
+        lines = conversation.load_since(connection, session, cursor + 1, _LOOKED_AT)
         waiting = self._window.unsummarized(lines, room)
         if len(lines) == _LOOKED_AT:
             waiting = [line for line in lines[:-1] if line.id < _last_question(lines)]
@@ -258,7 +258,7 @@ class CompactionWorker(PerChatWorker):
         known = self._unsummed.get(session)
         if known is None or known.record != record:
             return False
-        new = conversation.since(connection, session, known.newest + 1, _LOOKED_AT)
+        new = conversation.load_since(connection, session, known.newest + 1, _LOOKED_AT)
         messages, tokens = known.messages + len(new), known.tokens + self._tokens(new)
         if not self._window.is_short(messages, tokens):
             return False

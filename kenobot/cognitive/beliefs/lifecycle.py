@@ -229,7 +229,10 @@ def plan_due_events(
 
 
 def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
-    """The day on which a commitment was resolved, up to `today`; None while it is open, also when it is overdue."""
+    """Return the day on which a commitment was resolved, up to `today`.
+
+    None while it is open, also when it is overdue.
+    """
     attributes = record.attribute_map
     said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:
@@ -247,7 +250,7 @@ def note_resolved(record: Record, day: str) -> str:
 
 
 def due_on(record: Record) -> date | None:
-    """The day by which a commitment was to be kept; None where none was said."""
+    """Return the day by which a commitment was to be kept; None where none was said."""
     return _day(record.attribute_map.get("due", ""))
 
 

@@ -115,7 +115,7 @@ def _subjects(record: Record) -> list[str]:
 
 
 def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
-    """Ids of earlier records, newest first, that share a word with `text`; "That's why …" names the last one."""
+    """Return ids of earlier records, newest first, that share a word with `text`; "That's why …" names the last one."""
     words = set(terms(text))
     found = [other for other, told in before if words & set(terms(told))]
     if names_previous_as_cause(text) and before and before[0][0] not in found:
@@ -124,12 +124,12 @@ def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
 
 
 def stored_confidence(confidence: float | None) -> float:
-    """A link's confidence as it was written; one that was written without any, or as no number, is sure."""
+    """Return a link's confidence as it was written; one that was written without any, or as no number, is sure."""
     return 1.0 if confidence is None or not math.isfinite(confidence) else clamp(confidence)
 
 
 def raised_confidence(confidence: float | None, growth: float) -> float:
-    """Confidence after a repeat: never less than before, at most 1. A growth that is no number is none."""
+    """Return confidence after a repeat: never less than before, at most 1. A growth that is no number is none."""
     return min(1.0, stored_confidence(confidence) + (max(0.0, growth) if math.isfinite(growth) else 0.0))
 
 
@@ -158,7 +158,7 @@ def current_confidence(type_: str, confidence: float, days: float, policy: Graph
 
 
 def causal_phrase(text: str) -> str | None:
-    """The first phrase of cause in `text`, folded; None when it tells of none."""
+    """Return the first phrase of cause in `text`, folded; None when it tells of none."""
     found = _CAUSAL.search(fold(text))
     return found[0] if found else None
 

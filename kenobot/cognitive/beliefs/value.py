@@ -1,7 +1,4 @@
-"""Compute a record's value from one vector of features and rows of weights.
-
-Heat, decay, tier value and strength are read off the same features, each between 0 and 1.
-"""
+"""Compute heat, decay, tier value and strength of a record, each from 0 to 1, from one vector of features."""
 
 import math
 from collections.abc import Mapping
@@ -44,7 +41,7 @@ class ValueFeatures:
 def features(
     record: Record, now: datetime, opinions: FeedbackCounts = NO_FEEDBACK, policy: ValuePolicy = DEFAULT
 ) -> ValueFeatures:
-    """The features of a record at a moment. Times that cannot be read, or lie ahead, count as now."""
+    """Return the features of a record at a moment. Times that cannot be read, or lie ahead, count as now."""
     idle = days_since(now, record.created, record.last_used, record.last_seen, record.confirmed)
     unsaid = days_since(now, record.created, record.last_seen, record.confirmed)
     shares: dict[Feature, float] = {
@@ -155,7 +152,7 @@ def has_faded(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> b
 
 
 def days_since(now: datetime, *times: str | None) -> float:
-    """Days since the newest of `times`; 0 when there is none that can be read, or when it lies ahead."""
+    """Return days since the newest of `times`; 0 when there is none that can be read, or when it lies ahead."""
     newest: datetime | None = None
     for time in times:
         if time and (found := parse_time(time)) is not None and (newest is None or found > newest):
@@ -164,7 +161,7 @@ def days_since(now: datetime, *times: str | None) -> float:
 
 
 def clamp(value: float) -> float:
-    """`value` between 0 and 1; what is no number is 0."""
+    """Return `value` between 0 and 1; what is no number is 0."""
     return value if 0.0 < value < 1.0 else 1.0 if value >= 1.0 else 0.0
 
 

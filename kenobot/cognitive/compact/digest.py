@@ -69,7 +69,7 @@ class Digest:
 
 
 def parse_digest(record: Record) -> Digest:
-    """The summary that a record holds."""
+    """Return the summary that a record holds."""
     held = record.attribute_map
     rows = record.text.split("\n")
     letters = held.get("voices", "")
@@ -100,7 +100,7 @@ def trim_digest(digest: Digest, tokens: int) -> Digest:
 
 
 def render_digest(digest: Digest, *, own: bool = False) -> str:
-    """A summary as a prompt shows it: what others said is quoted, after what the person and the bot said.
+    """Return a summary as a prompt shows it: what others said is quoted, after what the person and the bot said.
 
     own: guests' words in it are the reader's own.
     """
@@ -115,7 +115,7 @@ def render_digest(digest: Digest, *, own: bool = False) -> str:
 
 
 def _by_trust(missing: Iterable[SummaryLine], label: str = "") -> list[SummaryLine]:
-    """One line for each trust: what is missing of what was said by those."""
+    """Return one line for each trust: what is missing of what was said by those."""
     items: dict[Trust, list[str]] = {}
     for line in missing:
         items.setdefault(line.trust, []).append(line.text.replace(_PART.strip(), ","))

@@ -61,7 +61,7 @@ class HistoryWindow:
         return max(1, min((self.history_max - self.history_min) // 2, max(self.history_min, _FEW)))
 
     def line_tokens(self, line: HistoryLine) -> int:
-        """Tokens of a message in the prompt, where a very long one is clipped."""
+        """Return tokens of a message in the prompt, where a very long one is clipped."""
         return min(line.text_tokens, self.message_tokens) + line.context_tokens
 
     def fits(self, lines: Sequence[HistoryLine], taken: int = 0) -> bool:
@@ -102,7 +102,7 @@ class HistoryWindow:
         return len(waiting) >= 2 * self.summary_batch or sum(map(self.line_tokens, waiting)) >= self.total_tokens // 2
 
     def _fitting(self, lines: Sequence[L], most: int, room: int) -> Sequence[L]:
-        """The longest end of `lines` within so many messages and tokens."""
+        """Return the longest end of `lines` within so many messages and tokens."""
         first = len(lines)
         while first and len(lines) - first < most and (room := room - self.line_tokens(lines[first - 1])) >= 0:
             first -= 1
@@ -110,7 +110,7 @@ class HistoryWindow:
 
 
 def _asked_first(lines: Sequence[L]) -> Sequence[L]:
-    """`lines` from the first one on that a person wrote: an answer alone says nothing."""
+    """Return `lines` from the first one on that a person wrote: an answer alone says nothing."""
     first = next((at for at, line in enumerate(lines) if line.role == "user"), len(lines))
     return lines[first:]
 
@@ -129,7 +129,7 @@ class ConversationSummary:
         return estimate_tokens(self.text) if self.text else 0
 
     def section(self, dropped: Sequence[HistoryLine]) -> str:
-        """The end of a prefix. dropped: the newest of the messages that are not shown."""
+        """Return the end of a prefix. dropped: the newest of the messages that are not shown."""
         parts = [self.text] if self.text else []
         if dropped and not (self.text and dropped[-1].id <= self.cursor):
             parts.append(_LEFT_OUT)
@@ -137,7 +137,7 @@ class ConversationSummary:
 
 
 def load_summary(connection: Connection, session: str, tokens: int, reads: Sequence[str]) -> ConversationSummary:
-    """The summary of a conversation within so many tokens, for a reader of these scopes."""
+    """Return the summary of a conversation within so many tokens, for a reader of these scopes."""
     record = summary_rows.session_summary(connection, session) if tokens else None
     if record is None:
         return ConversationSummary()
@@ -153,7 +153,7 @@ def load_summary(connection: Connection, session: str, tokens: int, reads: Seque
 
 
 def summary_tokens_in(frame: str) -> int:
-    """Tokens that the summary takes in the text of a prompt prefix."""
+    """Return tokens that the summary takes in the text of a prompt prefix."""
     at = frame.rfind(f"\n\n{SUMMARY_HEADING}\n")
     if at < 0:
         return estimate_tokens(frame) if frame.startswith(SUMMARY_HEADING) else 0

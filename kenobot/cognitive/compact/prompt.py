@@ -33,7 +33,7 @@ class ParsedLine:
 def build_request(
     old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: CompactPolicy
 ) -> Request:
-    """The request for a summary that goes on from `old` with `turns`, within `room` tokens."""
+    """Return the request for a summary that goes on from `old` with `turns`, within `room` tokens."""
     parts = ["## The summary so far", ""]
     parts += [f"[{number}] > {line.text}" for number, line in enumerate(old.lines, 1)] or ["None yet."]
     parts += ["", "## What was said after it"]
@@ -45,7 +45,7 @@ def build_request(
 
 
 def parse_lines(answer: str, old: int, turns: int, policy: CompactPolicy) -> list[ParsedLine] | None:
-    """The lines of a model's answer; None when it holds no summary. old, turns: how many there were of each."""
+    """Return the lines of a model's answer; None when it holds no summary. old, turns: how many there were of each."""
     value = next((found for found in json_objects(answer[:_LONGEST]) if "lines" in found), None)
     items = value.get("lines") if value is not None else None
     if not isinstance(items, list):
@@ -62,7 +62,7 @@ def parse_lines(answer: str, old: int, turns: int, policy: CompactPolicy) -> lis
 
 
 def _positions(value: object, most: int) -> tuple[int, ...]:
-    """Numbers from 1 to `most`, counted from 0."""
+    """Return numbers from 1 to `most`, counted from 0."""
     numbers = value if isinstance(value, list) else [value]
     whole = (each for each in numbers if isinstance(each, int) and not isinstance(each, bool))
     return tuple(dict.fromkeys(each - 1 for each in whole if 1 <= each <= most))

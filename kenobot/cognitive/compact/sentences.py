@@ -154,10 +154,11 @@ class TextCoverage:
             iso = day.isoformat() if day is not None else ""
             return any(fold(text) in each or (iso and iso in each) for each in self._texts)
         wanted = {word for word in words(text) if word not in STOPWORDS} or set(words(text))
+        pairs = [(stem, word) for word in wanted for stem in stems(word)]
+        most = max([len({word for stem, word in pairs if stem in stands}) for stands in self._stems], default=0)
         if kind == "name":
-            return any(all(not stands.isdisjoint(stems(word)) for word in wanted) for stands in self._stems)
-        hits = (sum(not stands.isdisjoint(stems(word)) for word in wanted) for stands in self._stems)
-        return not wanted or max(hits, default=0) / len(wanted) >= self._covered
+            return bool(self._stems) and most == len(wanted)
+        return not wanted or most / len(wanted) >= self._covered
 
 
 def _figures(text: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ GAP_EVENT = "compaction_gap"
 
 
 def session_summary(connection: Connection, session: str) -> Record | None:
-    """The live summary of a conversation, if it has one."""
+    """Return the live summary of a conversation, if it has one."""
     return records.slot_record(connection, chat_scope(session), FORM, SLOT)
 
 
@@ -56,7 +56,7 @@ def load_digest(connection: Connection, record: Record) -> Digest:
 def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
     """The newest message of a conversation that its summary reaches, or that was said before it began anew; 0: none."""
     if not digest.last_message_at:
-        return conversation.begun_after(connection, session)
+        return conversation.find_beginning(connection, session)
     if message_time(connection, session, digest.last_message) == digest.last_message_at:
         return digest.last_message
     # The message is gone, or has another number here: then its time tells.
@@ -71,7 +71,7 @@ def message_time(connection: Connection, session: str, message: int) -> str | No
 
 
 def turns_between(connection: Connection, session: str, after: int, before: int, most: int) -> list[ConversationTurn]:
-    """The turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
+    """Return the turns of a conversation between two messages, oldest first, but those that are hidden or erased."""
     rows = conversation.iterate_messages(connection, session, after=after, before=before)
     shown = (row for row in rows if row.text and not row.hidden)
     return buffer.group_turns(islice(shown, 2 * most))[:most]
@@ -130,7 +130,7 @@ def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> 
 
 
 def last_scope_of(connection: Connection, chat: str) -> str:
-    """The scope to which memory wrote what was said last in a chat; "" before anything was."""
+    """Return the scope to which memory wrote what was said last in a chat; "" before anything was."""
     return conversation.last_scope(connection, chat.removeprefix("chat:"))
 
 

@@ -37,7 +37,7 @@ def export_rows(connection: Connection, kind: str, reach: Scopes) -> Iterator[di
         yield from ({name: getattr(message, name) for name in _MESSAGE} for message in messages)
     elif kind == "hidden_turn":
         records = {row[0] for row in connection.execute(f"SELECT id FROM record WHERE {where}", scopes)}
-        hidden = conversation.hidden_turns(connection)
+        hidden = conversation.list_hidden_turns(connection)
         yield from ({"inbox_id": turn, "record_id": record} for turn, record in hidden if record in records)
     elif kind not in _WHOLE_HOME or reach is ALL_SCOPES:
         mine = f"(SELECT id FROM record WHERE {where})"

@@ -129,7 +129,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
     """
     wanted = text.strip()
     if not wanted:
-        raise AmbiguousReference("Say which memory: its number, as `kenobot memory list` shows it.")
+        raise AmbiguousReference("memory.unnamed")
     number = parse_number(wanted)
     if number is not None:
         record = records.get(connection, number, reach)
@@ -138,9 +138,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
         if wanted.startswith("#") or len(wanted) < DEFAULT.control.shortest_prefix:
             raise AmbiguousReference(_no_match(wanted, record))
     if len(wanted) < DEFAULT.control.shortest_prefix:
-        raise AmbiguousReference(
-            f"{wanted!r} is too short to name a memory: give its number or {DEFAULT.control.shortest_prefix} letters."
-        )
+        raise AmbiguousReference("memory.short_name", wanted=repr(wanted), shortest=DEFAULT.control.shortest_prefix)
     numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
     by_id = records.by_ids(connection, numbers, reach)
     candidates = [by_id[number] for number in numbers]
@@ -151,7 +149,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
         raise AmbiguousReference(_no_match(wanted, candidates[0] if len(candidates) == 1 else None))
     if len(fitting) > 1:
         several = ", ".join(f"#{record.id}" for record in fitting[:_SHOWN])
-        raise AmbiguousReference(f"{wanted!r} is ambiguous: it may be {several}. Give the number.")
+        raise AmbiguousReference("memory.ambiguous", wanted=repr(wanted), several=several)
     return fitting[0]
 
 

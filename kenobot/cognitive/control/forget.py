@@ -180,7 +180,7 @@ def turns_telling(connection: Connection, record: Record, *, names: Iterable[str
     if talk := imported_talks.turns_of_record(connection, record.id):
         return talk
     found = dict.fromkeys(record.source_message_ids)
-    received = conversation.received_mail(connection, record.source_message_ids)
+    received = conversation.load_received_mail(connection, record.source_message_ids)
     wanted = _gist(record, [*names, *(mail.sender_name for mail in received.values() if mail.sender_name)])
     least = len(wanted) if len(wanted) < _FEW else _POLICY.repeats_from_share * len(wanted)
     beginnings = [_beginning(word, its) for word, its in wanted]

@@ -93,7 +93,7 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
 
 
 def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
-    """`known` without what happened after `at`."""
+    """Return `known` without what happened after `at`."""
     events = record_events(connection, known.id)
     born = events[0].at if events else known.created
     if min(born, known.created) > at:

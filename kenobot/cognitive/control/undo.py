@@ -77,12 +77,12 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
     records = {number: record for number, record in records.items() if number not in weeks} or records
     about = [h.record for h in happenings if h.record is not None]
     if not happenings or (about and not changing and not store.by_ids(connection, about, reach)):
-        raise UndoError(f"There is no change {event}: `kenobot memory log` shows them.")
+        raise UndoError("memory.no_change", event=event)
     if not records:
-        raise UndoError(f"There is nothing to undo in {event}: it changed no memory.")
+        raise UndoError("memory.nothing_to_undo", event=event)
     root = happenings[0].id
     if (again := events.undone_by(connection, root)) is not None:
-        raise UndoError(f"{root} is undone already: undo {again} to have it back.")
+        raise UndoError("memory.undone_already", root=root, again=again)
     with savepoint(connection, "undo"):
         return _put_back(connection, root, happenings, changing, records, reach, actor, author)
 
@@ -141,10 +141,10 @@ def _theirs(connection: Connection, happenings: Sequence[EventRow], reach: Scope
     numbers = sorted({h.record for h in happenings if h.record is not None})
     records = store.by_ids(connection, numbers, reach)
     if numbers and not records:
-        raise UndoError("There is no such change: `kenobot memory log` shows them.")
+        raise UndoError("memory.no_such_change")
     for number in numbers:
         if number not in records:
-            raise UndoError(f"It cannot be undone: #{number}, which it changed too, is erased or not yours to change.")
+            raise UndoError("memory.cannot_undo", number=number)
     return records
 
 
@@ -211,7 +211,7 @@ def _plan(connection: Connection, record: Record, changing: Sequence[EventRow]) 
         if not since or since[0].previous_values[name] == now:
             continue
         if name in _MEANING:
-            raise UndoError(f"#{record.id} was changed again since: undo {since[-1].decision_id} first.")
+            raise UndoError("memory.changed_since", record=record.id, change=since[-1].decision_id)
         del values[name]
     return values
 
@@ -223,7 +223,7 @@ def _require_free(connection: Connection, record: Record, values: dict[str, Colu
     key = str(values.get("key", store.column_values(connection, record, ["key"])[0]))
     twin = store.by_key(connection, record.scope, record.form, key)
     if twin is not None and twin.id != record.id:
-        raise UndoError(f"#{record.id} cannot come back: #{twin.id} says the same now. Forget that one first.")
+        raise UndoError("memory.cannot_return", record=record.id, twin=twin.id)
 
 
 def _links(connection: Connection, happenings: Sequence[EventRow], deed: Actor) -> list[Json]:

@@ -82,7 +82,7 @@ def require_rules(text: str) -> None:
     try:
         rules.parse(text)
     except ValueError:
-        raise AmendError("rules.json is broken, and nothing is changed in it: mend it first.") from None
+        raise AmendError("identity.broken_rules") from None
 
 
 def _place(text: str, rule: Mapping[str, Json], line: str) -> tuple[int, str]:
@@ -143,13 +143,13 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise AmendError(f"{path.name} cannot be read: {error.strerror}.") from error
+        raise AmendError("files.unreadable", path=path.name, reason=error) from error
     try:
         if len(raw) <= disk.MAX_FILE_BYTES:
             return raw.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    raise AmendError(f"{path.name} is no plain text file, or too large: it is left as it is.")
+    raise AmendError("identity.no_plain_file", name=path.name)
 
 
 def replace_text(path: Path, before: str, after: str) -> None:
@@ -161,4 +161,4 @@ def replace_text(path: Path, before: str, after: str) -> None:
             raise AmendError(f"{path.name} was changed just now: nothing is done, try again.")
         disk.fsync_folder(path.parent)
     except OSError as error:
-        raise AmendError(f"{path.name} cannot be written: {error.strerror}.") from error
+        raise AmendError("files.unwritable", path=path.name, reason=error) from error

@@ -10,7 +10,7 @@ _INTRODUCTION = "### New preferences"
 
 
 def added_preferences(told: str, current: str) -> str | None:
-    """The note of the lines that `current` adds to `told`; "" when there is none.
+    """Return the note of the lines that `current` adds to `told`; "" when there is none.
 
     None when a note cannot tell the change: a line is gone or reworded, or an added one belongs to a line around it.
     """

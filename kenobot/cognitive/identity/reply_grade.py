@@ -123,7 +123,7 @@ def _unused(words: Sequence[str], shown: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=2048)
 def _content_stems(line: str) -> frozenset[str]:
-    """The stems of the content words of a line of memory, once for one that is shown turn after turn."""
+    """Return the stems of the content words of a line of memory, once for one that is shown turn after turn."""
     return frozenset(stem for word in _content_words(line) for stem in stems(fold(word)))
 
 

@@ -125,13 +125,10 @@ def rebuild(
     count = store.count(connection, "true", (), ALL_SCOPES)
     if count and not replace_all:
         many = "1 record" if count == 1 else f"{count} records"
-        raise ConfigError(
-            f"Memory is not empty: the database holds {many}. Nothing was changed. To throw them away and read "
-            "the files instead, say so: kenobot memory rebuild --replace"
-        )
+        raise ConfigError("memory.not_empty", memories=many)
     found, problems = read_record_files(root, progress)
     if not found:
-        raise ConfigError(f"There is no card to read below {root}: nothing was changed.")
+        raise ConfigError("memory.no_files", root=root)
     if not dry_run:
         if count:
             record_file_rows.clear_memory(connection)
@@ -162,10 +159,7 @@ def require_memory(root: Path, database: Path) -> None:
     """
     if not has_record_files(root) or _has_anything(database):
         return
-    raise ConfigError(
-        f"There are memories in {root}, but the database {database} is empty or missing. Put a copy from the backups "
-        "folder in its place, or make it again from the files: kenobot memory rebuild"
-    )
+    raise ConfigError("memory.database_lost", root=root, database=database)
 
 
 def _has_anything(database: Path) -> bool:

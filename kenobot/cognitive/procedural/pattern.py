@@ -69,7 +69,7 @@ def trigger_of_text(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` on one line, without the sign that parts a trigger from its response."""
+    """Return `text` on one line, without the sign that parts a trigger from its response."""
     return " ".join(text.replace("→", "->").split())
 
 

@@ -77,7 +77,7 @@ def admit(
     known, key = _by_key(connection, made)
     refusal = _unwanted(made, occasion)
     if refusal is None and known is None and instead_of is None:
-        refusal = _outlived(connection, made)
+        refusal = _explain_outlived(connection, made)
     if refusal is not None:
         return _decided(connection, occasion, Decision("discarded", refusal))
     made = replace(made, key=key)
@@ -151,7 +151,10 @@ def correct(
 
 
 def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
-    """The reason why a candidate's own action keeps it out; None to admit it. What is important is admitted anyway."""
+    """Return the reason why a candidate's own action keeps it out; None to admit it.
+
+    What is important is admitted anyway.
+    """
     action = parse_action(made.candidate.action or "store_note")
     if action in _ADMITTING:
         return None
@@ -176,11 +179,8 @@ def check_action(action: str, confidence: float, importance: float, policy: Admi
     return "allow", "eligible"
 
 
-def _outlived(connection: Connection, made: RecordDraft) -> str | None:
-    """Return why what is said is over: it was erased for good, or it was said before it ceased to be so.
-
-    None: it is news.
-    """
+def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
+    """Return the reason why a draft is out of date: erased for good, or told before its end. None: it is news."""
     erased = tombstone_time(connection, made.scope, made.key)
     if erased is not None:
         asked = made.is_owner_word or (
@@ -209,7 +209,7 @@ def _heard(connection: Connection, made: RecordDraft) -> str:
     """Return when the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
         return made.said_at if made.source == "tag" else ""
-    heard = conversation.received_mail(connection, made.evidence)
+    heard = conversation.load_received_mail(connection, made.evidence)
     if len(heard) < len(made.evidence):
         return made.said_at if made.source == "tag" and not heard else ""
     return max(mail.at for mail in heard.values())
@@ -219,7 +219,7 @@ def _heard(connection: Connection, made: RecordDraft) -> str:
 
 
 def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, str]:
-    """The live record with these words about the same subject, and the key for a new one.
+    """Return the live record with these words about the same subject, and the key for a new one.
 
     An extracted fact may be stored as the other kind; the same words about a second subject get their own key.
     """
@@ -230,15 +230,15 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
     for key in (made.key, key_about(made.subject, made.text)):
         for form in kinds:
             known = records.by_key(connection, made.scope, form, key)
-            if known is not None and _same_subject(known, made):
+            if known is not None and _is_same_subject(known, made):
                 return known, key
             if known is not None and form == made.form and key == made.key:
                 free = key_about(made.subject, made.text)
     return None, free
 
 
-def _same_subject(known: Record, made: RecordDraft) -> bool:
-    """Return whether both are about one: a name that stands in the words needs nobody to tell it."""
+def _is_same_subject(known: Record, made: RecordDraft) -> bool:
+    """Return whether record and draft share a subject, also one that the draft's words name."""
     if known.subject == made.subject or OWNER_SUBJECT not in (known.subject, made.subject):
         return known.subject == made.subject
     named = known.subject if made.subject == OWNER_SUBJECT else made.subject
@@ -346,7 +346,7 @@ def _read_again(
     decision = Decision("reinforced", "it was known already, from this very turn", known.id)
     counts = may_displace(made, known, occasion.policy.admit)
     news = counts and made.attributes.keys() - known.attribute_map.keys()
-    values = _fuller(known, made, counts)
+    values = _merge_details(known, made, counts)
     event = change(connection, known, "reinforced", values, occasion.change_context(decision.reason), shown=False)
     act = occasion.change_context(decision.reason, event)
     read = {verdict.record for verdict in made.candidate.verdicts if verdict.relation == "contradiction"}
@@ -358,10 +358,10 @@ def _read_again(
     return decision
 
 
-def _fuller(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnValue]:
-    """Return what a turn tells of a fact beyond the fact itself, and can tell twice.
+def _merge_details(known: Record, made: RecordDraft, counts: bool) -> dict[str, ColumnValue]:
+    """Merge tags, attributes and importance of a repeated draft into the columns of a record.
 
-    counts: whoever tells it is believed.
+    counts: the draft's source is trusted.
     """
     tags = list(dict.fromkeys([*json.loads(known.tags), *made.tags]))[:MOST_TAGS]
     attributes = {**made.attributes, **known.attribute_map} if counts else known.attribute_map
@@ -383,7 +383,7 @@ def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: boo
         confidence = max(confidence, min(made.confidence, policy.confidence["owner"]))
     evidence = sorted({*known.source_message_ids, *made.evidence})[-_MOST_EVIDENCE:]
     return {
-        **_fuller(known, made, counts),
+        **_merge_details(known, made, counts),
         "confidence": confidence,
         "mentions": known.mentions + 1,
         "last_seen": records.stamp(occasion.at),
@@ -396,7 +396,7 @@ def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: boo
 
 
 def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> Decision:
-    """A slot holds one text: the new one replaces the old, which stays in the event."""
+    """Replace the text of a slot; the old one stays in the event."""
     made = replace(made, key=f"slot:{made.candidate.slot}")
     known = records.by_key(connection, made.scope, made.form, made.key)
     if known is None:

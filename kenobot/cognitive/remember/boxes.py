@@ -51,7 +51,7 @@ def topics_of(
 
 
 def plain_topics(topics: Iterable[str], most: int) -> tuple[str, ...]:
-    """At most so many topics, folded and each once, without single Latin letters."""
+    """Return at most so many topics, folded and each once, without single Latin letters."""
     found = (fold(topic).strip() for topic in topics)
     return tuple(dict.fromkeys(topic for topic in found if len(topic) > 1 or not topic.isascii()))[:most]
 
@@ -69,7 +69,7 @@ def close_reason(
     policy: BoxPolicy,
     said: Sequence[str] = (),
 ) -> CloseReason | None:
-    """The reason to close a box before a memory about `topics`; None to add the memory to it.
+    """Return the reason to close a box before a memory about `topics`; None to add the memory to it.
 
     Memories of one turn stay together. Within a thread, overlap with the topics named last is enough. said: the words
     of the memory, which count where nobody named anything; none where it points back to what was said.
@@ -98,7 +98,7 @@ def add_to_open_box(
 
 
 def _named(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
-    """The topics of a record; none when nobody has said what it is about: its kind alone says nothing."""
+    """Return the topics of a record; none when nobody has said what it is about: its kind alone says nothing."""
     subjects = () if fold(record.subject) in _NOBODY else (record.subject,)
     tags = [str(tag) for tag in json.loads(record.tags) if tag not in MARKS]
     return topics_of(tags, subjects, record.category, policy.max_topics) if tags or subjects else ()
@@ -136,7 +136,7 @@ def add_together(
 def _going_on(
     connection: Connection, records: Sequence[Record], topics: Sequence[str], act: ChangeContext, policy: BoxPolicy
 ) -> OpenTopic | None:
-    """The open topic, if what comes next goes on with it; if not it is ended, and its box closed."""
+    """Return the open topic, if what comes next goes on with it; if not it is ended, and its box closed."""
     scope = records[0].scope
     known = box_store.open_topic_of(connection, scope) or _of_box(connection, scope)
     said = () if any(_POINTS_BACK.search(fold(record.text)) for record in records) else _words(records, policy)
@@ -172,7 +172,10 @@ def _words(records: Sequence[Record], policy: BoxPolicy) -> tuple[str, ...]:
 
 
 def _latest(held: BoxContents, topics: Sequence[str], told: Sequence[str], at: datetime) -> tuple[str, ...]:
-    """The topics named last: what comes in one breath is one naming. Words, `told`, are kept where nothing is named."""
+    """Return the topics named last: what comes in one breath is one naming.
+
+    Words, `told`, are kept where nothing is named.
+    """
     if topics:
         return tuple(dict.fromkeys((*held.latest, *topics))) if held.topics and at == held.last_at else tuple(topics)
     return held.latest if held.topics else tuple(dict.fromkeys((*told, *held.latest)))[:_WORDS_KEPT]

@@ -200,7 +200,7 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
 def _valued(
     connection: Connection, made: RecordDraft, verdicts: dict[int, Relation]
 ) -> tuple[list[tuple[Record, tuple[str, ...]]], list[Record]]:
-    """Notes that give the draft's subject another value for what there is one of, with the names of that.
+    """Return notes that give the draft's subject another value for what there is one of, with the names of that.
 
     And those that give the same value.
     """
@@ -229,7 +229,7 @@ def _valued(
 def _neighbours(
     connection: Connection, made: RecordDraft, policy: AdmitPolicy, near: Nearness | None
 ) -> dict[int, tuple[Record, float, bool]]:
-    """Neighbours by id: the record, its similarity, and whether that was measured by meaning."""
+    """Return neighbours by id: the record, its similarity, and whether that was measured by meaning."""
     by_words = term_index.neighbours(connection, made.scope, made.subject, made.text, policy.max_neighbours)
     found = {record.id: (record, likeness, False) for record, likeness in by_words}
     if near is None:
@@ -317,7 +317,7 @@ def _stands_in(text: str, whole: str) -> bool:
 
 
 def _gone_attributes(record: Record, left: str) -> Iterator[str]:
-    """The names of what a record says that its text no longer does, of which `left` is left."""
+    """Yield the names of what a record says that its text no longer does, of which `left` is left."""
     for name, value in _said(record).items():
         if _tells(record, record.text, name, value) and not _tells(record, left, name, value):
             yield name

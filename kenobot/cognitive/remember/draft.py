@@ -161,7 +161,7 @@ def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
-        heard = conversation.received_mail(connection, evidence)
+        heard = conversation.load_received_mail(connection, evidence)
         if heard and len(heard) == len(evidence):
             return min(max(mail.at for mail in heard.values()), records.stamp(occasion.at))
     return records.stamp(occasion.at)
@@ -207,7 +207,10 @@ def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
 
 
 def _form(candidate: Candidate, text: str, category: str, attributes: dict[str, str]) -> Form:
-    """The form of a candidate: as tagged or typed; of an extracted one, as its words tell. Attributes make a note."""
+    """Return the form of a candidate: as tagged or typed; of an extracted one, as its words tell.
+
+    Attributes make a note.
+    """
     if candidate.form in ("note", "episode"):
         default: FactKind = candidate.form
     else:

@@ -94,7 +94,7 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
 
 
 def _occasion(told: Sequence[ConversationTurn], reading: ExtractedBatch) -> AdmitContext:
-    """A memory belongs to the day on which it was told, however much later it is extracted."""
+    """Return the occasion of a fact: the day on which it was told, however much later it is extracted."""
     last = told[-1]
     return AdmitContext(
         reading.at,

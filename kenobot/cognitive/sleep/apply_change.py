@@ -108,7 +108,7 @@ def _apply_part(
 
 
 def _as_expected(connection: Connection, part: UpdateRecord) -> Record:
-    """The record of an update. Raises _NothingToDo when it is not as the pass read it."""
+    """Return the record of an update. Raises _NothingToDo when it is not as the pass read it."""
     record = store.get(connection, part.record, ALL_SCOPES)
     if record is None or not _holds(connection, record, {"status": "active", **part.expects}):
         raise _NothingToDo

@@ -183,7 +183,7 @@ class SleepCycle:
             answered.add(question.key)
 
     def _changes(self, one: Pass, view: NightView) -> tuple[int, list[str], bool]:
-        """Live records, the plan as JSON, and whether there is more of it."""
+        """Return live records, the plan as JSON, and whether there is more of it."""
         most = self.policy.sleep.max_changes
         plan = [change_to_json(change) for change in islice(one.plan(view), most + 1)]
         return sleep_plans.count_live_records(view.connection), plan[:most], len(plan) > most
@@ -274,7 +274,7 @@ def _is_mistake(error: sqlite3.Error) -> bool:
 
 
 def _blame(error: sqlite3.Error) -> Exception:
-    """The error of a pass or of the disk: a plan that writes is told that the database is read-only."""
+    """Return the error of a pass or of the disk: a plan that writes is told that the database is read-only."""
     wrote = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
     return PassFailed(f"{type(error).__name__}: {error}") if wrote or _is_mistake(error) else error
 

@@ -62,7 +62,7 @@ class PassWatermark:
     last_asked: int | None = None
 
     def event_data(self, name: str) -> dict[str, Json]:
-        """The data of the event that keeps it."""
+        """Return the data of the event that keeps it."""
         return {"by": name, "upto": self.event, "of": self.record, "asked": self.last_asked}
 
 
@@ -75,7 +75,7 @@ def _pages(connection: Connection, condition: str, *values: SqlValue) -> Iterato
 
 
 def live_facts(connection: Connection, ids: Iterable[int]) -> dict[int, Record]:
-    """Live notes and episodes by id."""
+    """Return live notes and episodes by id."""
     records = store.by_ids(connection, sorted(set(ids)), ALL_SCOPES)
     return {n: record for n, record in records.items() if record.status == "active" and record.form in _FORMS}
 
@@ -84,7 +84,7 @@ def live_facts(connection: Connection, ids: Iterable[int]) -> dict[int, Record]:
 
 
 def links_of(connection: Connection, record: int) -> list[LinkRow]:
-    """Every link of a record but "supersedes", whatever the status of the other end."""
+    """Return every link of a record but "supersedes", whatever the status of the other end."""
     rows = connection.execute(
         "SELECT src, dst, type, weight, why FROM link WHERE (src = ? OR dst = ?) AND type != 'supersedes' "
         "ORDER BY 1, 2, 3",
@@ -131,7 +131,7 @@ def was_text_reverted(connection: Connection, record: Record) -> bool:
 
 
 def moved_by_sleep(connection: Connection, records: Sequence[int], kind: str) -> set[int]:
-    """Those of `records` that sleep ever changed by an event of this kind."""
+    """Return those of `records` that sleep ever changed by an event of this kind."""
     rows = connection.execute(
         "SELECT DISTINCT record_id FROM event WHERE record_id IN (SELECT value FROM json_each(?)) "
         "AND type = ? AND actor = 'sleep'",
@@ -141,7 +141,7 @@ def moved_by_sleep(connection: Connection, records: Sequence[int], kind: str) ->
 
 
 def pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
-    """The records of themes without a common principle, the newest first."""
+    """Return the records of themes without a common principle, the newest first."""
     rows = connection.execute(
         "SELECT json_extract(data, '$.records') FROM event WHERE type = 'pondered' "
         "AND json_extract(data, '$.records') IS NOT NULL ORDER BY id DESC LIMIT ?",
@@ -154,7 +154,7 @@ def pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
 
 
 def load_watermark(connection: Connection, name: str) -> PassWatermark:
-    """The watermark of a pass."""
+    """Return the watermark of a pass."""
     row = connection.execute(
         "SELECT data FROM event WHERE type = 'judged' AND json_extract(data, '$.by') = ? ORDER BY id DESC LIMIT 1",
         (name,),
@@ -166,7 +166,7 @@ def load_watermark(connection: Connection, name: str) -> PassWatermark:
 
 
 def changed_since(connection: Connection, mark: PassWatermark) -> Iterator[Record]:
-    """Live facts that came or were reworded after `mark`, in the order of that."""
+    """Yield live facts that came or were reworded after `mark`, in the order of that."""
     after = (mark.event, mark.record)
     while True:
         rows = connection.execute(
@@ -182,7 +182,7 @@ def changed_since(connection: Connection, mark: PassWatermark) -> Iterator[Recor
 
 
 def not_yet_asked(connection: Connection, mark: PassWatermark, limit: int) -> list[Record]:
-    """Live facts that a model was not asked about, oldest first.
+    """Return live facts that a model was not asked about, oldest first.
 
     Without an earlier question they are the newest: the first night does not go through years.
     """
@@ -198,25 +198,25 @@ def not_yet_asked(connection: Connection, mark: PassWatermark, limit: int) -> li
 
 
 def recently_changed_notes(connection: Connection, since: str, limit: int) -> list[Record]:
-    """Live notes that were updated after `since`, the last changed first."""
+    """Return live notes that were updated after `since`, the last changed first."""
     condition = f"{LIVE} AND form = 'note' AND updated > ?"
     return store.select(connection, condition, (since,), ALL_SCOPES, order="changed_event DESC", limit=limit)
 
 
 def records_of_form(connection: Connection, form: str, category: str) -> list[Record]:
-    """Records of a form and a category, whatever their status."""
+    """Return records of a form and a category, whatever their status."""
     return store.select(connection, "form = ? AND category = ?", (form, category), ALL_SCOPES)
 
 
 def notes_of_categories(connection: Connection, scope: str, categories: Sequence[str], limit: int) -> list[Record]:
-    """The live notes of some categories that a scope has about its own person, the most important first."""
+    """Return the live notes of some categories that a scope has about its own person, the most important first."""
     condition = f"subject = 'owner' AND {LIVE} AND form = 'note' AND category {AMONG}"
     order = "importance DESC, confidence DESC, mentions DESC, key"
     return store.select(connection, condition, (json.dumps(categories),), (scope,), order=order, limit=limit)
 
 
 def slot_records(connection: Connection, form: str, name: str) -> list[Record]:
-    """The live record of a slot in each scope."""
+    """Return the live record of a slot in each scope."""
     return list(_pages(connection, "form = ? AND key = ?", form, f"slot:{name}"))
 
 
@@ -231,7 +231,7 @@ def record_versions(connection: Connection) -> dict[int, int]:
 
 
 def attribute_carriers(connection: Connection) -> Iterator[tuple[int, str, str, list[str]]]:
-    """Id, scope, subject and names of attributes of the live notes that have any, but for who said it."""
+    """Yield the id, scope, subject and names of attributes of the live notes that have any, but for who said it."""
     rows = connection.execute(
         f"SELECT id, scope, subject, attributes FROM record WHERE {where} AND status = 'active' AND form = 'note' "
         "AND attributes != '{}' ORDER BY id"
@@ -242,7 +242,7 @@ def attribute_carriers(connection: Connection) -> Iterator[tuple[int, str, str, 
 
 
 def count_by_subject(connection: Connection) -> Iterator[tuple[str, str, int]]:
-    """Scope, subject and number of the live facts about it, the owner of the scope aside."""
+    """Yield scope, subject and number of the live facts about it, the owner of the scope aside."""
     yield from connection.execute(
         f"SELECT scope, subject, count(*) FROM record WHERE {where} AND status = 'active' "
         f"AND {FACTS} AND subject NOT IN ('', 'owner') GROUP BY 1, 2 ORDER BY 1, 2"
@@ -250,7 +250,7 @@ def count_by_subject(connection: Connection) -> Iterator[tuple[str, str, int]]:
 
 
 def ids_about(connection: Connection, scope: str, subject: str) -> list[int]:
-    """The live facts of a scope about a subject."""
+    """Return the live facts of a scope about a subject."""
     rows = connection.execute(
         f"SELECT id FROM record WHERE scope = ? AND subject = ? AND {LIVE} AND {FACTS} ORDER BY id",
         (scope, subject),
@@ -267,17 +267,17 @@ def expired_records(connection: Connection, now: datetime) -> Iterator[Record]:
 
 
 def stale_scratchpads(connection: Connection, before: datetime) -> Iterator[Record]:
-    """Scratchpads that were not written since before a moment."""
+    """Yield scratchpads that were not written since before a moment."""
     return _pages(connection, "form = 'scratchpad' AND max(updated, last_seen) < ?", store.stamp(before))
 
 
 def commitments(connection: Connection) -> list[Record]:
-    """Live commitments."""
+    """Return live commitments."""
     return list(_pages(connection, f"category = 'commitment' AND {FACTS}"))
 
 
 def archivable_records(connection: Connection, before: datetime, policy: PruningPolicy) -> Iterator[Record]:
-    """Live facts from before a moment that matter little and were hardly used."""
+    """Yield live facts from before a moment that matter little and were hardly used."""
     return _pages(
         connection,
         f"{FACTS} AND created < ? AND importance < ? AND use_count <= ? AND category != 'correction'",
@@ -288,7 +288,7 @@ def archivable_records(connection: Connection, before: datetime, policy: Pruning
 
 
 def fading_beliefs(connection: Connection, quiet_since: datetime, sure: float) -> Iterator[Record]:
-    """Live notes without a sign of life since a moment, but for those that surely stay.
+    """Yield live notes without a sign of life since a moment, but for those that surely stay.
 
     sure: confidence from which the words of the person whose memory it is count as said.
     """
@@ -304,12 +304,12 @@ def fading_beliefs(connection: Connection, quiet_since: datetime, sure: float) -
 
 
 def core_records(connection: Connection) -> Iterator[Record]:
-    """The facts in the MEMORY.md of every scope."""
+    """Yield the facts in the MEMORY.md of every scope."""
     return _pages(connection, f"tier = 'core' AND {FACTS}")
 
 
 def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[Record]:
-    """Notes in the archive that were used since a moment."""
+    """Yield notes in the archive that were used since a moment."""
     return _pages(connection, "tier = 'archive' AND form = 'note' AND last_used >= ?", store.stamp(used_since))
 
 
@@ -350,7 +350,7 @@ def language_about(connection: Connection, *told: Record) -> str:
 
 
 def own_facts_since(connection: Connection, since: datetime, until: datetime) -> Iterator[Record]:
-    """Live facts in people's own words that came in between two moments."""
+    """Yield live facts in people's own words that came in between two moments."""
     return _pages(
         connection,
         f"{FACTS} AND updated > ? AND updated <= ? AND source NOT IN ('sleep', 'import') AND category != 'lesson' "
@@ -376,7 +376,7 @@ def extraction_outcomes(connection: Connection, since: datetime, until: datetime
 
 
 def count_extraction_decisions(connection: Connection, since: datetime, until: datetime) -> dict[str, int]:
-    """The decisions about extraction's candidates between two moments, by the type of the event."""
+    """Return the decisions about extraction's candidates between two moments, by the type of the event."""
     rows = connection.execute(
         "SELECT type, count(*) FROM event WHERE type IN ('created', 'reinforced', 'replaced', 'refused', 'discarded') "
         "AND actor = 'extraction' AND at > ? AND at <= ? GROUP BY 1",

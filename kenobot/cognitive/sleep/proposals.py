@@ -93,9 +93,9 @@ def undo_approval(connection: Connection, number: int, context: DecisionContext)
 def _require(connection: Connection, number: int, state: ProposalState) -> Proposal:
     proposal = proposals.get(connection, number)
     if proposal is None:
-        raise CannotDecide(f"There is no proposal {number}.")
+        raise CannotDecide("proposals.no_such_proposal", number=number)
     if proposal.state != state:
-        raise CannotDecide(f"Proposal {number} is {proposal.state}, not {state}.")
+        raise CannotDecide("proposals.wrong_state", number=number, state=proposal.state, wanted=state)
     return proposal
 
 
@@ -159,7 +159,7 @@ def _restore(proposal: Proposal, context: DecisionContext) -> None:
 def _rule(payload: Mapping[str, Json]) -> dict[str, Json]:
     instruction = payload.get("instruction")
     if not isinstance(instruction, str) or not instruction.strip():
-        raise CannotDecide("The proposal holds no rule.")
+        raise CannotDecide("proposals.no_rule")
     return {"category": str(payload.get("category") or "general"), "instruction": " ".join(instruction.split())}
 
 
@@ -174,9 +174,9 @@ def _write_skill(connection: Connection, proposal: Proposal, context: DecisionCo
     """Write a skill, and trust it: its words are those that the owner was shown."""
     name, description, body = (proposal.payload.get(part) for part in ("name", "description", "body"))
     if not (isinstance(name, str) and isinstance(description, str) and isinstance(body, str)):
-        raise CannotDecide("The proposal holds no skill.")
+        raise CannotDecide("proposals.no_skill")
     if context.skills is None:
-        raise CannotDecide("There is no folder for skills.")
+        raise CannotDecide("proposals.no_skills_folder")
     written = render_skill(name, description, body)
     try:
         intake.write_again(context.skills, name, written)
@@ -190,12 +190,12 @@ def _remove_skill(connection: Connection, proposal: Proposal, context: DecisionC
     """Remove a skill that nobody has changed since."""
     name, digest = proposal.undo.get("skill"), proposal.undo.get("hash")
     if context.skills is None or not isinstance(name, str):
-        raise CannotDecide(f"What proposal {proposal.id} overwrote is no longer known: change the file by hand.")
+        raise CannotDecide("proposals.overwritten_lost", number=proposal.id)
     folder = context.skills / name
     try:
         if folder.exists():
             if files.read(folder).digest != digest:
-                raise CannotDecide(f"The skill {name} was changed since: `kenobot skills remove {name}` removes it.")
+                raise CannotDecide("proposals.skill_changed", name=name)
             intake.remove_skill(context.skills, name)
     except UnusableSkill as error:
         raise CannotDecide(str(error)) from error
@@ -209,11 +209,11 @@ def _merge(connection: Connection, proposal: Proposal, context: DecisionContext,
     """File what is remembered of one subject under another's name."""
     scope, old, new = (proposal.payload.get(name) for name in ("scope", "from", "into"))
     if not (isinstance(scope, str) and isinstance(old, str) and isinstance(new, str) and old and new and old != new):
-        raise CannotDecide("The proposal does not say which names are one.")
+        raise CannotDecide("proposals.no_names")
     act = ChangeContext(context.at, context.by, f"{old} and {new} are one", part_of=root)
     records = store.newest_about(connection, scope, old, _MOST)
     if not records:
-        raise CannotDecide("Nothing is remembered under that name any more.")
+        raise CannotDecide("proposals.nothing_under_name")
     for record in records:
         change(connection, record, "merged", {"subject": new, "updated": store.stamp(context.at)}, act)
     return {"event": root}

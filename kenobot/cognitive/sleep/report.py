@@ -114,7 +114,7 @@ def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterato
 
 
 def _columns(connection: Connection, record: int, events: Sequence[EventRow]) -> Iterator[tuple[str, str, str]]:
-    """The columns that a decision changed of a record, bookkeeping aside."""
+    """Yield the columns that a decision changed of a record, bookkeeping aside."""
     ids = {event.id for event in events if event.record == record}
     for step in reversed(history(connection, record, ALL_SCOPES)) if ids else ():
         for name, before, after in step.changes if step.event in ids else ():
@@ -130,7 +130,7 @@ def _short(text: str, longest: int) -> str:
 
 
 def as_json(report: NightReport) -> dict[str, Json]:
-    """The report as JSON."""
+    """Return the report as JSON."""
     run = report.run
     return {
         "run": run.id,

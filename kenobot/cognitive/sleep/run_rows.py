@@ -68,12 +68,12 @@ def is_asked_for(connection: Connection) -> bool:
 
 
 def last_run(connection: Connection, state: str = "finished") -> SleepRun | None:
-    """The newest night in a state."""
+    """Return the newest night in a state."""
     return _run(connection.execute(f"{_RUN} WHERE state = ? ORDER BY id DESC LIMIT 1", (state,)).fetchone())
 
 
 def get_run(connection: Connection, run: int) -> SleepRun | None:
-    """A night by its number."""
+    """Return a night by its number."""
     return _run(connection.execute(f"{_RUN} WHERE id = ?", (run,)).fetchone())
 
 
@@ -87,7 +87,7 @@ def finish_run(connection: Connection, run: int, at: datetime, report: Mapping[s
 
 
 def pass_results(connection: Connection, run: int) -> list[PassResult]:
-    """The finished passes of a night, in their order."""
+    """Return the finished passes of a night, in their order."""
     rows = connection.execute(f"SELECT {_RESULT} FROM sleep_pass WHERE run_id = ? ORDER BY rowid", (run,))
     return [PassResult(*row) for row in rows]
 
@@ -101,7 +101,7 @@ def save_pass_result(connection: Connection, run: int, result: PassResult) -> No
 
 
 def model_answers(connection: Connection, run: int) -> dict[str, str]:
-    """The model's answers in a night, by the key of the question."""
+    """Return the model's answers in a night, by the key of the question."""
     return dict(connection.execute("SELECT key, text FROM sleep_answer WHERE run_id = ?", (run,)).fetchall())
 
 

@@ -55,7 +55,7 @@ class OpenTopic:
 
 
 def open_box(connection: Connection, scope: str) -> Record | None:
-    """The box of this scope that still takes memories in."""
+    """Return the box of this scope that still takes memories in."""
     return records.by_key(connection, scope, "box", OPEN_KEY)
 
 
@@ -65,7 +65,7 @@ def open_boxes(connection: Connection, reach: Scopes) -> list[Record]:
 
 
 def create_box(connection: Connection, like: Record, at: datetime, session: str) -> Record:
-    """A new open box in the scope and on the day of `like`, without anything in it."""
+    """Return a new open box in the scope and on the day of `like`, without anything in it."""
     now = records.stamp(at)
     connection.execute(
         "INSERT INTO record (form, category, scope, subject, text, attributes, source, trust, confidence, importance, "
@@ -136,7 +136,7 @@ def upsert_box_link(
 
 
 def open_topic_of(connection: Connection, scope: str) -> OpenTopic | None:
-    """The open topic of a scope; None when nothing of it is noted, or what it began with is no longer live."""
+    """Return the open topic of a scope; None when nothing of it is noted, or what it began with is no longer live."""
     row = connection.execute(
         "SELECT first_id, box_id, topics, latest, count, last_at, session FROM open_topic "
         "JOIN record ON record.id = coalesce(box_id, first_id) WHERE open_topic.scope = ? AND record.scope = ? "
@@ -177,7 +177,7 @@ def delete_open_topic(connection: Connection, scope: str) -> None:
 
 
 def idle_scopes(connection: Connection, until: datetime) -> list[str]:
-    """The scopes in which one memory alone was laid aside, at `until` or before."""
+    """Return the scopes in which one memory alone was laid aside, at `until` or before."""
     rows = connection.execute(
         "SELECT scope FROM open_topic WHERE box_id IS NULL AND last_at <= ?", (records.stamp(until),)
     )
@@ -185,7 +185,7 @@ def idle_scopes(connection: Connection, until: datetime) -> list[str]:
 
 
 def closed_boxes(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
-    """The closed boxes of a scope into which something was laid at `since` or later: of the newest `limit`."""
+    """Return the closed boxes of a scope into which something was laid at `since` or later: of the newest `limit`."""
     rows = connection.execute(
         "SELECT id, last_seen FROM record WHERE scope = ? AND form = 'box' AND tier = 'daily' AND status = 'active' "
         "AND key != ? ORDER BY id DESC LIMIT ?",

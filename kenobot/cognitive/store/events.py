@@ -59,19 +59,19 @@ def newest_events(connection: Connection, scopes: tuple[str, ...], besides: Sequ
 
 
 def get_event(connection: Connection, number: int) -> EventRow | None:
-    """An event by its id."""
+    """Return an event by its id."""
     row = connection.execute(f"SELECT {_EVENT} FROM event WHERE id = ?", (number,)).fetchone()
     return _happening(row) if row else None
 
 
 def record_events(connection: Connection, record: int) -> list[EventRow]:
-    """Everything that happened to a record, in order."""
+    """Return everything that happened to a record, in order."""
     rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE record_id = ? ORDER BY id", (record,))
     return [_happening(row) for row in rows]
 
 
 def decision_events(connection: Connection, root: int) -> list[EventRow]:
-    """The events of a decision, in order: the one that it is named after, and those that are part of it."""
+    """Return the events of a decision, in order: the one that it is named after, and those that are part of it."""
     first = get_event(connection, root)
     if first is None:
         return []
@@ -82,7 +82,7 @@ def decision_events(connection: Connection, root: int) -> list[EventRow]:
 
 
 def undone_by(connection: Connection, root: int) -> int | None:
-    """The event that last undid a decision; None when none did, or what undid it was itself undone."""
+    """Return the event that last undid a decision; None when none did, or what undid it was itself undone."""
     row = connection.execute(
         "SELECT coalesce(json_extract(data, '$.part_of'), id) FROM event "
         "WHERE type = 'undone' AND id > ? AND json_extract(data, '$.undoes') = ? "
@@ -106,7 +106,7 @@ def _happening(row: tuple[int, str, str, str, str, int | None, str]) -> EventRow
 
 
 def events_containing(connection: Connection, piece: str) -> list[EventRow]:
-    """Events whose data hold `piece`, spelled as JSON spells it."""
+    """Return events whose data hold `piece`, spelled as JSON spells it."""
     rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE instr(data, ?)", (piece,))
     return [_happening(row) for row in rows]
 
@@ -131,7 +131,7 @@ def add_event(
 
 
 def last_event(connection: Connection) -> int:
-    """The id of the newest event, 0 when nothing has happened yet."""
+    """Return the id of the newest event, 0 when nothing has happened yet."""
     row = connection.execute("SELECT max(id) FROM event").fetchone()
     return int(row[0] or 0)
 
@@ -143,7 +143,7 @@ def last_record_event(connection: Connection) -> int:
 
 
 def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
-    """Ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
+    """Return ids of the records, of any scope, that events after `event` speak of, also of such as are gone."""
     # By the numbers of events, not by the index of records, which would read all that ever happened: hence the plus.
     rows = connection.execute(
         "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL ORDER BY +record_id", (event,)
@@ -152,7 +152,7 @@ def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
 
 
 def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
-    """The messages that purges among the events above `low` up to `high` blanked."""
+    """Return the messages that purges among the events above `low` up to `high` blanked."""
     rows = connection.execute(
         "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
         "AND event.type = 'purged'",
@@ -170,7 +170,7 @@ def has_purge(connection: Connection, low: int, high: int) -> bool:
 
 
 def dead_twin(connection: Connection, scope: str, key: str, event: int) -> int | None:
-    """A record with this key that came after `event` and is no longer live."""
+    """Return a record with this key that came after `event` and is no longer live."""
     # From the words to the events, not the other way round, which would read all that came since: hence the order.
     row = connection.execute(
         "SELECT record.id FROM record CROSS JOIN event ON event.record_id = record.id WHERE key = ? AND scope = ? "
@@ -201,7 +201,7 @@ def reworded_since(connection: Connection, event: int) -> list[int]:
 
 
 def last_decision_on(connection: Connection, record: int) -> int | None:
-    """The decision that last concerned a record: what its parts are filed under."""
+    """Return the decision that last concerned a record: what its parts are filed under."""
     row = connection.execute(
         "SELECT id, json_extract(data, '$.part_of') FROM event WHERE record_id = ? ORDER BY id DESC LIMIT 1", (record,)
     ).fetchone()
@@ -209,7 +209,7 @@ def last_decision_on(connection: Connection, record: int) -> int | None:
 
 
 def last_of_kind(connection: Connection, record: int, kind: str) -> EventRow | None:
-    """The newest event of a kind about a record."""
+    """Return the newest event of a kind about a record."""
     row = connection.execute(
         f"SELECT {_EVENT} FROM event WHERE record_id = ? AND type = ? ORDER BY id DESC LIMIT 1", (record, kind)
     ).fetchone()

@@ -76,7 +76,7 @@ class LastExchange:
 
 
 def last_exchange(connection: Connection, session: str) -> LastExchange | None:
-    """The last whole turn of a conversation as people saw it; None before there is one."""
+    """Return the last whole turn of a conversation as people saw it; None before there is one."""
     return _exchange(list(islice(conversation.iterate_messages(connection, session, newest_first=True), 3)))
 
 
@@ -109,7 +109,7 @@ def _exchange(rows: Sequence[MessageRow]) -> LastExchange | None:
 
 
 def quotable_message(connection: Connection, turn: int, reach: Scopes) -> MessageRow | None:
-    """The message of the turn of an inbox row, if it is kept, not hidden, and of a scope within `reach`."""
+    """Return the message of the turn of an inbox row, if it is kept, not hidden, and of a scope within `reach`."""
     scopes = scope_names(reach)
     for message in conversation.messages_of_turns(connection, [turn]):
         if message.role == "user" and message.text and not message.hidden:

@@ -59,7 +59,7 @@ def changed_talk(connection: Connection, low: int, high: int) -> list[TurnRange]
     return [each for ranges in told for each in ranges]
 
 
-def hidden_turns(connection: Connection, turns: Iterable[int]) -> set[int]:
+def list_hidden_turns(connection: Connection, turns: Iterable[int]) -> set[int]:
     """Select the turns that are hidden because the record of their talk is out of sight."""
     return imported_talk.turns_hidden_by(connection, IMPORTED, turns)
 

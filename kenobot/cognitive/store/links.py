@@ -28,7 +28,7 @@ _LINKED = ", ".join(f"link.{name}" for name in _COLUMNS.split(", "))
 
 
 def get_link(connection: Connection, src: int, dst: int, type_: LinkType) -> Link | None:
-    """One link; None when there is none."""
+    """Return one link; None when there is none."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM link WHERE src = ? AND dst = ? AND type = ?", (src, dst, type_)
     ).fetchone()
@@ -61,7 +61,7 @@ def links_around(connection: Connection, record: int, reach: Scopes, limit: int)
 def links_around_each(
     connection: Connection, records: Sequence[int], reach: Scopes, limit: int
 ) -> dict[int, list[Link]]:
-    """Links of each of these records to live records within `reach`, both ways, by record, in no order.
+    """Return links of each of these records to live records within `reach`, both ways, by record, in no order.
 
     At most `limit` rows a way are read of each, those to the newest records. A week's summary joins what has nothing
     but the week in common, so nothing leads to it.
@@ -93,7 +93,7 @@ def visible_ids(connection: Connection, records: Sequence[int], reach: Scopes) -
 def ids_about_subjects(
     connection: Connection, scope: str, subjects: Iterable[str], but: int, limit: int
 ) -> list[tuple[int, str]]:
-    """The newest live records about each of `subjects`, at most `limit` in all, newest first: id and subject."""
+    """Return the newest live records about each of `subjects`, at most `limit` in all, newest first: id and subject."""
     found: list[tuple[int, str]] = []
     for subject in subjects:
         rows = connection.execute(
@@ -108,7 +108,7 @@ def ids_about_subjects(
 def recently_created(
     connection: Connection, session: str, scope: str, since: str, but: int, limit: int
 ) -> list[tuple[int, str]]:
-    """Live records that a conversation brought in since a moment, newest first: id and text.
+    """Return live records that a conversation brought in since a moment, newest first: id and text.
 
     Looks at no more than the last few hundred events of the home.
     """
@@ -134,7 +134,7 @@ def superseded_ids(connection: Connection, record: Record) -> list[int]:
 
 
 def ids_derived_from(connection: Connection, record: int) -> list[int]:
-    """Records that were made of this one, such as summaries: derived from it, or it is a member of them."""
+    """Return records that were made of this one, such as summaries: derived from it, or it is a member of them."""
     rows = connection.execute(
         "SELECT src FROM link WHERE dst = ? AND type = 'derived' UNION "
         "SELECT dst FROM link WHERE src = ? AND type = 'member' ORDER BY 1",

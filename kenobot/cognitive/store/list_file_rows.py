@@ -41,12 +41,12 @@ def delete_list_file(connection: Connection, path: str) -> None:
 
 
 def list_file_paths(connection: Connection) -> list[str]:
-    """Every file that the mirror has written or read."""
+    """Return every file that the mirror has written or read."""
     return [row[0] for row in connection.execute("SELECT path FROM list_file ORDER BY path")]
 
 
 def list_files_with(connection: Connection, records: Iterable[int], among: Sequence[str] | None = None) -> list[str]:
-    """The files, of those `among`, in which any of `records` stands. Without `among` it looks at every file."""
+    """Return the files, of those `among`, in which any of `records` stands. Without `among` it looks at every file."""
     wanted = set(records)
     if not wanted or among == []:
         return []

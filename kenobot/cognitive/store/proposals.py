@@ -41,7 +41,7 @@ class Proposal:
 
 
 def get(connection: Connection, number: int) -> Proposal | None:
-    """A proposal by its number."""
+    """Return a proposal by its number."""
     row = connection.execute(f"{_ROW} WHERE id = ?", (number,)).fetchone()
     return _proposal(row) if row else None
 
@@ -49,7 +49,7 @@ def get(connection: Connection, number: int) -> Proposal | None:
 def list_proposals(
     connection: Connection, states: Sequence[ProposalState] = ("pending",), limit: int = 100
 ) -> list[Proposal]:
-    """Proposals in these states, the oldest first, at most `limit`, the newest ones."""
+    """Return proposals in these states, the oldest first, at most `limit`, the newest ones."""
     rows = connection.execute(
         f"{_ROW} WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?",
         (json.dumps(list(states)), limit),
@@ -71,7 +71,7 @@ def newer_pending(connection: Connection, number: int) -> tuple[int, int]:
 
 
 def approvals(connection: Connection, event: int, limit: int = 100) -> list[tuple[int, int, str]]:
-    """Approvals after an event, oldest first: the event of each, the proposal's number and kind."""
+    """Return approvals after an event, oldest first: the event of each, the proposal's number and kind."""
     rows = connection.execute(
         "SELECT id, data FROM event WHERE type = ? AND id > ? ORDER BY id LIMIT ?", (APPROVED, event, limit)
     ).fetchall()
@@ -192,8 +192,10 @@ def count_changes(connection: Connection, run: int, kind: str) -> int:
     return int(row[0])
 
 
-def corrected_since(connection: Connection, scope: str, since: datetime, limit: int = 2000) -> list[tuple[int, str]]:
-    """Number and attributes, as JSON, of what a scope no longer holds true because somebody said otherwise."""
+def list_corrected_since(
+    connection: Connection, scope: str, since: datetime, limit: int = 2000
+) -> list[tuple[int, str]]:
+    """List number and attributes, as JSON, of records of a scope that a person corrected since a moment."""
     return connection.execute(
         "SELECT DISTINCT record.id, record.attributes FROM event JOIN record ON record.id = event.record_id "
         "WHERE event.type IN ('superseded', 'invalidated') AND event.actor NOT IN ('sleep', 'memory') "

@@ -196,20 +196,20 @@ def count(connection: Connection, where: str, values: Sequence[SqlValue], reach:
 
 
 def stamp(moment: datetime) -> str:
-    """A moment as the database keeps it: fixed width, so that text order is time order."""
+    """Return a moment as the database keeps it: fixed width, so that text order is time order."""
     if moment.tzinfo is UTC:
         return moment.isoformat(timespec="microseconds")  # the same, five times as fast
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
 
 
 def last_record(connection: Connection) -> int:
-    """The id of the newest record of any scope, 0 when there is none."""
+    """Return the id of the newest record of any scope, 0 when there is none."""
     row = connection.execute("SELECT max(id) FROM record").fetchone()
     return int(row[0] or 0)
 
 
 def last_change(connection: Connection, scopes: Iterable[str]) -> int:
-    """The newest event that changed what is shown of these scopes; 0 when there is nothing in them."""
+    """Return the newest event that changed what is shown of these scopes; 0 when there is nothing in them."""
     newest = 0
     for scope in scopes:
         row = connection.execute("SELECT max(changed_event) FROM record WHERE scope = ?", (scope,)).fetchone()
@@ -223,7 +223,7 @@ def last_edit_event(connection: Connection, scope: str) -> int:
 
 
 def get(connection: Connection, record: int, reach: Scopes) -> Record | None:
-    """A record by its id; None when there is none within `reach`."""
+    """Return a record by its id; None when there is none within `reach`."""
     where, scopes = scope_filter(reach)
     row = connection.execute(f"SELECT {_COLUMNS} FROM record WHERE id = ? AND {where}", (record, *scopes)).fetchone()
     return Record._make(row) if row else None
@@ -236,7 +236,7 @@ def get_statement(connection: Connection, record: int, reach: Scopes) -> Record 
 
 
 def require(connection: Connection, record: int, scope: str) -> Record:
-    """A record of a scope that is known to be there. Raises KeyError when it is not."""
+    """Return a record of a scope that is known to be there. Raises KeyError when it is not."""
     found = get(connection, record, (scope,))
     if found is None:
         raise KeyError(record)
@@ -244,7 +244,7 @@ def require(connection: Connection, record: int, scope: str) -> Record:
 
 
 def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | None:
-    """The live record of this scope and form with this key."""
+    """Return the live record of this scope and form with this key."""
     # The plus keeps SQLite from planning anew for each value of a column that a partial index is limited by.
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form = +? AND key = ? AND status = 'active'",
@@ -254,7 +254,7 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
 
 
 def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
-    """Records by id; ids that are unknown or not within `reach` are left out."""
+    """Return records by id; ids that are unknown or not within `reach` are left out."""
     where, scopes = scope_filter(reach)
     # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
     rows = connection.execute(
@@ -264,13 +264,13 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[in
 
 
 def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
-    """Live facts of days' logs, also archived ones, from `since_day` on, newest first, at most `limit`."""
+    """Return live facts of days' logs, also archived ones, from `since_day` on, newest first, at most `limit`."""
     where = f"day >= ? AND {LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
     return select(connection, where, (since_day,), (scope,), order="day DESC, id DESC", limit=limit)
 
 
 def newest_from_messages(connection: Connection, scope: str, messages: Iterable[int], among: int) -> list[int]:
-    """Ids of those of the newest live records, at most `among` of them, that count any of these inbox rows."""
+    """Return ids of those of the newest live records, at most `among` of them, that count any of these inbox rows."""
     rows = connection.execute(
         f"SELECT DISTINCT newest.id FROM (SELECT id, source_messages FROM record WHERE {LIVE} AND scope = ? "
         "ORDER BY day DESC, id DESC LIMIT ?) AS newest, json_each(newest.source_messages) AS said "
@@ -286,19 +286,19 @@ def count_daily(connection: Connection, scope: str) -> int:
 
 
 def daily_records(connection: Connection, scope: str, day: str) -> list[Record]:
-    """Records in a scope's log of one day, in the order they came."""
+    """Return records in a scope's log of one day, in the order they came."""
     where = f"day = ? AND {LIVE} AND tier = 'daily' AND {FACTS} AND category != 'preference' AND source != 'sleep'"
     return select(connection, where, (day,), (scope,))
 
 
 def newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
-    """The newest live facts of a scope about a subject, at most `limit`, in the order they came."""
+    """Return the newest live facts of a scope about a subject, at most `limit`, in the order they came."""
     where = f"subject = ? AND {LIVE} AND {FACTS}"
     return select(connection, where, (subject,), (scope,), order="id DESC", limit=limit)[::-1]
 
 
 def subjects(connection: Connection, scope: str) -> Iterator[str]:
-    """Every subject of live records of a scope, each once: a step in the index for each."""
+    """Yield every subject of live records of a scope, each once: a step in the index for each."""
     last = ""
     while True:
         row = connection.execute(
@@ -317,14 +317,14 @@ def preference_records(connection: Connection, scope: str) -> list[Record]:
 
 
 def slot_record(connection: Connection, scope: str, form: str, name: str) -> Record | None:
-    """The one live record that fills a slot, such as a chat's working memory."""
+    """Return the one live record that fills a slot, such as a chat's working memory."""
     return by_key(connection, scope, form, f"slot:{name}")
 
 
 def changed_since(
     connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
 ) -> list[Record]:
-    """Records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
+    """Return records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
     where, values = "changed_event > ?", list[SqlValue]((event,))
     if only is not None:
         where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
@@ -362,13 +362,16 @@ def column_values(connection: Connection, record: Record, names: Sequence[str]) 
 
 
 def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limit: int) -> list[int]:
-    """Ids of records whose key begins with `prefix`, live ones first. `%` and `_` are letters like any other."""
+    """Return ids of records whose key begins with `prefix`, live ones first. `%` and `_` are letters like any other."""
     order, keys = "status != 'active', id DESC", (prefix, prefix + _AFTER_ALL)
     return select_ids(connection, "key >= ? AND key < ?", keys, reach, order=order, limit=limit, scan_scope=False)
 
 
 def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
-    """Id and text of live records, what became known or changed last first. Reads no more than it gives, or little."""
+    """Yield the id and text of live records, what became known or changed last first.
+
+    Reads no more than it gives, or little.
+    """
     newest = "ORDER BY changed_event DESC, id DESC LIMIT ?"
     found: list[tuple[int, int, str]] = []
     each: list[Scopes] = [(scope,) for scope in scope_names(reach) or ()]  # one by one: then an index has their order
@@ -382,7 +385,7 @@ def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[t
 
 
 def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
-    """Ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
+    """Return ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
     literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return select_ids(connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{literal}%",), reach, scan_scope=False)
 
@@ -396,7 +399,7 @@ def list_records(
     *,
     without_key: str = "",
 ) -> list[Record]:
-    """Records of these statuses and forms (none: of any), but for those of one key, the newest first."""
+    """Return records of these statuses and forms (none: of any), but for those of one key, the newest first."""
     wanted = {column: list(words) for column, words in (("status", statuses), ("form", forms)) if words}
     where = " AND ".join(["key IS NOT ?", *(f"{column} {AMONG}" for column in wanted)])
     values = [without_key, *map(json.dumps, wanted.values())]
@@ -406,7 +409,7 @@ def list_records(
 def page_of_records(
     connection: Connection, reach: Scopes, statuses: Sequence[str], before: int, limit: int
 ) -> list[Record]:
-    """Records of these statuses (none: of any) with ids below one, the newest first, without boxes."""
+    """Return records of these statuses (none: of any) with ids below one, the newest first, without boxes."""
     among, values = (f" AND status {AMONG}", (json.dumps([*statuses]),)) if statuses else ("", ())
     return select(
         connection, f"id < ? AND form != 'box'{among}", (before, *values), reach, order="id DESC", limit=limit
@@ -424,13 +427,13 @@ def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: s
 
 
 def ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
-    """Records of this scope that said the words of `key` and are no longer live, the newest first."""
+    """Return records of this scope that said the words of `key` and are no longer live, the newest first."""
     where = "key = ? AND status != 'active'"
     return select(connection, where, (key,), (scope,), order="id DESC", limit=limit)
 
 
 def page_before(connection: Connection, record: int, reach: Scopes, limit: int) -> list[tuple[int, str]]:
-    """Id and scope of the records up to `record`, the newest first."""
+    """Return the id and scope of the records up to `record`, the newest first."""
     where, scopes = scope_filter(reach)
     return connection.execute(
         f"SELECT id, scope FROM record WHERE id <= ? AND {where} ORDER BY id DESC LIMIT ?", (record, *scopes, limit)

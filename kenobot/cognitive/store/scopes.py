@@ -16,19 +16,19 @@ Scopes = tuple[str, ...] | Literal[_AllScopes.WHOLE_HOME]
 
 
 def scope_names(reach: Scopes) -> tuple[str, ...] | None:
-    """The scopes of a reach by name; None when it is every one."""
+    """Return the scopes of a reach by name; None when it is every one."""
     return None if reach is ALL_SCOPES else reach
 
 
 def chats_within(reach: Scopes) -> tuple[str, ...] | None:
-    """The sessions of the chats within a reach; None when it is every one."""
+    """Return the sessions of the chats within a reach; None when it is every one."""
     if reach is ALL_SCOPES:
         return None
     return tuple(scope.removeprefix("chat:") for scope in reach if scope.startswith("chat:"))
 
 
 def scope_filter(reach: Scopes) -> tuple[str, tuple[str, ...]]:
-    """The SQL condition on `scope` that keeps a query within `reach`, and its values."""
+    """Return the SQL condition on `scope` that keeps a query within `reach`, and its values."""
     if reach is ALL_SCOPES:
         return "scope IS NOT NULL", ()
     return f"scope IN ({', '.join('?' * len(reach))})", reach

@@ -49,7 +49,7 @@ def save_progress(connection: Connection, run: int, name: str, progress: PassPro
 
 
 def plan_chunks(plan: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
-    """A plan in pieces that can each be written in no time, with the number that each begins with."""
+    """Return a plan in pieces that can each be written in no time, with the number that each begins with."""
     return [(start + 1, plan[start : start + _INSERTED]) for start in range(0, len(plan), _INSERTED)]
 
 
@@ -116,7 +116,7 @@ def _time(connection: Connection, sql: str, *values: str | int) -> datetime | No
 
 
 def newest_nights(connection: Connection, limit: int) -> list[int]:
-    """The numbers of the newest nights, newest first."""
+    """Return the numbers of the newest nights, newest first."""
     return [row[0] for row in connection.execute("SELECT id FROM sleep_run ORDER BY id DESC LIMIT ?", (limit,))]
 
 
@@ -167,12 +167,12 @@ def count_touched_records(connection: Connection, run: int, name: str) -> int:
 
 
 def pass_decisions(connection: Connection, run: int, name: str, limit: int) -> list[int]:
-    """The events of what a pass decided in a night, the first `limit`."""
+    """Return the events of what a pass decided in a night, the first `limit`."""
     return [row[0] for row in connection.execute(f"{_ROOTS} ORDER BY id LIMIT ?", (run, name, limit))]
 
 
 def night_decisions(connection: Connection, run: int, before: int, limit: int) -> list[int]:
-    """The events of what a night decided, those before `before`, newest first."""
+    """Return the events of what a night decided, those before `before`, newest first."""
     rows = connection.execute(
         "SELECT id FROM event WHERE json_extract(data, '$.night') = ? AND json_extract(data, '$.night') IS NOT NULL "
         "AND id < ? ORDER BY id DESC LIMIT ?",

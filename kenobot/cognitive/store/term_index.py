@@ -37,7 +37,7 @@ _PAGE = 500
 def neighbours(
     connection: Connection, scope: str, subject: str, text: str, limit: int = 8
 ) -> list[tuple[Record, float]]:
-    """The live records of this scope and subject that are nearest to `text` by their words, nearest first."""
+    """Return the live records of this scope and subject that are nearest to `text` by their words, nearest first."""
     about = topic_words(text)
     marks = list(dict.fromkeys(_mark(scope, subject, form) for forms in about[:_SOUGHT] for form in forms))
     counts = sorted((count, mark) for count, mark in zip(_counts(connection, marks), marks, strict=True) if count)
@@ -60,27 +60,30 @@ def neighbours(
 
 
 def records_with_attribute(connection: Connection, scope: str, subject: str, attribute: str) -> list[Record]:
-    """The newest live records of this scope that say what this attribute of `subject` is."""
+    """Return the newest live records of this scope that say what this attribute of `subject` is."""
     ids = _newest(connection, _attribute(scope, subject, attribute), _LOADED)
     found = store.by_ids(connection, ids, (scope,)).values()
     return [record for record in found if record.status == "active" and record.subject == subject]
 
 
 def subject_by_name(connection: Connection, scope: str, name: str) -> str | None:
-    """The subject of this scope that is known to go by `name`, as the newest record that says so has it."""
+    """Return the subject of this scope that is known to go by `name`, as the newest record that says so has it."""
     ids = _newest(connection, _name(scope, name), 1)
     found = store.by_ids(connection, ids, (scope,))
     return found[ids[0]].subject if ids and ids[0] in found else None
 
 
 def subjects_by_name(connection: Connection, scope: str, name: str) -> set[str]:
-    """Every subject of this scope that is known to go by `name`."""
+    """Return every subject of this scope that is known to go by `name`."""
     ids = _newest(connection, _name(scope, name), _LOADED)
     return {known.subject for known in store.by_ids(connection, ids, (scope,)).values() if known.status == "active"}
 
 
 def subject_by_relation(connection: Connection, scope: str, relation: str) -> str | None:
-    """The subject of this scope whom its owner calls by a relation, such as "sister"; None for none or several."""
+    """Return the subject of this scope whom its owner calls by a relation, such as "sister".
+
+    None for none or several.
+    """
     ids = _newest(connection, _relation(scope, relation), _LOADED)
     known = [each for each in store.by_ids(connection, ids, (scope,)).values() if each.status == "active"]
     names = {name for each in known for kin, name in told_relatives(each.text) if kin == relation}
@@ -125,7 +128,7 @@ def index_backlog(connection: Connection) -> None:
 
 
 def shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
-    """Every number that two or more records are filed under, with those; also of what is still to be filed."""
+    """Yield every number that two or more records are filed under, with those; also of what is still to be filed."""
     late = _unfiled(connection)
     rows = connection.execute(
         "SELECT term, count(*), group_concat(record_id) FROM term_index WHERE record_id > ? GROUP BY term "
@@ -181,7 +184,7 @@ def _marks(record: Record) -> Iterator[int]:
 
 
 def split_names(value: object) -> list[str]:
-    """The names that the value of an attribute such as `aliases` lists."""
+    """Return the names that the value of an attribute such as `aliases` lists."""
     listed: Iterable[object] = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
     return [str(each).strip() for each in listed if str(each).strip()]
 
@@ -191,7 +194,7 @@ def _mark(scope: str, subject: str, form: str) -> int:
 
 
 def _together(scope: str, subject: str, about: tuple[tuple[str, ...], ...]) -> list[int]:
-    """All words of a text in one, by their English and by their Spanish stems."""
+    """Return all words of a text in one, by their English and by their Spanish stems."""
     bags = {" ".join(sorted({forms[0] for forms in about})), " ".join(sorted({forms[-1] for forms in about}))}
     return [_number(scope, subject, "*", bag) for bag in sorted(bags) if bag]
 
@@ -224,7 +227,7 @@ def _counts(connection: Connection, marks: Sequence[int]) -> list[int]:
 
 
 def _newest_of_each(connection: Connection, marks: Sequence[int]) -> list[list[int]]:
-    """The newest records under each of these marks."""
+    """Return the newest records under each of these marks."""
     rows = connection.execute(  # as one text a mark: a row of its own for each would cost as much as finding them
         "SELECT (SELECT json_group_array(record_id) FROM (SELECT record_id FROM term_index "
         "WHERE term = mark.value ORDER BY record_id DESC LIMIT ?)) FROM json_each(?) AS mark ORDER BY mark.key",

@@ -59,7 +59,7 @@ def _line(
     if field is None or _model(field):
         return f"{place} is a section, not a value." if kind in NOT_A_TABLE else f"{place}: {_message(detail)}"
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
-        place += f" = {_shown(value)}"
+        place += f" = {_render_value(value)}"
     takes = wanted(field) if _is_about_kind(kind) else None
     return f"{place} must be {takes}." if takes else f"{place}: {_message(detail)}"
 
@@ -94,14 +94,14 @@ def _is_about_kind(kind: str) -> bool:
     }
 
 
-def _shown(value: object) -> str:
+def _render_value(value: object) -> str:
     text = one_line(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def wanted(field: FieldInfo) -> str | None:
-    """What a setting takes, such as "a whole number from 1 to 30"; None where its kind alone does not tell."""
-    kind = _bare(field.annotation)
+    """Describe the values of a setting, such as "a whole number from 1 to 30"; None where its kind is vague."""
+    kind = _strip_none(field.annotation)
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(choice) or '""' for choice in get_args(kind))
     if get_origin(kind) in _LISTS:
@@ -118,8 +118,8 @@ def wanted(field: FieldInfo) -> str | None:
     return f"{text} from {low} to {high}"
 
 
-def _bare(annotation: Any) -> Any:
-    """`int | None` → int."""
+def _strip_none(annotation: Any) -> Any:
+    """Return `int | None` → int."""
     if get_origin(annotation) in (Union, UnionType):
         rest = [part for part in get_args(annotation) if part is not type(None)]
         return rest[0] if len(rest) == 1 else annotation
@@ -127,7 +127,7 @@ def _bare(annotation: Any) -> Any:
 
 
 def _model(field: FieldInfo) -> type[BaseModel] | None:
-    kind = _bare(field.annotation)
+    kind = _strip_none(field.annotation)
     return kind if _is_model(kind) else None
 
 

@@ -50,7 +50,7 @@ class Home:
         except OSError as error:  # a name that is too long, a folder that is closed
             raise home._name_trouble(error) from error
         except ValueError as error:  # a NUL
-            raise ConfigError(f"{home.path} cannot be used as a home: {error}.") from error
+            raise ConfigError("home.unusable", path=home.path, reason=error) from error
         return home
 
     @property
@@ -72,7 +72,7 @@ class Home:
 
     @property
     def socket(self) -> Path:
-        """Where the process that holds the home takes chats and commands of other processes of its owner."""
+        """Path of the socket for chats and commands of other processes of the owner."""
         return self.path / "kenobot.sock"
 
     @property
@@ -96,7 +96,7 @@ class Home:
 
     @property
     def mcp(self) -> Path:
-        """Which tools of MCP servers their owner trusts, a file for each server."""
+        """Folder of the trusted tools of MCP servers, a file for each server."""
         return self.path / "mcp"
 
     @property
@@ -106,7 +106,7 @@ class Home:
 
     @property
     def channels(self) -> Path:
-        """How far channels have read on their platforms, where these do not know it."""
+        """Folder of the positions of channels on their platforms, where these do not know them."""
         return self.path / "channels"
 
     @property
@@ -116,12 +116,12 @@ class Home:
 
     @property
     def logs(self) -> Path:
-        """Where the log is, if it goes to files, and what was written down of the process."""
+        """Folder of the log, if it goes to files, and of stacks."""
         return self.path / "logs"
 
     @property
     def stacks(self) -> Path:
-        """Where the process stood when it was asked, or when it stood still."""
+        """Folder of dumped stacks."""
         return self.logs / "stacks"
 
     @property
@@ -143,12 +143,9 @@ class Home:
         return self.path / "restore-under-way"
 
     def check_restored(self) -> None:
-        """Raises ConfigError when a restore was cut off: the home is then half of one and half of another."""
+        """Raise ConfigError when a restore was cut off: the home is then half of one and half of another."""
         if self.restore_mark.exists():
-            raise ConfigError(
-                f"A backup was being restored to {self.path} when it was cut off: run `kenobot restore FILE` again. "
-                f"What it replaces is kept in folders whose names begin with replaced-."
-            )
+            raise ConfigError("home.half_restored", path=self.path)
 
     def begin_restore(self) -> None:
         """Mark the home as being restored, durably. Raises OSError."""
@@ -173,9 +170,7 @@ class Home:
         except OSError as error:
             raise self._name_trouble(error) from error
         if not os.access(self.path, os.W_OK | os.X_OK):
-            raise find_fault(self.path) or ConfigError(
-                f"{self.path} cannot be written to: give it to the user who runs KenoBot."
-            )
+            raise find_fault(self.path) or ConfigError("home.unwritable", path=self.path)
 
     def _name_trouble(self, error: OSError) -> KenobotError:
         return name_fault(self.path, error, f"{self.path} cannot be used as a home: {_reason(error)}.")
@@ -185,10 +180,7 @@ class Home:
             return
         ours = any(mark.exists() for mark in (self.config_file, self.database, self.credentials))
         if not ours and any(self.path.iterdir()):
-            raise ConfigError(
-                f"{self.path} holds other things and is open to other people: use a folder of its own as home, "
-                f"or run: chmod 700 {self.path}"
-            )
+            raise ConfigError("home.too_open", path=self.path)
         self.path.chmod(0o700)
 
     def lock(self) -> AbstractContextManager[None]:

@@ -163,7 +163,7 @@ class ResolvedSettings:
         settings = self.plugin_settings(group, name, plugin.settings)
         if model:
             if "model" not in type(settings).model_fields:
-                raise ConfigError(f'{key}: "{name}" has no models to choose from; write "{name}" alone')
+                raise ConfigError("settings.provider_without_models", setting=key, provider=name)
             settings = settings.model_copy(update={"model": model})
         return self.catalogue.build(group, name, settings, context)
 

@@ -23,7 +23,7 @@ from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.settings.sources import EnvValue
 
 
-def _known_timezone(name: str) -> str:
+def _check_timezone(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -33,7 +33,7 @@ def _known_timezone(name: str) -> str:
     return name
 
 
-def _known_hours(text: str) -> str:
+def _check_hours(text: str) -> str:
     QuietHours.parse(text, zoneinfo.ZoneInfo("UTC"))
     return text
 
@@ -83,7 +83,7 @@ class SettingsModel(BaseModel):
 
 class BotSettings(SettingsModel):
     name: NonEmptyText = "KenoBot"
-    timezone: Annotated[str, AfterValidator(_known_timezone)] = "UTC"
+    timezone: Annotated[str, AfterValidator(_check_timezone)] = "UTC"
     language: Annotated[Literal["auto", "en", "es"], BeforeValidator(_lower)] = "auto"
 
 
@@ -124,7 +124,7 @@ class WorkspaceSettings(SettingsModel):
 
 
 class ToolRule(SettingsModel):
-    """What is done with the calls of a tool. Patterns have the wildcards of file names.
+    """Rule for the calls of a tool. Patterns have the wildcards of file names.
 
     arguments: by name; all of them must match. where: the kind of chat.
     """
@@ -277,7 +277,7 @@ class MessagesSettings(SettingsModel):
     drafts: bool = True
     patience_seconds: float = Field(25, ge=0.1, le=3600, allow_inf_nan=False)
     expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
-    quiet_hours: Annotated[str, AfterValidator(_known_hours)] = ""
+    quiet_hours: Annotated[str, AfterValidator(_check_hours)] = ""
 
 
 class MediaSettings(SettingsModel):

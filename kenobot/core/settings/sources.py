@@ -138,7 +138,7 @@ def from_file(path: Path, text: str | None = None) -> SettingsSource:
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = (place and place[1]) or len(text.splitlines())
-        raise ConfigError(f"{path}, line {line}: not valid TOML: {_PLACE.sub('', str(error))}.") from error
+        raise ConfigError("settings.bad_toml", path=path, line=line, problem=_PLACE.sub("", str(error))) from error
     layer = SettingsSource()
     for key, value in _leaves(tables):
         layer.put(key, value, f"file {path}")
@@ -171,9 +171,9 @@ def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path |
         key = _credential(path.name)
         if key is None:
             near = plugins.did_you_mean(path.name, CREDENTIAL_FILES)
-            raise ConfigError(f"{path}: unknown credential{near or '.'}")
+            raise ConfigError("settings.unknown_credential", path=path, end=near or ".")
         if path.is_file() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigError(f"{path} can be read by other people; run: chmod 600 {path}")
+            raise ConfigError("settings.open_secret", path=path)
         layer.put(key, _secret(path), f"credential {path}")
     for name, value in given.items():
         if value is not None and (key := _credential(name)):
@@ -210,9 +210,9 @@ def _credential(name: str) -> KeyPath | None:
 def _secret(path: Path) -> str:
     value = _read(path).removeprefix("\ufeff").strip()
     if not value:
-        raise ConfigError(f"{path} is empty: write the secret there, on one line, or run `kenobot setup`.")
+        raise ConfigError("settings.empty_secret", path=path)
     if "\n" in value:
-        raise ConfigError(f"{path} has more than one line: leave the secret alone there, or run `kenobot setup`.")
+        raise ConfigError("settings.long_secret", path=path)
     return value
 
 
@@ -229,10 +229,10 @@ def _read(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, encoding="utf-8") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ConfigError(f"{path} is not a file, but a folder, a pipe or a device.")
+                raise ConfigError("settings.not_a_file", path=path)
             return file.read()
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text (byte {error.start + 1}).") from error
+        raise ConfigError("settings.not_utf8", path=path, byte=error.start + 1) from error
     except OSError as error:
         raise name_fault(path, error, f"{path} cannot be read: {_reason(error)}.") from error
 

@@ -16,7 +16,7 @@ _LONGEST = 116  # characters
 
 
 def asciinema_cast(pages: Iterable[str], width: int, title: str) -> str:
-    """The pages as a recording, as if somebody read them one after the other. The same pages, the same bytes."""
+    """Return the pages as a recording, as if somebody read them one after the other. The same pages, the same bytes."""
     header = {"version": 2, "width": width, "height": _HEIGHT, "title": title, "env": {"TERM": "xterm-256color"}}
     lines, at = [json.dumps(header)], 0.0
     for page in pages:
@@ -44,7 +44,7 @@ def page_excerpt(act: Act, steps: Sequence[StepResult], look: DisplayStyle) -> s
 
 
 def _known(seen: StepResult) -> Iterator[str]:
-    """The lines of the prompt's memory that the story is about."""
+    """Yield the lines of the prompt's memory that the story is about."""
     wanted = [line for expect in seen.step.expect for text in expect.prompt for line in text.splitlines()]
     for line in seen.memory.splitlines():
         if not line.startswith("#") and any(text in line for text in wanted):

@@ -34,24 +34,24 @@ class DisplayStyle:
     width: int = 100
 
     def paint(self, text: str, *styles: str) -> str:
-        """`text` in a style, if colours are wanted."""
+        """Return `text` in a style, if colours are wanted."""
         codes = ";".join(str(_STYLES[style]) for style in styles)
         return f"\x1b[{codes}m{text}\x1b[0m" if self.colour and text else text
 
     def heading(self, text: str) -> str:
-        """A heading over the whole width."""
+        """Return a heading over the whole width."""
         return self.paint(f"━━ {text} ".ljust(self.width, "━"), "bold", "cyan")
 
     def wrap(self, text: str, indent: str = "") -> list[str]:
-        """`text` in lines that fit."""
+        """Return `text` in lines that fit."""
         return textwrap.wrap(text, self.width - len(indent), break_long_words=False) or [""]
 
     def label(self, name: str, **values: object) -> str:
-        """A sentence of the tour."""
+        """Return a sentence of the tour."""
         return _SENTENCES[name][self.language].format(**values)
 
     def moment(self, moment: datetime) -> str:
-        """A moment as people write it."""
+        """Return a moment as people write it."""
         day, month, year = moment.day, _MONTHS[self.language].split()[moment.month - 1], moment.year
         date = f"{day} de {month} de {year}" if self.language == "es" else f"{day} {month} {year}"
         return f"{date}, {moment:%H:%M}"
@@ -64,7 +64,7 @@ def act_opening(act: Act, look: DisplayStyle) -> str:
 
 
 def as_text(seen: StepResult, look: DisplayStyle) -> str:
-    """A step, for people."""
+    """Return a step, for people."""
     step = seen.step
     head = f"{seen.number}/{seen.step_count} · {look.moment(step.at)} · {step.title[look.language]}"
     lines = [look.heading(head), "", *look.wrap(step.tells[look.language])]
@@ -116,7 +116,7 @@ def _slept(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
 
 
 def decision_line(deed: ChangeReport) -> str:
-    """A decision of sleep in one line: what, about which memory, how, and why."""
+    """Return a decision of sleep in one line: what, about which memory, how, and why."""
     changes = "; ".join(f"{before} → {after}" for name, before, after in deed.changes if name in _TOLD)
     text = f" “{deed.text}”" if deed.text else ""
     return f"{deed.kind}{text}{f' ({changes})' if changes else ''}: {deed.reason.rstrip('.')}"
@@ -133,7 +133,7 @@ def change_kind(file: FileChange) -> str:
 
 
 def diff_lines(file: FileChange) -> list[str]:
-    """The lines of a file that came and went, each with its sign, and a line around them."""
+    """Return the lines of a file that came and went, each with its sign, and a line around them."""
     if file.moved_to:
         return []
     before, after = (file.before or "").splitlines(), (file.after or "").splitlines()
@@ -158,7 +158,7 @@ def _files(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
 
 
 def as_json(act: Act, seen: StepResult, language: Language) -> dict[str, Json]:
-    """A step, for programs."""
+    """Return a step, for programs."""
     step = seen.step
     return {
         "wording": act.name,

@@ -65,7 +65,7 @@ class Story:
 
 
 def load(text: str | None = None) -> Story:
-    """The story that ships, or another one. Raises KeyError, TypeError or ValueError where it makes no sense."""
+    """Return the story that ships, or another one. Raises KeyError, TypeError or ValueError where it makes no sense."""
     if text is None:
         text = resources.files("kenobot.evals.demo").joinpath("story.toml").read_text("utf-8")
     table = tomllib.loads(text)

@@ -23,7 +23,7 @@ class BM25:
                 self._lists.setdefault(term, []).append((at, count))
 
     def rank(self, text: str, most: int) -> list[str]:
-        """The units that fit a text best, best first."""
+        """Return the units that fit a text best, best first."""
         scores: dict[int, float] = {}
         for term in dict.fromkeys(terms(text)):
             rows = self._lists.get(term, ())

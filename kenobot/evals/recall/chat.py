@@ -122,7 +122,7 @@ def _homes(sets: int) -> tuple[HomeKind, ...]:
 
 
 def _of(scores: Sequence[ChatScore], home: HomeKind, name: str) -> dict[str, ChatScore]:
-    """The scores of one kind of home by set; under "" the only one."""
+    """Return the scores of one kind of home by set; under "" the only one."""
     found = {score.dataset: score for score in scores if score.home == home}
     return {"": found[name]} if name else found
 

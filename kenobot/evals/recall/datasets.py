@@ -59,7 +59,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """gold: the units that answer it, none when nothing does. at: when it is asked, in UTC."""
+    """gold: the units that answer it, none when nothing does. at: when it is asked, in UTC.
+
+    by_words: the units that hold the words of the facts that it needs, where the data says so.
+    """
 
     id: str
     text: str
@@ -67,6 +70,7 @@ class Question:
     gold: tuple[str, ...]
     at: datetime
     lang: str = ""
+    by_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def load(name: str) -> list[Conversation]:
         text = Path(name).read_bytes().decode("utf-8")
         return _lines(text) if name.endswith(".jsonl") else _document(json.loads(text))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{name} cannot be read: {error}.") from error
+        raise ConfigError("files.unreadable", path=name, reason=error) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
             f"{name} is neither JSON of LoCoMo, LongMemEval or chats with an assistant, nor lines of our own: {error}"
@@ -275,7 +279,14 @@ def _assistant_chat(row: JsonRow) -> Conversation:
     assert isinstance(said, list) and isinstance(asked, list), "no turns or no questions"
     units = tuple(Passage(str(turn["id"]), turn["text"], _iso(turn["at"]), role=_ROLES[turn["role"]]) for turn in said)
     questions = tuple(
-        Question(each["id"], each["question"], each["category"], _strings(each["evidence"]), _iso(each["asked_at"]))
+        Question(
+            each["id"],
+            each["question"],
+            each["category"],
+            _strings(each["evidence"]),
+            _iso(each["asked_at"]),
+            by_words=_strings(each.get("evidence_by_words", ())),
+        )
         for each in asked
     )
     return Conversation(name, units, questions)

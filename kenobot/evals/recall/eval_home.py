@@ -157,7 +157,7 @@ class EvalHome:
 
 
 def build_embedder(name: str, folder: Path, clock: Clock, vectors: Path | None = None) -> Embedder | None:
-    """The embedder that settings with this name would get; None for "none", or where "auto" finds none.
+    """Return the embedder that settings with this name would get; None for "none", or where "auto" finds none.
 
     vectors: a file in which its rows are kept. Raises ConfigError when one is named that cannot be used here.
     """
@@ -173,7 +173,7 @@ async def eval_homes(
     clock: Clock,
     progress: ProgressCallback = lambda *_: None,
 ) -> AsyncIterator[tuple[Conversation, EvalHome]]:
-    """Each conversation with a home that holds it; the home lives until the next.
+    """Yield each conversation with a home that holds it; the home lives until the next.
 
     Raises ConfigError when the embedder cannot be used here, and StoreError when it placed nothing.
     """

@@ -68,7 +68,7 @@ def _session_recall(
 
 
 def mean_scores(scored: Sequence[QuestionScore]) -> MeanScores:
-    """The means of some questions' figures."""
+    """Return the means of some questions' figures."""
     if not scored:
         return MeanScores(0)
     inside = [each.session_recall for each in scored if each.session_recall is not None]
@@ -83,7 +83,7 @@ def mean_scores(scored: Sequence[QuestionScore]) -> MeanScores:
 
 
 def scores_by_category(scored: Sequence[QuestionScore]) -> dict[str, MeanScores]:
-    """The figures of each category, and of all together under "all"."""
+    """Return the figures of each category, and of all together under "all"."""
     names = sorted({each.category for each in scored})
     return {name: mean_scores([each for each in scored if each.category == name]) for name in names} | {
         "all": mean_scores(scored)
@@ -99,7 +99,7 @@ def roc_auc(right: Sequence[float], wrong: Sequence[float]) -> float:
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """The median and the 95th percentile; zeros for nothing."""
+    """Return the median and the 95th percentile; zeros for nothing."""
     if len(values) < 2:
         return (values[0], values[0]) if values else (0.0, 0.0)
     cuts = quantiles(values, n=100, method="inclusive")

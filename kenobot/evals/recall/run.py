@@ -1,7 +1,7 @@
 """One run of `kenobot bench recall`: every conversation in a home of its own, every question through `recall`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 
 from kenobot.evals.recall.baselines import BM25
@@ -31,7 +31,8 @@ _MOST = max(DEPTHS)
 class QuestionResult:
     """Result of one question. misses: of each answering unit that is not among the first, the stage that lost it.
 
-    explained_ranking: what recall gave, best first, each with what its score is made of.
+    explained_ranking: what recall gave, best first, each with what its score is made of. needed: of the units that hold
+    the words of what is needed, the share among the first by depth, and under 0 that of which a chat is shown a line.
     """
 
     question: Question
@@ -42,6 +43,7 @@ class QuestionResult:
     level: str
     misses: tuple[MissedPassage, ...] = ()
     explained_ranking: tuple[tuple[str, str], ...] = ()
+    needed: Mapping[int, float] | None = None
 
 
 @dataclass(slots=True)
@@ -89,6 +91,7 @@ class RecallReport:
             "questions": len(self.rows),
             "figures": {name: {of: asdict(f) for of, f in self.scores(name).items()} for name in METHODS},
             "costs": self.costs,
+            "needed words": self.needed,
             "further queries": {
                 kind: {name: asdict(figures) for name, figures in scores.items()}
                 for kind, scores in self.further_scores().items()
@@ -96,6 +99,12 @@ class RecallReport:
             "lost": self.misses_by_stage,
             **({"reranker": self.judge.figures} if self.judge is not None else {}),
         }
+
+    @property
+    def needed(self) -> dict[int, float]:
+        """The means of `QuestionResult.needed`; empty where the data does not say what holds the words."""
+        rows = [row.needed for row in self.rows if row.needed is not None]
+        return {depth: fmean(row[depth] for row in rows) for depth in (*DEPTHS, 0)} if rows else {}
 
     @property
     def misses_by_stage(self) -> dict[str, int]:
@@ -129,9 +138,20 @@ async def run(
             if report.model:
                 rankings["dense"] = home.nearest(question.text, _MOST)
             lost = explain_misses(home, question, answer, _MOST)
-            report.rows.append(_row(question, rankings, answer, lost, sessions))
+            row = _row(question, rankings, answer, lost, sessions)
+            if question.by_words:
+                shown = (await home.recall(question, 0, 0, reranker=judge, also=also)).ranking
+                row = replace(row, needed=_needed(question, answer.ranking, shown))
+            report.rows.append(row)
             progress(conversation.name, len(report.rows), whole)
     return report
+
+
+def _needed(question: Question, ranking: Sequence[str], shown: Sequence[str]) -> dict[int, float]:
+    """Return `QuestionResult.needed`. shown: what a chat is shown."""
+    wanted = set(question.by_words)
+    first = {depth: ranking[:depth] for depth in DEPTHS} | {0: shown}
+    return {depth: len(wanted.intersection(some)) / len(wanted) for depth, some in first.items()}
 
 
 def _row(

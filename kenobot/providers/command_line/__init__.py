@@ -245,10 +245,7 @@ def _build(name: str, dialect: Dialect, settings: CommandLineSettings, context: 
             program = str(Path(program).expanduser())
     path = shutil.which(program)
     if path is None:
-        raise ConfigError(
-            f"There is no program `{settings.program}` here: install {dialect.title}, "
-            f"or set `program` of providers.{name} to its path."
-        )
+        raise ConfigError("providers.no_program", program=settings.program, title=dialect.title, name=name)
     # It runs in a folder of its own, where a relative path leads nowhere.
     return CommandLineProvider(name, dialect, str(Path(path).absolute()), settings)
 

@@ -58,7 +58,7 @@ def load(home: Path | None = None) -> Encode:
 
 
 def _unit(rows: "Floats") -> "Floats":
-    """Rows of length 1."""
+    """Return rows of length 1."""
     import numpy as np
 
     found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _SHORT)

@@ -34,7 +34,7 @@ class _Spreading:
     def of(self, x: Floats, buffer: Floats) -> Floats:
         """Multiply (tokens, numbers) to (panels, tokens, 64)."""
         found = np.empty((*self._weights.shape[:2], len(x), _PANEL), np.float32)
-        for wide, out in zip(_widened(self._weights, buffer), found, strict=True):
+        for wide, out in zip(_widen(self._weights, buffer), found, strict=True):
             np.matmul(x, wide, out=out)
         panels = found.reshape(-1, len(x), _PANEL)
         panels *= self._scales
@@ -46,7 +46,7 @@ class _Gathering:
     """A product with its inputs in panels: weights are (parts, panels, 64, outputs), of 8 bits."""
 
     def __init__(self, file: ModelFile, name: str) -> None:
-        weights, self._scales = _rounded(file, name)
+        weights, self._scales = _round_tensor(file, name)
         parts = weights.reshape(HIDDEN, -1, _PART, _PANEL).transpose(1, 2, 3, 0)
         self._weights, self._biases = np.ascontiguousarray(parts), file.float_tensor(f"{name}.b")
 
@@ -55,7 +55,7 @@ class _Gathering:
         tokens = panels.shape[1]
         parts = panels.reshape(-1, _PART, tokens, _PANEL)
         found = np.empty((*parts.shape[:3], HIDDEN), np.float32)
-        for part, wide, out in zip(parts, _widened(self._weights, buffer), found, strict=True):
+        for part, wide, out in zip(parts, _widen(self._weights, buffer), found, strict=True):
             np.matmul(part, wide, out=out)
         x: Floats = np.add.reduce(found.reshape(-1, tokens, HIDDEN), 0)
         x *= self._scales
@@ -85,7 +85,7 @@ class _Layer:
     def __init__(self, file: ModelFile, name: str) -> None:
         self.heads = _heads(file, name)  # queries, keys and values of all heads
         self.joined, self.after_heads = _Gathering(file, f"{name}ao"), _Norm(file, f"{name}aln")
-        self.inner = _Spreading(*_rounded(file, f"{name}fi"), file.float_tensor(f"{name}fi.b"))
+        self.inner = _Spreading(*_round_tensor(file, f"{name}fi"), file.float_tensor(f"{name}fi.b"))
         self.outer, self.after = _Gathering(file, f"{name}fo"), _Norm(file, f"{name}oln")
 
 
@@ -104,7 +104,7 @@ class E5Network:
         x = self._words(tokens)
         x += self._places[: len(tokens)]
         self._first.settle(x)
-        with np.errstate(over="ignore"):  # in `_gelu`, where division by infinity gives the right 0
+        with np.errstate(over="ignore"):  # in `_apply_gelu`, where division by infinity gives the right 0
             for layer in self._layers:
                 self._pass(x, layer)
         found: Floats = x.mean(0)
@@ -117,16 +117,16 @@ class E5Network:
         keys = keys.swapaxes(-1, -2)
         for at in range(0, len(x), _ROWS):
             rows = x[at : at + _ROWS]
-            seen = _attended(queries[:, :, at : at + _ROWS], keys, values)
+            seen = _attend(queries[:, :, at : at + _ROWS], keys, values)
             rows += layer.joined.of(seen, self._buffer)
             layer.after_heads.settle(rows)
             inner = layer.inner.of(rows, self._buffer)
-            _gelu(inner)
+            _apply_gelu(inner)
             rows += layer.outer.of(inner, self._buffer)
             layer.after.settle(rows)
 
 
-def _widened(weights: "NDArray[np.int8]", buffer: Floats) -> Iterator[Floats]:
+def _widen(weights: "NDArray[np.int8]", buffer: Floats) -> Iterator[Floats]:
     """Widen each part to 32 bits, in one buffer that the next part overwrites."""
     wide = buffer.reshape(weights.shape[1:])
     for part in weights:
@@ -134,7 +134,7 @@ def _widened(weights: "NDArray[np.int8]", buffer: Floats) -> Iterator[Floats]:
         yield wide
 
 
-def _attended(queries: Floats, keys: Floats, values: Floats) -> Floats:
+def _attend(queries: Floats, keys: Floats, values: Floats) -> Floats:
     """Weigh the values by attention, as (panels, tokens, 64)."""
     shares = np.matmul(queries, keys)
     shares -= np.maximum.reduce(shares, -1, keepdims=True)
@@ -146,7 +146,7 @@ def _attended(queries: Floats, keys: Floats, values: Floats) -> Floats:
     return found.reshape(panels, tokens, _PANEL)
 
 
-def _gelu(x: Floats) -> None:
+def _apply_gelu(x: Floats) -> None:
     """Apply GELU in place: x / (1 + exp(-√(8/π) (x + c x³)))."""
     slope = -((8 / np.pi) ** 0.5)
     odds = x * x
@@ -160,7 +160,7 @@ def _gelu(x: Floats) -> None:
 
 def _heads(file: ModelFile, name: str) -> _Spreading:
     """Join queries, keys and values; queries are divided by the root of a head's size."""
-    weights, scales = zip(*[_rounded(file, f"{name}{which}") for which in "qkv"], strict=True)
+    weights, scales = zip(*[_round_tensor(file, f"{name}{which}") for which in "qkv"], strict=True)
     biases = np.concatenate([file.float_tensor(f"{name}{which}.b") for which in "qkv"])
     all_scales = np.concatenate(scales)
     for numbers in (all_scales, biases):
@@ -168,7 +168,7 @@ def _heads(file: ModelFile, name: str) -> _Spreading:
     return _Spreading(np.concatenate(weights), all_scales, biases)
 
 
-def _rounded(file: ModelFile, name: str) -> tuple["NDArray[np.int8]", Floats]:
+def _round_tensor(file: ModelFile, name: str) -> tuple["NDArray[np.int8]", Floats]:
     """Round a tensor to 8 bits: a row of weights for each output, and its scale."""
     blocks: QuantizedRows = file.quantized_tensor(f"{name}.w", len(file.float_tensor(f"{name}.b")))
     scales = np.abs(blocks.scales).max(1) * np.float32(_LARGEST / _MOST)

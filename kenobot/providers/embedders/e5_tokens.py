@@ -10,7 +10,7 @@ _SPACES = re.compile("  +")
 
 
 class UnigramTokenizer:
-    """Raises ValueError for another form of vocabulary."""
+    """Raise ValueError for another form of vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._replaced = vocabulary.replacements

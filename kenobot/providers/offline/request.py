@@ -118,7 +118,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         level=report.level,
         agenda="\n".join(report.agenda),
         unplanned=_UNPLANNED.search(behind) is not None,
-        memory_lines=tuple(_unique([*frozen, *news])),
+        memory_lines=tuple(_drop_repeats([*frozen, *news])),
         today=now[1] if now else "",
         clock=now[2] if now else "",
         guest=_GUEST.search(behind) is not None,
@@ -174,8 +174,8 @@ def _is_context(block: Block) -> bool:
     return block.text.lstrip().startswith(CONTEXT)
 
 
-def _unique(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
-    """Each text once, where it was said last; the newest line comes last."""
+def _drop_repeats(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
+    """Return each text once, where it was said last; the newest line comes last."""
     latest: dict[str, MemoryLine] = {}
     for line in lines:
         key = " ".join(line.text.casefold().split())
@@ -185,7 +185,7 @@ def _unique(lines: Iterable[MemoryLine]) -> list[MemoryLine]:
 
 
 def _memory(text: str) -> list[MemoryLine]:
-    """The remembered lines of one block: bullets and dated entries below the headings of memory.
+    """Return the remembered lines of one block: bullets and dated entries below the headings of memory.
 
     A line that is indented continues the one before it.
     """

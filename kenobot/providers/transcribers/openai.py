@@ -95,11 +95,9 @@ def build(settings: OpenAISettings, _context: PluginContext) -> OpenAITranscribe
     """Build the transcriber. Raises ConfigError when the key is missing or cannot be one."""
     key = settings.api_key.get_secret_value().strip()
     if not key and settings.base_url == _OPENAI:
-        raise ConfigError(
-            "There is no OpenAI API key for the transcriber: set OPENAI_API_KEY or transcribers.openai.api_key."
-        )
+        raise ConfigError("transcriber.no_openai_key")
     if not fits_header(key):
-        raise ConfigError("The API key of the transcriber has characters that no key has: copy it again.")
+        raise ConfigError("transcriber.bad_key")
     headers = {"authorization": f"Bearer {key}"} if key else {}
     service = HttpService(_SERVER, settings.model, settings.base_url, headers, settings.seconds, _LARGEST)
     return OpenAITranscriber(service, settings.language)

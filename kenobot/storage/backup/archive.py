@@ -51,7 +51,7 @@ class FileEntry(BaseModel, extra="forbid", frozen=True):
 
 
 class Manifest(BaseModel, frozen=True):
-    """What an archive holds. schema_version: of its database. files: by path in the home."""
+    """Contents of an archive. schema_version: of its database. files: by path in the home."""
 
     format: int
     made_at: datetime
@@ -76,7 +76,7 @@ def archive_name(at: datetime, *, encrypted: bool) -> str:
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file of this name is an archive, or was to be one."""
+    """Return whether a file of this name is an archive, or was to be one."""
     return _NAME.fullmatch(name.removeprefix(".").removesuffix(_PART)) is not None
 
 
@@ -174,14 +174,14 @@ def read_archive(archive: Path, into: Path | None = None) -> Manifest:
     except (tarfile.TarError, zlib.error, EOFError, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DamagedBackup(f"{archive} is no whole backup: it is cut off or damaged ({error}).") from None
+        raise DamagedBackup("backup.not_whole", archive=archive, reason=error) from None
     if missing := manifest.files.keys() - seen:
-        raise DamagedBackup(f"{archive} lacks {len(missing)} files, such as {min(missing)}.")
+        raise DamagedBackup("backup.lacks_files", archive=archive, count=len(missing), first=min(missing))
     return manifest
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzipped file holds; tarfile itself reads no further than the last member, and gzip takes several files."""
+    """Content of a gzipped file; tarfile itself reads no further than the last member, and gzip takes several files."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -216,7 +216,7 @@ def _read_manifest(tar: tarfile.TarFile) -> Manifest:
     try:
         found = json.loads(content.read())
         if isinstance(found, dict) and isinstance(found.get("format"), int) and found["format"] > FORMAT:
-            raise ConfigError("The backup was made by a newer KenoBot: update KenoBot first.")
+            raise ConfigError("backup.made_by_newer")
         return Manifest.model_validate(found)
     except (ValidationError, RecursionError):
         raise ValueError("its manifest is not one of KenoBot's") from None
@@ -281,19 +281,19 @@ def plain_archive(archive: Path, key_file: Path | None, beside: Path | None) -> 
         yield archive
         return
     if key_file is None:
-        raise ConfigError(f"{archive.name} is encrypted: name the file with its secret key with --key.")
+        raise ConfigError("backup.key_missing", name=archive.name)
     pyrage = _age()
     identities = _identities(key_file)
     with tempfile.NamedTemporaryFile(dir=beside, prefix=".backup-") as plain:
         try:
             pyrage.decrypt_file(str(archive), plain.name, identities)
         except pyrage.DecryptError as error:
-            raise ConfigError(f"{archive.name} cannot be decrypted with this key: {error}.") from None
+            raise ConfigError("backup.wrong_key", name=archive.name, reason=error) from None
         yield Path(plain.name)
 
 
 def check_recipients(recipients: Sequence[str]) -> None:
-    """Raises ConfigError for what is no recipient of age, and when the package is missing."""
+    """Raise ConfigError for what is no recipient of age, and when the package is missing."""
     if recipients:
         _recipients(recipients)
 
@@ -309,10 +309,7 @@ def _recipients(texts: Sequence[str]) -> list[object]:
     try:
         return [pyrage.x25519.Recipient.from_str(text.strip()) for text in texts]
     except pyrage.RecipientError:
-        raise ConfigError(
-            "backup.recipients holds something that is no recipient of age, which looks like age1…: "
-            "make a key with `kenobot backup --new-key FILE`."
-        ) from None
+        raise ConfigError("backup.bad_recipient") from None
 
 
 def _identities(key_file: Path) -> list[object]:
@@ -323,7 +320,7 @@ def _identities(key_file: Path) -> list[object]:
     except (OSError, UnicodeDecodeError, pyrage.IdentityError):
         found = []
     if not found:
-        raise ConfigError(f"{key_file} holds no secret key of age, which looks like AGE-SECRET-KEY-1….")
+        raise ConfigError("backup.no_age_key", key_file=key_file)
     return found
 
 
@@ -331,4 +328,4 @@ def _age() -> ModuleType:
     try:
         return import_module("pyrage")
     except ImportError:
-        raise ConfigError("Encrypted backups need a package: run pip install 'kenobot[encryption]'") from None
+        raise ConfigError("backup.package_missing") from None

@@ -26,7 +26,7 @@ from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, ta
 
 @dataclass(frozen=True, slots=True)
 class BackupPlan:
-    """What a backup holds and where it goes. recipients: of age; none leaves it unencrypted.
+    """Content and destination of a backup. recipients: of age; none leaves it unencrypted.
 
     keep: how many stay in the folder. keep_days: for how long at most, but for the newest; 0 is for ever.
     """
@@ -56,7 +56,7 @@ def backup_folder(home: Home, configured: str) -> Path:
     return home.path / Path(configured).expanduser() if configured else home.backups
 
 
-def replaced_folders(home: Home) -> list[Path]:
+def list_replaced_folders(home: Home) -> list[Path]:
     """List the folders of what restored backups replaced, oldest first. Raises OSError."""
     return sorted(path for path in home.path.glob(f"{REPLACED_PREFIX}*") if path.is_dir())
 
@@ -67,7 +67,7 @@ def find_copies(home: Home, folder: Path) -> list[Path]:
     folder: of its backups.
     """
     archives = [path for each in {home.backups, folder} for _, path in find_archives(each)]
-    return [*sorted(home.backups.glob("*.db")), *sorted(archives), *replaced_folders(home)]
+    return [*sorted(home.backups.glob("*.db")), *sorted(archives), *list_replaced_folders(home)]
 
 
 def make_backup(home: Home, plan: BackupPlan, at: datetime, progress: Progress) -> FinishedBackup:

@@ -59,7 +59,7 @@ def _find_copy(backups: Path, schema_version: int, since: datetime) -> Path:
     recent = [path for path in migrate.find_copies(backups) if path.stat().st_mtime >= since.timestamp()]
     found = next((path for path in recent if migrate.schema_version(path) == schema_version), None)
     if found is None:
-        raise StoreError(f"There is no copy of the database as it was before the update in {backups}.")
+        raise StoreError("backup.no_copy_before_update", backups=backups)
     return found
 
 
@@ -68,11 +68,11 @@ def _end_log(database: Path) -> None:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     if database.with_name(f"{database.name}-wal").exists():
-        raise StoreError(f"{database} is still in use: stop KenoBot first.")
+        raise StoreError("backup.database_in_use", database=database)
 
 
 def _carry(newer: Path, older: Path) -> None:
-    """Have the older database hold the mail of the newer one, in the columns that both have."""
+    """Copy the mail of the newer database into the older one, in the columns that both have."""
     with closing(sqlite3.connect(older, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS newer", (str(newer),))
         connection.execute("BEGIN IMMEDIATE")

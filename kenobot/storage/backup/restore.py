@@ -64,10 +64,7 @@ def _unpack(plain: Path, folder: Path) -> Manifest:
     manifest = read_archive(plain, folder)
     newest = migrate.migrations()[-1][0]
     if manifest.schema_version > newest:
-        raise ConfigError(
-            f"The backup was made by a newer KenoBot (database version {manifest.schema_version}, this one knows "
-            f"{newest}): update KenoBot first."
-        )
+        raise ConfigError("backup.newer_schema", version=manifest.schema_version, newest=newest)
     check_database(folder / Home(folder).database.name)
     return manifest
 
@@ -104,7 +101,7 @@ def _swap(home: Home, staging: Path, manifest: Manifest, at: datetime) -> Path |
         kept.add(home.channels.name)
     new = sorted(staging.iterdir(), key=lambda path: path.name == home.database.name)
     if wrong := kept.intersection(path.name for path in new):
-        raise DamagedBackup(f"The backup holds {min(wrong)}, which none does.")
+        raise DamagedBackup("backup.wrong_contents", path=min(wrong))
     left = (RESTORE_PREFIX, REPLACED_PREFIX)
     old = [path for path in home.path.iterdir() if path.name not in kept and not path.name.startswith(left)]
     home.begin_restore()

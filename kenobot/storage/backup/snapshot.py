@@ -64,7 +64,7 @@ def check_database(path: Path) -> None:
     except sqlite3.Error as error:
         raise to_store_error(error) from error
     if found != "ok":
-        raise StoreCorrupt(f"The copy of the database is damaged: {found}.")
+        raise StoreCorrupt("backup.damaged_copy", finding=found)
 
 
 def _copy_database(reader: sqlite3.Connection, target: Path) -> None:
@@ -127,4 +127,4 @@ def _copy(home: Home, source: Path, target: Path) -> None:
     except FileNotFoundError:  # removed meanwhile
         target.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(f"{source} cannot be copied: {error.strerror or error}.") from error
+        raise StoreError("backup.cannot_copy", source=source, reason=error) from error

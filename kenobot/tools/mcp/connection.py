@@ -109,7 +109,7 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What to do when a server says that its list has changed, and when it wants an input while a call runs.
+    """Callbacks for a changed list of tools, and for an input that a server wants while a call runs.
 
     elicit: of the parameters of its request; returns the answer. None: it is told that nothing can be asked.
     """
@@ -156,7 +156,7 @@ async def connect(
         async with client:
             yield _SdkConnection(client, wire)
     except Exception as error:
-        raise _lost(error, wire, _redactor(settings, wire)) from error
+        raise _describe_loss(error, wire, _redactor(settings, wire)) from error
 
 
 class _SdkConnection:
@@ -272,7 +272,7 @@ def _wire(settings: McpServerSettings, signs_in: "TokenFile | StoredSignIn | Non
     return ServerAddress(settings.url, settings.filled_headers, signs_in)
 
 
-def _lost(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
+def _describe_loss(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
     """Say why a server cannot be talked with, with what it says itself."""
     complaint = shorten(wire.complaint, _LONGEST_REASON)
     if wire.wants_sign_in:

@@ -69,7 +69,7 @@ class _LimitedTransport(httpx2.AsyncHTTPTransport):
         return response
 
     async def _pin(self, request: httpx2.Request) -> httpx2.Request:
-        """Have a request to another host go to an address that was checked. Raises httpx2.ConnectError."""
+        """Pin a request to another host to an address that was checked. Raises httpx2.ConnectError."""
         host = request.url.host
         if host == self._url.host or not all(map(is_public, await _look_up(self._url.host))):
             return request

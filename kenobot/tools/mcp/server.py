@@ -60,7 +60,7 @@ State = Literal["starting", "up", "down"]
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """How a server is. since: of that. title: what it calls itself.
+    """State of a server. since: of that. title: what it calls itself.
 
     tools: how many it offers. untrusted: how many more there are that the owner has not seen as they are.
     """
@@ -179,7 +179,7 @@ class McpServer:
         given: GivenInput | None = None,
         may_ask: bool = False,
     ) -> str:
-        """Have a tool run, and wait for its result. Raises ToolFailed and InputWanted.
+        """Run a tool, and wait for its result. Raises ToolFailed and InputWanted.
 
         given: what the owner answered to an earlier call of it.
         """
@@ -227,7 +227,7 @@ class McpServer:
         return call
 
     async def _elicit(self, params: Mapping[str, object]) -> Mapping[str, Json]:
-        """Have the owner asked what a server wants to know in the middle of a call, and wait for their answer.
+        """Ask the owner for an input that a server wants in the middle of a call, and wait for it.
 
         Such a request does not name its call, so nobody is asked while several run.
         """

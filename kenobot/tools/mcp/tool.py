@@ -46,5 +46,5 @@ class McpTool:
         self._tool, self._server = tool, server
 
     async def run(self, arguments: McpArguments, turn: ToolContext) -> str:
-        """Have the server run it. Raises ToolFailed and InputWanted."""
+        """Run it on the server. Raises ToolFailed and InputWanted."""
         return await self._server.call(self._tool, arguments.root, given=turn.given, may_ask=turn.may_ask)

@@ -111,7 +111,7 @@ def _make_client(settings: WebFetchSettings) -> "WebClient":
 
 
 def _build_search(settings: WebSearchSettings, context: PluginContext) -> "WebSearch":
-    """Raises ConfigError for an engine that lacks its address or its key."""
+    """Raise ConfigError for an engine that lacks its address or its key."""
     from kenobot.tools.web.late import LateEngine
     from kenobot.tools.web.search import WebSearch
 
@@ -147,7 +147,7 @@ def _make_engine(settings: WebSearchSettings) -> "Engine":
 
 
 def _build_request(settings: HttpRequestSettings, context: PluginContext) -> "HttpRequest":
-    """Raises ConfigError where no host is named, or a secret is not there."""
+    """Raise ConfigError where no host is named, or a secret is not there."""
     if not settings.hosts:
         raise ConfigError("http_request may reach no host: name one in [tools.http_request.hosts] of kenobot.toml.")
     from kenobot.tools.web.address import Reach

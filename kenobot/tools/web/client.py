@@ -109,7 +109,7 @@ class WebClient:
         proxy = self._find_proxy(target)
         if proxy:
             return await self._send(target, target.url, proxy, method, headers, content)
-        addresses = await self._addresses(target)
+        addresses = await self._look_up(target)
         for place, address in enumerate(addresses, 1):
             try:
                 pinned = target.url.copy_with(host=str(address))
@@ -119,7 +119,7 @@ class WebClient:
                     raise Unavailable(str(error)) from None
         raise ToolFailed(f"The host {target.host} has no address.")
 
-    async def _addresses(self, target: Target) -> Sequence[IpAddress]:
+    async def _look_up(self, target: Target) -> Sequence[IpAddress]:
         """Return the addresses of a host, all of them checked. Raises AddressRefused."""
         found = [target.literal] if target.literal is not None else await self.resolve(target.host, target.port)
         if not target.is_own and not all(is_public(each) and not _is_near(each) for each in found):

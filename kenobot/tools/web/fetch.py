@@ -63,7 +63,7 @@ class Page:
 
 
 class Client(Protocol):
-    """What fetches pages."""
+    """Client that fetches pages."""
 
     async def fetch(self, url: str, headers: Mapping[str, str]) -> "Answer":
         """Return what an address answers. Raises ToolFailed or RemoteError."""
@@ -107,14 +107,14 @@ class WebFetch:
             page = await _read_document(answer, turn)
         else:
             page = await _read_page(answer, "raw" if kind == "plain" else show)
-        told = f"Address: {_short(answer.address)}"
+        told = f"Address: {_shorten(answer.address)}"
         if answer.redirects:
-            told += f" (redirected from {_short(answer.redirects[0])})"
+            told += f" (redirected from {_shorten(answer.redirects[0])})"
         return replace(page, heads=(told, *page.heads))
 
 
 def _require_success(answer: "Answer") -> None:
-    """Raises Rejected or Unavailable for an answer that is none."""
+    """Raise Rejected or Unavailable for an answer that is none."""
     if 200 <= answer.status < 300:
         return
     told = f"The server answered {answer.status}"
@@ -155,7 +155,7 @@ async def _read_page(answer: "Answer", show: Literal["text", "all", "links", "ra
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the program printed."""
+    """Output of the program."""
 
     title: str
     date: str
@@ -204,5 +204,5 @@ def _write_part(page: Page, offset: int, room: int) -> str:
     return "\n\n".join(parts)
 
 
-def _short(address: str) -> str:
+def _shorten(address: str) -> str:
     return address if len(address) <= 300 else f"{address[:299]}…"

@@ -52,7 +52,7 @@ def _article(page: str, address: str) -> dict[str, str] | None:
     )
 
 
-def _whole(page: str) -> dict[str, str]:
+def _read_words(page: str) -> dict[str, str]:
     """Return the words that a browser shows."""
     from kenobot.core.web_page import page_lines
 
@@ -106,7 +106,7 @@ def read_page(raw: bytes, show: str, charset: str, address: str) -> dict[str, st
         return _links(page, address)
     article = _article(page, address) if show == "text" else None
     if article is None or len(article["text"]) < _LITTLE:
-        whole = _whole(page)
+        whole = _read_words(page)
         if article is None or len(whole["text"]) > _TIMES * len(article["text"]):
             return whole
     return article

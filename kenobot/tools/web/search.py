@@ -47,11 +47,11 @@ class WebSearch:
         """Return the results, numbered."""
         language = arguments.language or self._language
         found = await self._engine.search(arguments.query, language, self._results)
-        entries = [_write(number, each) for number, each in enumerate(_usable(found)[: self._results], 1)]
+        entries = [_write(number, each) for number, each in enumerate(_select_usable(found)[: self._results], 1)]
         return "\n\n".join(entries) or "Nothing was found: try other words, or fewer."
 
 
-def _usable(found: "list[Found]") -> "list[Found]":
+def _select_usable(found: "list[Found]") -> "list[Found]":
     """Return the results that have an address of the web, each address once."""
     by_address = {each.address: each for each in reversed(found) if each.address.startswith(("http://", "https://"))}
     return [each for each in reversed(by_address.values()) if len(each.address) <= _MOST_ADDRESS]

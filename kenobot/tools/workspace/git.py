@@ -43,19 +43,19 @@ _SETTINGS: Final = (
 _PLAIN: Final = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 
-def _known_author(text: str) -> str:
+def _check_author(text: str) -> str:
     if not _AUTHOR.fullmatch(text):
         raise ValueError("not an author, who looks like Keno <keno@example.org>")
     return text
 
 
-def _known_forge(text: str) -> str:
+def _check_forge(text: str) -> str:
     return check_address(text).rstrip("/") if text else ""
 
 
 class GitSettings(BaseModel, extra="forbid"):
-    author: Annotated[str, AfterValidator(_known_author)] = "KenoBot <kenobot@localhost>"
-    clone_from: Annotated[str, AfterValidator(_known_forge)] = ""
+    author: Annotated[str, AfterValidator(_check_author)] = "KenoBot <kenobot@localhost>"
+    clone_from: Annotated[str, AfterValidator(_check_forge)] = ""
     seconds: float = Field(25, ge=0.1, le=600, allow_inf_nan=False)
 
 

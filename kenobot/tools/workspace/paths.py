@@ -43,7 +43,7 @@ def check_new_path(names: tuple[str, ...]) -> None:
 def check_new_file(names: tuple[str, ...]) -> None:
     """Refuse what `check_new_path` does, and the file that makes a folder a repository without `.git`."""
     check_new_path(names)
-    if names and _plain(names[-1]) == "head":
+    if names and _fold_name(names[-1]) == "head":
         raise ToolFailed("Files of git's own are written by git alone.")
 
 
@@ -69,10 +69,10 @@ def _check_name(name: str) -> str:
 
 
 def _is_git_folder(name: str) -> bool:
-    return _plain(name) in _GIT_FOLDERS
+    return _fold_name(name) in _GIT_FOLDERS
 
 
-def _plain(name: str) -> str:
+def _fold_name(name: str) -> str:
     """Return a name as some file system takes it: by case, by letters that it ignores, by what it cuts."""
     seen = "".join(each for each in unicodedata.normalize("NFKC", name) if unicodedata.category(each) != "Cf")
     return seen.partition(":")[0].casefold().rstrip(" .")

@@ -55,7 +55,7 @@ _NEITHER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a command may reach. workspace: its folder. folder: where it starts, from there. home: the bot's own.
+    """Reach of a command. workspace: its folder. folder: where it starts, from there. home: the bot's own.
 
     seconds: of CPU of each process. memory: bytes of each. processes: how many there may be at once. file: bytes of
     each file that it writes. environ: variables beside PATH and LANG.

@@ -15,7 +15,7 @@ _COUNTED: Final = ("RssAnon:", "RssShmem:")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a command may take in all: processes, and bytes of memory."""
+    """Bounds of a command in all: processes, and bytes of memory."""
 
     processes: int
     memory: int
@@ -23,7 +23,7 @@ class Bounds:
 
 async def watch(process: int, bounds: Bounds, folder: Path) -> str:
     """Return why a command has to be ended, once it has. folder: on whose disk it writes."""
-    disk, memory = await asyncio.to_thread(_free, folder)
+    disk, memory = await asyncio.to_thread(_read_free, folder)
     while True:
         await asyncio.sleep(_EVERY)
         if why := await asyncio.to_thread(_excess, process, bounds, folder, disk, memory):
@@ -36,7 +36,7 @@ def _excess(process: int, bounds: Bounds, folder: Path, disk: int, memory: int) 
         return f"it started more than {bounds.processes} processes"
     if sum(map(_read_resident_bytes, tree)) > bounds.memory:
         return f"it took more than {bounds.memory // 1_000_000} MB of memory"
-    disk_now, memory_now = _free(folder)
+    disk_now, memory_now = _read_free(folder)
     if disk_now < _LEAST_LEFT * disk:
         return "the disk became half as empty as before"
     if memory_now < _LEAST_LEFT * memory:
@@ -63,7 +63,7 @@ def _read_resident_bytes(process: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(_COUNTED))
 
 
-def _free(folder: Path) -> tuple[int, int]:
+def _read_free(folder: Path) -> tuple[int, int]:
     """Return the bytes that are free on the disk of a folder, and of memory."""
     available = next((line for line in _read("/proc/meminfo").splitlines() if line.startswith("MemAvailable:")), "0 0")
     try:

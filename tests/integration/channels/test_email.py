@@ -307,7 +307,7 @@ async def test_a_mail_that_another_program_moved_meanwhile_is_left_alone(servers
     servers.mailbox.deliver(bytes(mail("still here")))
     mailbox, sink, channel = OpenMailbox(settings(servers.imap, servers.smtp)), RecordingSink(), bot(servers)
     await asyncio.to_thread(mailbox.open)
-    (handle,) = await asyncio.to_thread(mailbox.unread)
+    (handle,) = await asyncio.to_thread(mailbox.list_unread)
     await channel._take_from(mailbox, f"{handle}999", sink)
     await channel._take_from(mailbox, handle, sink)
     mailbox.close()

@@ -20,7 +20,7 @@ from kenobot.channels.whatsapp import channel as whatsapp_channel
 from kenobot.channels.whatsapp import people as whatsapp_people
 from kenobot.channels.whatsapp.channel import WhatsAppChannel
 from kenobot.channels.whatsapp.client import NeedsOwner
-from kenobot.channels.whatsapp.events import BotNumber, MalformedMessage, parse, posted
+from kenobot.channels.whatsapp.events import BotNumber, MalformedMessage, iterate_posted, parse
 from kenobot.channels.whatsapp.people import KnownPeople
 from kenobot.channels.whatsapp.settings import WhatsAppSettings
 from kenobot.core.i18n import known_problem
@@ -633,7 +633,7 @@ def test_whatever_meta_posts_is_understood_or_set_aside(content: dict[str, Any],
     value = {"metadata": {"phone_number_id": PHONE_ID}, "messages": [message, content], "contacts": [content]}
     body = {"entry": [{"changes": [{"field": "messages", "value": value}, content]}, content]}
     identify = KnownPeople(Path("nowhere"), []).identify
-    for found in posted(body, PHONE_ID):
+    for found in iterate_posted(body, PHONE_ID):
         with suppress(MalformedMessage):
             parse(found, BotNumber(BOT, "Keno"), identify, SystemClock())
 

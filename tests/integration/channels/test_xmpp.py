@@ -119,7 +119,7 @@ async def test_in_a_room_the_nick_calls_the_bot(server: int) -> None:
             while (heard := await bob.heard.get())["body"] != "All well":
                 continue
         bob.say(f"{ROOM}/kenobot", "whispered")
-        bob.say(channel._connected().boundjid.full, "kenobot: as if from a room", "groupchat")
+        bob.say(channel._require_client().boundjid.full, "kenobot: as if from a room", "groupchat")
         bob.say(ROOM, "kenobot: bye", "groupchat")
         await sink.until_accepted(2)
     assert (inbound.text, inbound.private, inbound.chat) == ("what is new?", False, ROOM)

@@ -9,7 +9,7 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.core.bus import Bus
 from kenobot.gateway.channel_supervisor import keep_running
-from kenobot.ports.channel import heard_at
+from kenobot.ports.channel import find_last_heard
 from kenobot.ports.errors import KenobotError, Rejected
 from kenobot.ports.messages import Inbound, TextEntity
 from kenobot.ports.signals import CHANNEL_DOWN
@@ -137,14 +137,14 @@ async def test_a_platform_that_refuses_is_told_apart_from_one_that_answers(
 
     async def rest(seconds: float) -> None:
         seen.append(channel.failing_since)
-        assert heard_at(channel) == channel.failing_since
+        assert find_last_heard(channel) == channel.failing_since
         await sleep(seconds)
 
     clock.sleep = rest  # type: ignore[method-assign]
     async with running(channel, box):
         await telegram.idle.wait()
         assert channel.failing_since is None
-        assert heard_at(channel) == channel.last_answer_at
+        assert find_last_heard(channel) == channel.last_answer_at
     assert len(seen) == 3
     assert seen[0] is not None
     assert set(seen) == {seen[0]}

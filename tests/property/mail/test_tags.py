@@ -6,7 +6,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.postprocessors.code_ranges import code_ranges, quoted_ranges
+from kenobot.postprocessors.code_ranges import code_ranges, find_quoted_ranges
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan_tags, whole_length
 from kenobot.testing.postprocessor import RecordingTurn
@@ -53,7 +53,7 @@ def is_subsequence(part: str, whole: str) -> bool:
 def test_no_markup_is_left_outside_code_and_quotes(text: str) -> None:
     """The clean text never shows a tag of ours that is not quoted, as code or in a block quote."""
     clean = scan_tags(text, NAMES).clean
-    quoted = code_ranges(clean) + quoted_ranges(clean)
+    quoted = code_ranges(clean) + find_quoted_ranges(clean)
     for match in MARKUP.finditer(clean):
         assert any(start <= match.start() < end for start, end in quoted), clean
 

@@ -119,7 +119,7 @@ def shown(connection: Connection, index: SideIndex, facts: Sequence[Fact], now: 
     """Whatever the owner or a prompt is shown of memory and talk, asked for each of `facts` by its own words."""
     pack = FullLoader().load(connection, full_load_query(REACH, CHAT, now.day, 60_000))
     parts = [pack["long_term"], pack["recent"], pack["chat"], pack["context"], *pack.texts]
-    parts += [line.text for line in conversation.latest(connection, SESSION, 1000)]
+    parts += [line.text for line in conversation.load_latest(connection, SESSION, 1000)]
     parts += [turn.text for turn in buffer.pending_turns(connection, SESSION, 1000) if not turn.hidden]
     parts += [record.text for record in records.list_records(connection, REACH, ("active",), (), 1000)]
     for fact in facts:

@@ -15,7 +15,7 @@ GB = 1_000_000_000
 def eight_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of eight cores and sixteen gigabytes."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr(machine, "_installed_memory", lambda: 16 * GB)
+    monkeypatch.setattr(machine, "_read_installed_memory", lambda: 16 * GB)
 
 
 def kernel(root: Path, group: str, **limits: tuple[str, str]) -> Path:

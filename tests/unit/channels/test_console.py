@@ -448,13 +448,13 @@ async def test_a_draft_that_is_broken_off_is_printed_to_its_end(
     tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer goes on from it, so that no letter may be missing there. One that has not begun is left out."""
-    in_thread, may_write = module._in_thread, asyncio.Event()
+    in_thread, may_write = module._run_in_thread, asyncio.Event()
 
     async def late(work: Callable[[], None]) -> None:
         await may_write.wait()
         await in_thread(work)
 
-    monkeypatch.setattr(module, "_in_thread", late)
+    monkeypatch.setattr(module, "_run_in_thread", late)
     channel = make(tmp_path, colour=False)
     for text in ("Hel", "Never mind"):
         drafting = asyncio.create_task(channel.draft("local", "7", text))

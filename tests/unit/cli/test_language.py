@@ -17,6 +17,7 @@ import pytest
 import kenobot
 from kenobot.cli import language
 from kenobot.cli.language import argument_name, say, translate
+from kenobot.ports.sentences import read_catalogue
 from tests.cases import each
 
 from .conftest import Cli
@@ -25,7 +26,10 @@ from .memory_home import remember
 _RAISED = re.compile(
     r"\b(?:ConfigError|NothingFound|NoDatabase|print_failure|AmbiguousReference|UndoError|UnusableSkill)$"
 )
-_OF_MACHINES = dict.fromkeys(("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}"), "")
+_ERRORS = re.compile(
+    r"(?:Error|Failed|Found|NoDatabase|Unavailable|Rejected|Full|Corrupt|Backup|Skill|Decide|Reference|Unknown|Pending)$"
+)
+_OF_MACHINES = ("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}")
 _COMPOSED = {  # by the code, of several parts: the catalogue has each form
     "There is no setting {}{}": "There is no setting {}.",
     "There is no signal {}{}": 'There is no signal {}; did you mean "{}"?',
@@ -90,7 +94,7 @@ def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 def test_every_sentence_that_the_command_line_says_has_its_spanish() -> None:
     """What is said by its English in `say`, and every error and empty answer of a command."""
-    known = _table("spanish.toml")
+    known = {*_table("spanish.toml"), *read_catalogue("es"), *_OF_MACHINES}
     missing = set[str]()
     for place, tree in _trees().items():
         if place.startswith(_WITHOUT_SPANISH):
@@ -98,9 +102,38 @@ def test_every_sentence_that_the_command_line_says_has_its_spanish() -> None:
         for name, argument in _calls(tree):
             is_said = name == "say" and place.startswith("cli/")
             text = _template(argument) if is_said or _RAISED.search(name) else None
-            if text and re.search("[a-z]{2}", text) and _COMPOSED.get(text, text) not in known | _OF_MACHINES:
+            if text and re.search("[a-z]{2}", text) and _COMPOSED.get(text, text) not in known:
                 missing.add(text)
     assert sorted(missing) == []
+
+
+def _places(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
+
+
+def test_errors_have_the_same_keys_and_values_in_both_languages() -> None:
+    """English and Spanish: each sentence is in both catalogues, and shows all of its values in either."""
+    english, spanish = read_catalogue("en"), read_catalogue("es")
+    assert english.keys() == spanish.keys()
+    assert [key for key in english if _places(english[key]) != _places(spanish[key])] == []
+
+
+def test_errors_are_raised_by_keys_that_are_known_with_the_values_of_their_sentences() -> None:
+    """And no sentence is left that nothing raises."""
+    english = read_catalogue("en")
+    used, wrong = set[str](), []
+    for place, tree in _trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                used.add(node.value)
+            if not (isinstance(node, ast.Call) and node.args and _ERRORS.search(ast.unparse(node.func))):
+                continue
+            key, given = _template(node.args[0]), {each.arg for each in node.keywords} - {"retry_after", "holder"}
+            is_keyed = key is not None and re.fullmatch(r"[a-z]+\.[a-z_0-9]+", key)
+            if key and is_keyed and given != _places(english.get(key, "{?}")):
+                wrong.append((place, key))
+    assert wrong == []
+    assert sorted(english.keys() - used) == []
 
 
 def test_no_spanish_is_left_of_what_nothing_says() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.cli.log import fitting
+from kenobot.cli.log import filter_lines
 
 _PLAIN = [
     "2026-03-01T12:00:00.000+00:00 info kenobot.app.serve: ready: telegram",
@@ -29,14 +29,14 @@ _PLAIN = [
 )
 def test_a_traceback_stays_with_its_line(level: str, trace: str | None, numbers: list[int]) -> None:
     """A line that is no line of the log belongs to the one above it."""
-    assert list(fitting(_PLAIN, level, trace)) == [_PLAIN[number] for number in numbers]
+    assert list(filter_lines(_PLAIN, level, trace)) == [_PLAIN[number] for number in numbers]
 
 
 def test_lines_of_json_are_chosen_alike() -> None:
     """By their level and trace."""
     lines = [json.dumps({"level": level, "trace": trace}) for level, trace in (("info", "a"), ("error", "b"))]
-    assert list(fitting([*lines, "[1]", "{broken"], "warning", None)) == [lines[1], "[1]", "{broken"]
-    assert list(fitting(lines, "debug", "a")) == lines[:1]
+    assert list(filter_lines([*lines, "[1]", "{broken"], "warning", None)) == [lines[1], "[1]", "{broken"]
+    assert list(filter_lines(lines, "debug", "a")) == lines[:1]
 
 
 def test_without_a_file_it_is_said_where_the_log_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

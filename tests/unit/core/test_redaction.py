@@ -186,11 +186,11 @@ def test_no_kind_is_missing_while_another_thread_looks_for_the_first_time(monkey
     def meanwhile(pattern: re.Pattern[str]) -> object:
         made = of(pattern)
         monkeypatch.setattr(fresh._OpenEnded, "of", of)
-        lengths.append(fresh.settled_length("The key: Bearer abcdefgh1") if len(lengths) else 0)
+        lengths.append(fresh.measure_settled("The key: Bearer abcdefgh1") if len(lengths) else 0)
         if len(lengths) == 1:
             monkeypatch.setattr(fresh._OpenEnded, "of", meanwhile)
         return made
 
     monkeypatch.setattr(fresh._OpenEnded, "of", meanwhile)
-    fresh.settled_length("Hello")
+    fresh.measure_settled("Hello")
     assert lengths == [0, len("The key: ")]

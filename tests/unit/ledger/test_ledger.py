@@ -68,7 +68,7 @@ class House:
         await calls.written()
 
     async def spent(self) -> Spending:
-        return await self.database.read(lambda c: model_calls.spent_between(c, "2026-01-01", "2026-12-31"))
+        return await self.database.read(lambda c: model_calls.sum_spent_between(c, "2026-01-01", "2026-12-31"))
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ async def test_a_cancelled_call_counts_as_reserved(house: House) -> None:
     asking.cancel()
     await asyncio.gather(asking, return_exceptions=True)
     calls.leave()
-    assert (await house.database.write(lambda c: model_calls.spent_between(c, DAY, DAY))).unsettled == 1
+    assert (await house.database.write(lambda c: model_calls.sum_spent_between(c, DAY, DAY))).unsettled == 1
 
 
 async def test_a_transaction_that_was_not_waited_for_is_not_written_twice(house: House) -> None:

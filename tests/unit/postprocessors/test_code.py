@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.postprocessors.code_ranges import code_ranges, fenced_ranges
+from kenobot.postprocessors.code_ranges import code_ranges, find_fenced_ranges
 
 
 def quoted(text: str) -> list[str]:
@@ -31,7 +31,7 @@ def quoted(text: str) -> list[str]:
 )
 def test_closed_fences_are_blocks(text: str, blocks: list[str]) -> None:
     """A fence needs a line of its own at both ends, and the closer is at least as long."""
-    assert [text[start:end] for start, end in fenced_ranges(text)] == blocks
+    assert [text[start:end] for start, end in find_fenced_ranges(text)] == blocks
 
 
 @pytest.mark.parametrize(

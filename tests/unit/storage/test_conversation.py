@@ -29,7 +29,7 @@ async def _talk(database: Database, session: str, count: int) -> None:
 async def test_the_end_of_a_conversation_is_read_oldest_first(database: Database) -> None:
     """The last few messages, in the order people saw them, with what the prompt carried beside them."""
     await _talk(database, "fake-1", 5)
-    lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 3))
+    lines = await database.read(lambda connection: conversation.load_latest(connection, "fake-1", 3))
     assert [(line.role, line.text, line.context) for line in lines] == [
         ("assistant", "a4", ""),
         ("user", "q5", "notes 5"),
@@ -40,8 +40,8 @@ async def test_the_end_of_a_conversation_is_read_oldest_first(database: Database
 async def test_a_conversation_is_read_on_from_a_message(database: Database) -> None:
     """From the given one on, at most so many."""
     await _talk(database, "fake-1", 5)
-    first = (await database.read(lambda connection: conversation.latest(connection, "fake-1", 4)))[0].id
-    lines = await database.read(lambda connection: conversation.since(connection, "fake-1", first, 3))
+    first = (await database.read(lambda connection: conversation.load_latest(connection, "fake-1", 4)))[0].id
+    lines = await database.read(lambda connection: conversation.load_since(connection, "fake-1", first, 3))
     assert [line.text for line in lines] == ["q4", "a4", "q5"]
 
 
@@ -50,9 +50,9 @@ async def test_conversations_do_not_mix(database: Database) -> None:
     for number in range(3):
         await _talk(database, "fake-1", 1)
         await _talk(database, f"fake-{number + 2}", 2)
-    lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 100))
+    lines = await database.read(lambda connection: conversation.load_latest(connection, "fake-1", 100))
     assert [line.text for line in lines] == ["q1", "a1"] * 3
-    assert await database.read(lambda connection: conversation.latest(connection, "fake-99", 100)) == []
+    assert await database.read(lambda connection: conversation.load_latest(connection, "fake-99", 100)) == []
 
 
 async def test_each_side_of_a_message_is_kept_once(database: Database) -> None:
@@ -63,7 +63,7 @@ async def test_each_side_of_a_message_is_kept_once(database: Database) -> None:
             conversation.append_turn(connection, conversation.FinishedTurn("fake-1", 7, START, text, "", "owner"))
 
     await database.write(work)
-    lines = await database.read(lambda connection: conversation.latest(connection, "fake-1", 10))
+    lines = await database.read(lambda connection: conversation.load_latest(connection, "fake-1", 10))
     assert [line.text for line in lines] == ["first"]
 
 
@@ -98,8 +98,8 @@ async def test_the_queries_whose_plans_were_looked_at_are_those_that_run(databas
             return 0
 
         connection.set_progress_handler(tick, 1)
-        conversation.latest(connection, session, 20)
-        conversation.since(connection, session, 1, 20)
+        conversation.load_latest(connection, session, 20)
+        conversation.load_since(connection, session, 1, 20)
         connection.set_progress_handler(None, 0)
         return count
 
@@ -112,7 +112,7 @@ async def test_a_line_says_when_it_was_written(database: Database) -> None:
     at = START + timedelta(microseconds=5)
     turn = conversation.FinishedTurn("fake-1", 1, at, "q", "", "owner")
     await database.write(lambda connection: conversation.append_turn(connection, turn))
-    [line] = await database.read(lambda connection: conversation.latest(connection, "fake-1", 1))
+    [line] = await database.read(lambda connection: conversation.load_latest(connection, "fake-1", 1))
     assert datetime.fromisoformat(line.at) == at
 
 

@@ -459,20 +459,20 @@ async def test_what_is_at_work_beyond_the_grace_is_broken_off_and_undone(tmp_pat
 
 async def test_what_another_process_writes_is_noticed_once(database: Database) -> None:
     """Our own writes do not count; looking itself writes nothing."""
-    await database.changed_elsewhere()
-    assert not await database.changed_elsewhere()
+    await database.has_changed_elsewhere()
+    assert not await database.has_changed_elsewhere()
     await database.write(lambda connection: connection.execute("INSERT INTO key_value VALUES ('ours', '1')"))
-    assert not await database.changed_elsewhere()
+    assert not await database.has_changed_elsewhere()
     foreign = connect(database._path)
     foreign.execute("INSERT INTO key_value VALUES ('theirs', '1')")
     foreign.close()
-    assert await database.changed_elsewhere()
-    assert not await database.changed_elsewhere()
+    assert await database.has_changed_elsewhere()
+    assert not await database.has_changed_elsewhere()
 
 
 async def test_the_first_look_assumes_a_change(database: Database) -> None:
     """Whoever looks for the first time cannot know what happened before."""
-    assert await database.changed_elsewhere()
+    assert await database.has_changed_elsewhere()
 
 
 # ── behind the turns ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -42,7 +42,7 @@ async def test_a_message_comes_back_as_it_went_in(inbox: Inbox) -> None:
         inbound("¿Qué tal? 你好 👩‍👩‍👧 \0 '; DROP TABLE inbox; --", private=False, forwarded=True), chat="-100123"
     )
     pending = await inbox.store(sent, "abc")
-    [found] = await inbox.pending_after(sent.session, 0, 10)
+    [found] = await inbox.load_pending_after(sent.session, 0, 10)
     assert pending is not None and found == dataclasses.replace(pending, fresh=False)
     assert (found.inbound, found.trace, found.attempts) == (sent, "abc", 0)
 
@@ -57,7 +57,7 @@ async def test_an_album_is_stored_in_a_form_that_an_older_kenobot_reads(inbox: I
     album = dataclasses.replace(inbound("many"), external_id="album", attachments=files)
     for message in (plain, album):
         await _accepted(inbox, message)
-    found = await inbox.pending_after(album.session, 0, 10)
+    found = await inbox.load_pending_after(album.session, 0, 10)
     assert [each.inbound for each in found] == [plain, album]
     stored = [json.loads(str(attachments)) for (attachments,) in await rows(database, "SELECT attachments FROM inbox")]
     assert all(each.keys() == older for row in stored for each in row)
@@ -69,7 +69,7 @@ async def test_lone_surrogates_cost_themselves_not_the_message(inbox: Inbox) -> 
     pending = await inbox.store(sent, "abc")
     assert pending is not None
     assert pending.inbound.text == "half \ufffd whole 😀"
-    assert [found.inbound for found in await inbox.pending_after(sent.session, 0, 10)] == [pending.inbound]
+    assert [found.inbound for found in await inbox.load_pending_after(sent.session, 0, 10)] == [pending.inbound]
     await inbox.dead_letter("fake", "2", "raw \ud83d", "odd \ud83d")
 
 
@@ -124,7 +124,7 @@ async def test_claims_are_counted(inbox: Inbox) -> None:
     """Each claim is one attempt more, and the message stays open until it is finished."""
     number = await _accepted(inbox, inbound())
     assert [await inbox.claim(number) for _ in range(3)] == [1, 2, 3]
-    [found] = await inbox.pending_after(inbound().session, 0, 10)
+    [found] = await inbox.load_pending_after(inbound().session, 0, 10)
     assert found.attempts == 3
 
 
@@ -197,7 +197,7 @@ async def test_messages_wait_in_the_order_they_came(inbox: Inbox) -> None:
     """Oldest first, after a given one, at most so many, of one session only."""
     for number in range(1, 11):
         await _accepted(inbox, inbound(str(number), number, chat=str(number % 2)))
-    found = await inbox.pending_after("fake-1", 3, 2)
+    found = await inbox.load_pending_after("fake-1", 3, 2)
     assert [pending.inbound.text for pending in found] == ["5", "7"]
 
 
@@ -253,7 +253,7 @@ async def test_what_waits_is_never_pruned(inbox: Inbox, clock: ManualClock) -> N
     await inbox.claim(claimed)
     clock.advance(days=400)
     await inbox.prune()
-    assert [pending.id for pending in await inbox.pending_after(inbound().session, 0, 10)] == [number, claimed]
+    assert [pending.id for pending in await inbox.load_pending_after(inbound().session, 0, 10)] == [number, claimed]
 
 
 async def test_a_pruned_number_does_not_come_back(inbox: Inbox, database: Database, clock: ManualClock) -> None:
@@ -312,7 +312,7 @@ async def test_what_a_message_answers_is_put_in_where_its_platform_tells_the_id_
         about = dataclasses.replace(inbound("this one"), external_id=f"r{number}", reply_to=reply_to, **more)
         pending = await inbox.store(about, "trace")
         assert pending is not None
-        (kept,) = await inbox.pending_after(pending.session, pending.id - 1, 1)
+        (kept,) = await inbox.load_pending_after(pending.session, pending.id - 1, 1)
         assert kept.inbound.quoted == pending.inbound.quoted
         return pending.inbound.quoted, pending.inbound.quoted_author
 

@@ -24,7 +24,7 @@ def row(purpose: str = "reply", day: str = DAY, cost: int | None = 7, *, settled
 async def test_a_reservation_gives_way_to_what_was_used(database: Database) -> None:
     """Its day's sums hold one call either way, under the model that answered; a call that used nothing leaves none."""
     number = await database.write(lambda c: model_calls.add_call(c, row(cost=900, settled=False)))
-    assert await database.read(lambda c: model_calls.spent_between(c, DAY, DAY)) == Spending(
+    assert await database.read(lambda c: model_calls.sum_spent_between(c, DAY, DAY)) == Spending(
         1, 1, 100, 20, 1000, 0, 900, 0
     )
     used = row(cost=None)._replace(model="claude-2026", output_tokens=5)
@@ -33,7 +33,7 @@ async def test_a_reservation_gives_way_to_what_was_used(database: Database) -> N
         ("anthropic:claude-2026", Spending(1, 0, 100, 5, 1000, 0, 0, 1105))
     ]
     await database.write(lambda c: model_calls.replace_call(c, number, None))
-    assert await database.read(lambda c: model_calls.spent_between(c, DAY, DAY)) == Spending()
+    assert await database.read(lambda c: model_calls.sum_spent_between(c, DAY, DAY)) == Spending()
     assert await scalar(database, "SELECT count(*) FROM model_day") == 0
 
 
@@ -60,7 +60,7 @@ async def test_calls_are_dropped_after_a_month_and_their_sums_stay(database: Dat
     await database.write(lambda c: model_calls.add_call(c, row()))
     await model_calls.prune(database, START + timedelta(days=31))
     assert await scalar(database, "SELECT count(*) FROM model_call") == 0
-    assert (await database.read(lambda c: model_calls.spent_between(c, DAY, DAY))).cost == 7
+    assert (await database.read(lambda c: model_calls.sum_spent_between(c, DAY, DAY))).cost == 7
 
 
 figures = st.tuples(*[st.integers(0, 10**6)] * 4, st.none() | st.integers(0, 10**15))
@@ -74,7 +74,7 @@ def test_sums_are_those_of_the_calls(calls: list[tuple[tuple[int, ...], tuple[in
             number = model_calls.add_call(connection, _with(reserved, settled=False))
             if settles:
                 model_calls.replace_call(connection, number, None if used is None else _with(used, settled=True))
-        sums = model_calls.spent_between(connection, DAY, DAY)
+        sums = model_calls.sum_spent_between(connection, DAY, DAY)
         tokens = "coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), 0)"
         assert (sums.calls, sums.unsettled, sums.tokens, sums.cost) == connection.execute(
             f"SELECT count(*), coalesce(sum(NOT settled), 0), {tokens}, coalesce(sum(cost), 0) FROM model_call"

@@ -28,7 +28,7 @@ async def _put(database: Database, message: int, *texts: str, chat: str = "1", c
 
 
 async def _texts(outbox: Outbox, chat: str = "1", limit: int = 20) -> list[str]:
-    return [part.part.text for part, _ in await outbox.pending_after("fake", chat, limit=limit)]
+    return [part.part.text for part, _ in await outbox.load_pending_after("fake", chat, limit=limit)]
 
 
 async def test_a_part_comes_back_as_it_went_in(outbox: Outbox, database: Database) -> None:
@@ -37,7 +37,7 @@ async def test_a_part_comes_back_as_it_went_in(outbox: Outbox, database: Databas
         "👩‍👩‍👧 negrita", (TextEntity("bold", 9, 7), TextEntity("text_link", 0, 2, "https://example.org/ñ"))
     )
     await database.write(lambda connection: enqueue(connection, Destination("fake", "-100", "abc", 5), [part], START))
-    [(found, tries)] = await outbox.pending_after("fake", "-100")
+    [(found, tries)] = await outbox.load_pending_after("fake", "-100")
     assert (found.part, found.channel, found.chat, found.trace, tries) == (part, "fake", "-100", "abc", 0)
 
 
@@ -45,7 +45,7 @@ async def test_who_alone_may_read_a_part_survives(outbox: Outbox, database: Data
     """After a restart it goes to that person, and a secret stays one."""
     to = Destination("fake", "-100", "abc", 5, reader="1", secret=True)
     [sent] = await database.write(lambda connection: enqueue(connection, to, [MessagePart("of you")], START))
-    [(found, _)] = await outbox.pending_after("fake", "-100")
+    [(found, _)] = await outbox.load_pending_after("fake", "-100")
     assert found == sent
     assert (found.reader, found.secret) == ("1", True)
 
@@ -80,7 +80,7 @@ async def test_a_reply_enters_once(outbox: Outbox, database: Database) -> None:
 async def test_what_was_sent_is_not_sent_again(outbox: Outbox, database: Database) -> None:
     """It is marked with the platform's id of it."""
     await _put(database, 1, "one", "two")
-    (first, _), _ = await outbox.pending_after("fake", "1")
+    (first, _), _ = await outbox.load_pending_after("fake", "1")
     await outbox.mark_sent(first.id, "platform 77")
     assert await _texts(outbox) == ["two"]
     found = await rows(database, "SELECT state, platform_id, attempts FROM outbox WHERE id = ?", first.id)
@@ -90,7 +90,7 @@ async def test_what_was_sent_is_not_sent_again(outbox: Outbox, database: Databas
 async def test_a_part_that_was_sent_leaves_its_text_to_the_conversation(outbox: Outbox, database: Database) -> None:
     """A reply stands once in a home; what waits or was given up keeps its own."""
     await _put(database, 1, "sent", "waits", "dead")
-    (sent, _), _, (dead, _) = await outbox.pending_after("fake", "1")
+    (sent, _), _, (dead, _) = await outbox.load_pending_after("fake", "1")
     await outbox.mark_sent(sent.id, "platform 77")
     await outbox.give_up(dead.id, "no")
     assert await rows(database, "SELECT text, spans, payload FROM outbox ORDER BY id") == [
@@ -103,10 +103,10 @@ async def test_a_part_that_was_sent_leaves_its_text_to_the_conversation(outbox: 
 async def test_a_failed_try_is_counted_and_waits_on(outbox: Outbox, database: Database) -> None:
     """Its reason is kept, and its place in the row."""
     await _put(database, 1, "one", "two")
-    (first, _), _ = await outbox.pending_after("fake", "1")
+    (first, _), _ = await outbox.load_pending_after("fake", "1")
     await outbox.record_failure(first.id, "Unavailable: down")
     await outbox.record_failure(first.id, "Unavailable: still down")
-    (found, tries), _ = await outbox.pending_after("fake", "1")
+    (found, tries), _ = await outbox.load_pending_after("fake", "1")
     assert (found.id, tries) == (first.id, 2)
     assert await rows(database, "SELECT reason FROM outbox WHERE id = ?", first.id) == [("Unavailable: still down",)]
 
@@ -114,7 +114,7 @@ async def test_a_failed_try_is_counted_and_waits_on(outbox: Outbox, database: Da
 async def test_what_was_given_up_lets_the_next_part_pass(outbox: Outbox, database: Database) -> None:
     """It is kept as dead, with the reason."""
     await _put(database, 1, "one", "two")
-    (first, _), _ = await outbox.pending_after("fake", "1")
+    (first, _), _ = await outbox.load_pending_after("fake", "1")
     await outbox.give_up(first.id, "Rejected: blocked")
     assert await _texts(outbox) == ["two"]
     assert await rows(database, "SELECT state, reason FROM outbox WHERE id = ?", first.id) == [
@@ -128,7 +128,7 @@ async def test_a_start_finds_the_chats_that_wait(outbox: Outbox, database: Datab
     await _put(database, 2, "c", chat="2")
     await _put(database, 3, "d", chat="3", channel="other")
     await _put(database, 4, "e", chat="4")
-    [(done, _)] = await outbox.pending_after("fake", "4")
+    [(done, _)] = await outbox.load_pending_after("fake", "4")
     await outbox.mark_sent(done.id, "")
     assert sorted(await outbox.open_chats("fake")) == ["1", "2"]
 
@@ -155,7 +155,7 @@ async def test_looking_for_parts_does_not_read_what_was_sent(database: Database)
 async def test_old_parts_are_pruned_but_not_what_waits(outbox: Outbox, database: Database, clock: ManualClock) -> None:
     """Sent and dead ones go after a while; a part that waits never does."""
     await _put(database, 1, "sent", "dead", "waits")
-    (sent, _), (dead, _), _ = await outbox.pending_after("fake", "1")
+    (sent, _), (dead, _), _ = await outbox.load_pending_after("fake", "1")
     await outbox.mark_sent(sent.id, "")
     await outbox.give_up(dead.id, "no")
     clock.advance(days=2)

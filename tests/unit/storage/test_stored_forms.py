@@ -24,14 +24,14 @@ async def test_an_inbox_row_keeps_what_a_person_did(database: Database) -> None:
     ]
     for inbound in stored:
         assert await box.store(inbound, "t") is not None
-    assert [each.inbound for each in await box.pending_after(stored[0].session, 0, 9)] == stored
+    assert [each.inbound for each in await box.load_pending_after(stored[0].session, 0, 9)] == stored
 
 
 async def test_an_outbox_row_keeps_files_and_buttons(database: Database) -> None:
     """Formatting, files and rows of buttons; a row older than the column has none."""
     part = MessagePart("hi", (TextEntity("bold", 0, 2),), (_PHOTO,), ((Button("Yes", "yes:1:x"), Button("No", "no")),))
     await database.write(lambda c: outbox.enqueue(c, Destination("fake", "5"), [part, MessagePart("plain")], _AT))
-    waiting = await Outbox(database, ManualClock()).pending_after("fake", "5")
+    waiting = await Outbox(database, ManualClock()).load_pending_after("fake", "5")
     assert [each.part for each, _ in waiting] == [part, MessagePart("plain")]
 
 
@@ -39,7 +39,7 @@ async def test_an_outbox_row_keeps_where_it_belongs(database: Database) -> None:
     """The thread, the message it answers, and the one it replaces; those read back are those just committed."""
     to = Destination("fake", "5", "t", reply_to="77", replaces="78", thread="3")
     committed = await database.write(lambda c: outbox.enqueue(c, to, [MessagePart("hi")], _AT))
-    [(waiting, _)] = await Outbox(database, ManualClock()).pending_after("fake", "5")
+    [(waiting, _)] = await Outbox(database, ManualClock()).load_pending_after("fake", "5")
     assert [waiting] == committed
     assert (waiting.reply_to, waiting.replaces, waiting.thread) == ("77", "78", "3")
 

@@ -65,7 +65,7 @@ async def test_chats_do_not_take_up_a_task(database: Database) -> None:
     assert (await database.write(work))[1] is None  # type: ignore[index]
     box = inbox.Inbox(database, _Clock())
     assert await box.open_sessions() == {}
-    assert await box.pending_after("telegram-1", 0, 10) == []
+    assert await box.load_pending_after("telegram-1", 0, 10) == []
     assert await box.open_short(100) == []
 
 

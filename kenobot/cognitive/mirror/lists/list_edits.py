@@ -100,7 +100,7 @@ class ListFileEdit(ListFile):
             if how == "kept":
                 standing[at] = was
                 if was is not None and was in lines.marked and mark is None:
-                    self._vouched(was)
+                    self._confirm_as_own(was)
                 continue
             if how in ("moved", "copied") and was is not None:
                 standing[at] = self._moved(was, settles=how == "moved")
@@ -116,7 +116,7 @@ class ListFileEdit(ListFile):
                 self._removed(record)
                 yield
         for record, path in self._edits.left.items():
-            self._left(record, path)
+            self._settle_elsewhere(record, path)
             yield
         return [FileBlock(chunk, standing.get(at)) for at, chunk in enumerate(chunks)]
 
@@ -216,16 +216,16 @@ class ListFileEdit(ListFile):
                 self._settle(record, self.role)
         return record
 
-    def _vouched(self, record: int) -> None:
-        """Take what others said for the owner's own word: its mark was taken off."""
+    def _confirm_as_own(self, record: int) -> None:
+        """Admit a quoted record as the owner's word, after its quotation mark was removed from the file."""
         known = store.get(self.connection, record, self.reach)
         if known is not None and known.status == "active":
             form: Form = "episode" if known.form == "episode" else "note"
             vouched = replace(self._candidate(known.text), form=form, subject=known.subject)
             admit(self.connection, vouched, self._context)
 
-    def _left(self, record: int, path: str) -> None:
-        """Let a record that went from here belong where it still stands, by its owner's hand."""
+    def _settle_elsewhere(self, record: int, path: str) -> None:
+        """Settle a record, whose line was removed here, in another file that shows it."""
         known, place = store.get(self.connection, record, self.reach), paths.role_of(path)
         if known is not None and known.status == "active" and place is not None and self.shows(known):
             self._settle(record, place)

@@ -62,7 +62,10 @@ class ShownRecord:
 
 
 def split(kind: FileKind, text: str) -> list[str]:
-    """`text` in chunks that may hold one fact each, and the stretches between them. Joined they are `text` again."""
+    """Return `text` in chunks that may hold one fact each, and the stretches between them.
+
+    Joined they are `text` again.
+    """
     match kind:
         case "slot":
             return [text] if text else []
@@ -135,7 +138,7 @@ def entry_time(chunk: str) -> str | None:
 
 
 def _bullets(text: str) -> list[str]:
-    """Each bullet with its continuation, and what stands between bullets. Fenced code is never a bullet."""
+    """Return each bullet with its continuation, and what stands between bullets. Fenced code is never a bullet."""
     lines = lines_of(text)
     fenced = _fenced(lines)
     cuts = {0, len(lines)}
@@ -268,7 +271,7 @@ def arrange(
 
 
 def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
-    """`item` in the person's own spelling if that still says the same, with the mark that it has to have."""
+    """Return `item` in the person's own spelling if that still says the same, with the mark that it has to have."""
     said = fact_text(kind, raw)
     same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
     same = same and (kind == "slot" or fact_mark(kind, raw) == item.mark)
@@ -281,7 +284,7 @@ def _in_place_of(kind: FileKind, raw: str, item: ShownRecord) -> str:
 
 
 def append_items(kind: FileKind, blocks: Sequence[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
-    """`blocks` with `items` at the end, except where a line that says the same stands there already."""
+    """Return `blocks` with `items` at the end, except where a line that says the same stands there already."""
     result, missing = adopt_items(kind, blocks, items)
     for item in missing:
         result += [FileBlock(_gap(kind, result)), FileBlock(render(kind, item), item.id)]
@@ -330,7 +333,7 @@ def normalize_blocks(kind: FileKind, blocks: Sequence[FileBlock]) -> list[FileBl
 
 
 def encode_blocks(blocks: Sequence[FileBlock]) -> list[str | int]:
-    """`blocks` for the mirror table: literal text as it is, a record as its number."""
+    """Return `blocks` for the mirror table: literal text as it is, a record as its number."""
     return [block.raw if block.record is None else block.record for block in blocks]
 
 

@@ -23,7 +23,7 @@ def split_log(text: str, noted: Iterable[str]) -> list[str]:
 
 
 def _entries(chunk: str, known: dict[str, list[str]]) -> Iterator[str]:
-    """The entry of a chunk, and an entry for each piece of text below it."""
+    """Yield the entry of a chunk, and an entry for each piece of text below it."""
     time = list_layout.entry_time(chunk)
     stood = [entry for entry in known.get(chunk.partition("\n")[0], ()) if chunk.startswith(f"{entry}\n")]
     entry = max(stood, key=len, default=chunk)
@@ -37,7 +37,7 @@ def _entries(chunk: str, known: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _pieces(rest: str) -> Iterator[str]:
-    """The texts that stand below an entry: each paragraph, bullet, heading and block of code."""
+    """Yield the texts that stand below an entry: each paragraph, bullet, heading and block of code."""
     for chunk in list_layout.split("topic", rest.lstrip("\n")):
         text = list_layout.fact_text("topic", chunk) or _HEADING.sub("", chunk.strip(), count=1)
         if not _RULE.fullmatch(text):

@@ -50,7 +50,7 @@ def arrange_memory_md(
 
 
 def _exploded(blocks: Sequence[FileBlock]) -> list[FileBlock]:
-    """`blocks` with literal text line by line."""
+    """Return `blocks` with literal text line by line."""
     return [
         FileBlock(line, block.record)
         for block in blocks

@@ -49,7 +49,7 @@ def line_ending_of(text: str) -> LineEnding:
 
 
 def normalize_newlines(text: str) -> str:
-    """`text` with the same line end everywhere."""
+    """Return `text` with the same line end everywhere."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -156,7 +156,7 @@ def _inline(name: str, written: str) -> Json:
 
 
 def _loose(name: str, written: str) -> Json:
-    """`[a, b]` and `{a: b}` without quotes."""
+    """Return `[a, b]` and `{a: b}` without quotes."""
     inside = written[1:-1].strip()
     if written[0] == "[" and written[-1] == "]" and not re.search(r'[\[{"\]}]', inside):
         return [_inline(name, item.strip()) for item in inside.split(",") if item.strip()]

@@ -82,7 +82,7 @@ def known_stamps(connection: Connection, folder: str) -> dict[str, FileStamp]:
 
 
 def known_folders(connection: Connection) -> list[str]:
-    """Folders of known files in alphabetical order. Each costs one step in the index, however full it is."""
+    """Return folders of known files in alphabetical order. Each costs one step in the index, however full it is."""
     rows = connection.execute(
         "WITH RECURSIVE known (folder) AS (SELECT min(folder) FROM record_file UNION ALL SELECT "
         "(SELECT min(folder) FROM record_file WHERE folder > known.folder) FROM known WHERE known.folder IS NOT NULL) "

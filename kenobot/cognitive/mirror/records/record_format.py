@@ -16,6 +16,7 @@ from typing import NamedTuple
 from kenobot.cognitive.mirror.records import front_matter
 from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
 from kenobot.cognitive.store.records import Json, Record
+from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 
 _TIMES = ("created", "updated", "valid_from", "valid_to", "confirmed", "expires", "last_seen", "last_used")
@@ -29,6 +30,7 @@ _IN_ORDER = (
 _LEFT_OUT_WHEN_BLANK = ("by", "lang", "key", "links", "valid_to", "confirmed", "expires", "last_used")
 COLUMN_OF = {"policy": "policy_class", "seen": "mentions", "uses": "use_count"}
 FIELD_NAMES = frozenset({*_IN_ORDER, "revision", "checksum"})
+_CHECKSUM = lazy.regex(r"\Achecksum:[^\n]*\n?|\nchecksum:[^\n]*")
 _STATUS = ("active", "superseded", "expired", "archived", "forgotten", "invalidated")
 
 
@@ -80,7 +82,9 @@ def render(
     """
     attributes = json.loads(record.attributes)
     by = attributes.pop("by", "")
-    told: dict[str, Json] = {
+    values: dict[str, Json] = {
+        **record._asdict(),
+        **{name: getattr(record, column) for name, column in COLUMN_OF.items()},
         "attributes": attributes,
         "tags": json.loads(record.tags),
         "pinned": record.policy_class == "protected",
@@ -89,8 +93,7 @@ def render(
         "links": [_shown(link) for link in links],
         "key": record.key if record.key != key_of(record.text) else "",
     }
-    values = {name: told.get(name, getattr(record, COLUMN_OF.get(name, name), None)) for name in _IN_ORDER}
-    kept = {name: value for name, value in values.items() if value or name not in _LEFT_OUT_WHEN_BLANK}
+    kept = {name: values[name] for name in _IN_ORDER if values[name] or name not in _LEFT_OUT_WHEN_BLANK}
     kept["revision"] = record.changed_event
     text = with_checksum(kept, record.text if body is None else body, rest)
     return text if ends == "\n" else text.replace("\n", ends)
@@ -138,8 +141,8 @@ def file_checksum(text: str) -> str:
 def _sum(text: str) -> str:
     """Hash a file's text without its checksum line; the hash begins with a letter, so it needs no quotes."""
     head, mark, tail = text.partition("\n---\n")
-    lines = [line for line in head.split("\n") if not line.startswith("checksum:")]
-    return "c" + hashlib.sha256(("\n".join(lines) + mark + tail).encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    bare = _CHECKSUM.sub("", head) + mark + tail
+    return "c" + hashlib.sha256(bare.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 def _checked(name: str, value: Json) -> Json:

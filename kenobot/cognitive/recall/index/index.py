@@ -32,7 +32,8 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 300  # events or messages that a query waits for; more come in the background, oldest last
+_AT_ONCE = 300  # rows of a small home, which is indexed whole when it is first used
+_AWAITED = 60  # new events or messages that a query waits for, 20 ms; more come in the background, oldest last
 _BUSY_SECONDS = 2.0
 _ROWS = 100  # of a step in the background: a reader is busy with it for some hundredths of a second
 _WORTH_LOGGING = 5000  # rows
@@ -303,8 +304,8 @@ def _index_new(index: Connection, truth: Connection) -> None:
     if state.current:
         return
     (event, message), (last_event, last_message) = state.seen, state.newest
-    records, messages = backlog_rows.touched(truth, max(event, last_event - _AT_ONCE), last_event)
-    messages += range(max(message, last_message - _AT_ONCE) + 1, last_message + 1)
+    records, messages = backlog_rows.touched(truth, max(event, last_event - _AWAITED), last_event)
+    messages += range(max(message, last_message - _AWAITED) + 1, last_message + 1)
     if events.has_purge(truth, event, last_event):
         posting_rows.request_full_merge(index)
     _index_rows(index, truth, records, messages)
@@ -312,8 +313,8 @@ def _index_new(index: Connection, truth: Connection) -> None:
         if (ids := imported_talk.message_range(truth, low, high)) is not None:
             backlog_rows.add_gap(index, "message", ids[0] - 1, ids[1])
     for kind, before, now in (("event", event, last_event), ("message", message, last_message)):
-        if now - before > _AT_ONCE:
-            backlog_rows.add_gap(index, kind, before, now - _AT_ONCE)
+        if now - before > _AWAITED:
+            backlog_rows.add_gap(index, kind, before, now - _AWAITED)
         if now > before:
             backlog_rows.move_cursor(index, truth, kind, now)
 
@@ -327,7 +328,7 @@ def _fill(index: Connection, truth: Connection, gap: backlog_rows.Gap, rows: int
 def _index_rows(index: Connection, truth: Connection, records: Sequence[int], messages: Sequence[int]) -> None:
     rows = conversation.messages_by_id(truth, messages)
     if withdrawn := [row.inbox_id for row in rows if row.hidden and row.is_imported and row.inbox_id is not None]:
-        gone = imported_talks.hidden_turns(truth, withdrawn)
+        gone = imported_talks.list_hidden_turns(truth, withdrawn)
         rows = [row for row in rows if row.inbox_id not in gone]
     posting_rows.write_documents(index, record_documents(truth, records), turn_documents(messages, rows))
     conversation_rows.write_turns(index, truth, messages, rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
@@ -26,7 +27,7 @@ _SHORTEST = 40  # tokens of an excerpt, where many share the room
 _CHARACTERS = 4  # of a token, at most
 _MARGIN = 600  # characters behind a clip in which a secret that begins before it shows what it is
 _WORD_END = lazy.regex(r"\s|\Z")
-_SENTENCE_END = lazy.regex(r"(?<=[.!?…])\s+|\n+|(?<=[。！？؟।])\s*")
+_SENTENCE_END = lazy.regex(r"[.!?…]\s+|\n+|[。！？؟।]\s*")
 _LETTERS = lazy.regex(r"[^\W_]+")
 _LONGEST = 8000  # characters of a turn in which its matches are looked for
 _CUT = "[…] "
@@ -53,7 +54,7 @@ def select_excerpts(
     asked = _questions(connection, kept.values())
     chosen: list[Excerpt] = []
     places = limit
-    quoted = set[str]()
+    quoted, asked_now = set[str](), normalise(query.text)
     for each in near:
         turn = kept.get(each.turn.message)
         if turn is None:
@@ -63,11 +64,13 @@ def select_excerpts(
             sieve.dropped["outranked"] += 1
             continue
         question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
-        useless = _only_asks(question, query.text) and not (each.turn.by_bot and each.matched)
-        if normalise(turn.text) in quoted or useless or (each.turn.by_bot and _is_echo(turn, question, query.text)):
+        said = normalise(turn.text)
+        same = asked_now == (said if question is turn.text else normalise(question))
+        useless = (same or _only_asks(question, query.text)) and not (each.turn.by_bot and each.matched)
+        if said in quoted or useless or (each.turn.by_bot and is_echo(turn, question, query.text)):
             sieve.drop("turn", turn.id, "irrelevant")
             continue
-        quoted.add(normalise(turn.text))
+        quoted.add(said)
         if on_show:
             sieve.drop("turn", turn.id, "on show as a turn")
             chosen.append(Excerpt(turn, each.relevance, each.matched, turn.text, 0, each.near, on_show=True))
@@ -117,7 +120,7 @@ def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping
     return {row.inbox_id: row.text for row in rows if row.role == "user" and row.inbox_id is not None}
 
 
-def _is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
+def is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
     """Return whether a reply has hardly a word beside those of its question and of the question asked now."""
     known = {*terms(head_and_tail(question)), *terms(asked_now)}
     said = {word for word in words(head_and_tail(reply.text)) if word not in STOPWORDS}
@@ -125,9 +128,7 @@ def _is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
 
 
 def _only_asks(text: str, asked_now: str) -> bool:
-    """Return whether a text asks what is asked now, and says no more: a question answers none."""
-    if normalise(text) == normalise(asked_now):
-        return bool(text)
+    """Return whether a text asks some of what is asked now, and says no more: a question answers none."""
     if not text.rstrip().endswith(_QUESTION_MARKS):
         return False
     known = {*terms(asked_now)}
@@ -167,7 +168,7 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     """
     if estimate_tokens(text) <= tokens or not matched:
         return text
-    sentences = [each for each in _SENTENCE_END.split(text[:_LONGEST]) if each.strip()]
+    sentences = _sentences(text[:_LONGEST])
     wanted = set(matched)
     likely = _words_like(wanted)
     held = [wanted & {stem for word in likely(each) for stem in search_stems(word)} for each in sentences]
@@ -181,13 +182,25 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     return f"{_CUT}{' '.join(sentences[best:])}"
 
 
+def _sentences(text: str) -> list[str]:
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    return [each for begin, end in pairwise(ends) if (each := text[begin:end].rstrip())]
+
+
 def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:
     """Find the words of a text that may have one of these stems: to split and stem all of a long text takes longer."""
     if not all(stem.isascii() and stem.isalnum() for stem in wanted):
         return words
     meant = {other for stem in wanted for other in stems_taken_for(stem)}
     heads = tuple({stem[: max(_HEAD, len(stem) - _HEAD)] for stem in meant})
-    return lambda text: [word for word in _LETTERS.findall(fold(text)) if word.startswith(heads)]
+
+    def find(text: str) -> list[str]:
+        plain = fold(text)
+        if not any(head in plain for head in heads):
+            return []
+        return [word for word in _LETTERS.findall(plain) if word.startswith(heads)]
+
+    return find
 
 
 def _within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:

@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
-from kenobot.cognitive.recall.search.excerpts import render_turn
+from kenobot.cognitive.recall.search.excerpts import is_echo, render_turn
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
@@ -32,26 +32,31 @@ def quote_other_halves(
     room: tokens of all that is shown.
     """
     room -= sum(each.tokens for each in found)
-    excerpts = [each for each in found if isinstance(each, Excerpt)]
-    heads = [each.turn.id for each in excerpts if not each.on_show and not each.turn.line.name]
-    if not sieve.query.quotes_exchanges or room < _SHORTEST or not heads:
+    query = sieve.query
+    excerpts = {each.turn.id: each for each in found if isinstance(each, Excerpt)}
+    heads = [number for number, each in excerpts.items() if not each.on_show and not each.turn.line.name]
+    if not query.quotes_exchanges or room < _SHORTEST or not heads:
         return []
-    seen, shown = {each.turn.message: each for each in ranked}, {each.turn.id for each in excerpts}
+    seen = {each.turn.message: each for each in ranked}
     halves = _find_other_halves(index, [seen[number].turn for number in heads])
-    wanted = {head: number for head, number in halves.items() if number not in shown}
+    wanted = {head: number for head, number in halves.items() if number not in excerpts}
     kept = sieve.filter_turns(connection, index, list(wanted.values()))
     chosen: list[Excerpt] = []
+    quoted = {each.turn.text for each in excerpts.values()}
     for head, number in wanted.items():
         turn = kept.get(number)
         if room < _SHORTEST:
             break
-        if turn is None or turn.line.name or sieve.shows_turn(turn):
+        if turn is None or turn.line.name or turn.text in quoted or sieve.shows_turn(turn):
+            continue
+        if turn.role == "assistant" and is_echo(turn, excerpts[head].turn.text, query.text):
             continue
         each = seen.get(number)
         matched = each.matched if each is not None else ()
-        line = render_turn(turn, sieve.query, matched, min(room, sieve.query.policy.recall.reply_tokens))
+        line = render_turn(turn, query, matched, min(room, query.policy.recall.reply_tokens))
         tokens = estimate_tokens(line + "\n")
         room -= tokens
+        quoted.add(turn.text)
         relevance, near = (each.relevance, each.near) if each is not None else (0.0, None)
         chosen.append(Excerpt(turn, relevance, matched, line, tokens, near, beside=head))
     return chosen

@@ -17,7 +17,7 @@ from kenobot.core.pattern_set import PatternSet
 from kenobot.language.lexicon import phrases
 from kenobot.language.words import fold
 from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import SpokenLine, known_as, label_id, sanitize_name, split_line
+from kenobot.ports.names import SpokenLine, label_id, name_person, sanitize_name, split_line
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
@@ -61,11 +61,11 @@ class ConversationTurn:
     @property
     def label(self) -> str:
         """Return the speaker's name and, where it is known, the id; "" in private."""
-        return known_as(self.speaker, self.speaker_id)
+        return name_person(self.speaker, self.speaker_id)
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
-    """The level of what a person said. `patterns`: the owner's own, any of which makes it high."""
+    """Return the level of what a person said. `patterns`: the owner's own, any of which makes it high."""
     whole = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))  # some letters become many
     seen = whole[: policy.scanned_chars]
     if patterns.search(seen, policy.pattern_steps):
@@ -79,7 +79,7 @@ def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PA
 
 
 def _window(text: str, size: int) -> str:
-    """A short text whole; of a long one the beginning and the end, where people say what they want."""
+    """Return a short text whole; of a long one the beginning and the end, where people say what they want."""
     if len(text) <= size:
         return text
     return f"{text[: size * 3 // 4]}\n{text[-(size // 4) :]}"
@@ -106,12 +106,12 @@ def is_urgent(turns: Iterable[ConversationTurn], policy: ExtractPolicy, patterns
 
 
 def sessions_with_pending(connection: Connection) -> list[str]:
-    """The sessions in which something waits; costs a few index look-ups a session, however long they are."""
+    """Return the sessions in which something waits; costs a few index look-ups a session, however long they are."""
     return conversation.sessions_past(connection, _WAITING)
 
 
 def cursor(connection: Connection, session: str) -> int:
-    """The newest message row of a session that has been read; 0 when none has."""
+    """Return the newest message row of a session that has been read; 0 when none has."""
     return int(read_state(connection, _WAITING + session) or 0)
 
 
@@ -124,12 +124,12 @@ def advance_cursor(connection: Connection, session: str, before: int, last: int)
 
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
-    """The next turns of a session that wait, oldest first, at most `limit`."""
+    """Return the next turns of a session that wait, oldest first, at most `limit`."""
     return turns_after(connection, session, cursor(connection, session), limit)
 
 
 def turns_after(connection: Connection, session: str, message: int, limit: int) -> list[ConversationTurn]:
-    """The turns of a session after a message, oldest first, at most `limit`."""
+    """Return the turns of a session after a message, oldest first, at most `limit`."""
     rows = conversation.iterate_messages(connection, session, after=message)
     return group_turns(islice(rows, 2 * limit + 1))[:limit]
 
@@ -204,6 +204,6 @@ def _spoken(row: MessageRow) -> SpokenLine:
 
 
 def _unprompted(row: MessageRow) -> ConversationTurn:
-    """A turn of something the bot said by itself."""
+    """Return a turn of something the bot said by itself."""
     at = datetime.fromisoformat(row.at)
     return ConversationTurn(row.id, row.inbox_id, "", row.text, at, "model", chat_scope(row.session), hidden=True)

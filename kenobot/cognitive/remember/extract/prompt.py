@@ -37,7 +37,7 @@ class ExtractionBatch:
 
 
 def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
-    """The request for a batch. Its system part is the same every time, so that it can be read from a cache."""
+    """Return the request for a batch. Its system part is the same every time, so that it can be read from a cache."""
     parts = [f"Today is {batch.day:%A, %Y-%m-%d}.", "", "## What is remembered already", ""]
     parts += _remembered(batch.known, policy) or ["Nothing yet."]
     if batch.guidelines:
@@ -79,7 +79,7 @@ def turn_lines(
     reply_tokens: int,
     voices: Mapping[Trust, str] = SPEAKER_LABELS,
 ) -> list[str]:
-    """A turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
+    """Return a turn below a heading with its number, who spoke, and when in `zone`. tokens: of each side, at most."""
     who = voices[turn.trust]
     speaker = f"{' '.join(turn.label.split())}, {who}" if turn.label else who
     at = turn.at.astimezone(zone)
@@ -90,7 +90,7 @@ def turn_lines(
 
 
 def _shown(text: str, tokens: int) -> str:
-    """`text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
+    """Return `text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
     if estimate_tokens(text) <= tokens:
         return text
     end = clip_to_tokens(text[::-1][: 4 * tokens], tokens // 4)[::-1]

@@ -41,7 +41,7 @@ def questions(view: NightView) -> Sequence[ModelQuestion]:
 
 
 def _cold_weeks(view: NightView) -> Iterator[tuple[Record, list[Record]]]:
-    """The summaries of weeks that ended longer ago than `warm_days`, and the facts that may graduate."""
+    """Yield the summaries of weeks that ended longer ago than `warm_days`, and the facts that may graduate."""
     last = view.days_ago(view.policy.sleep.warm_days + 1)
     for scope in tiers.all_scopes(view.connection):
         for summary in tiers.week_summaries(view.connection, scope):
@@ -60,7 +60,7 @@ def _may_graduate(record: Record, view: NightView) -> bool:
 
 
 def _by_rules(facts: Sequence[Record], view: NightView) -> list[Record]:
-    """The facts that recur or were learned the hard way, the weightiest first, as many as a week may hand on."""
+    """Return the facts that recur or were learned the hard way, the weightiest first, as many as a week may hand on."""
     policy = view.policy.decay
     lasting = [record for record in facts if _lasts(record, policy.lasting_from_mentions)]
     lasting.sort(key=lambda record: (-record.mentions, -record.importance, record.id))
@@ -79,7 +79,7 @@ def _question(facts: Sequence[Record], view: NightView) -> ModelQuestion:
 
 
 def _by_model(facts: Sequence[Record], view: NightView) -> list[tuple[Record, str]] | None:
-    """The facts that a model chose, each with its topic; None without a usable answer."""
+    """Return the facts that a model chose, each with its topic; None without a usable answer."""
     policy = view.policy.decay
     answer = view.answer(_question(facts, view)) if facts else None
     read = model_answers.parse_object(answer) if answer is not None else None
@@ -95,7 +95,7 @@ def _by_model(facts: Sequence[Record], view: NightView) -> list[tuple[Record, st
 
 
 def _placed(chosen: Sequence[tuple[Record, str]], scope: str, view: NightView) -> Iterator[tuple[Record, str]]:
-    """The tier of each: a ref file where there is one of its topic, or enough for one; else MEMORY.md."""
+    """Yield the tier of each: a ref file where there is one of its topic, or enough for one; else MEMORY.md."""
     known = tiers.ref_file_counts(view.connection, scope)
     topics = [slug(topic) for _, topic in chosen]
     counts = Counter(topics)

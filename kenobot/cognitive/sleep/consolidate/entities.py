@@ -85,7 +85,7 @@ def _digits_and_scripts(name: str) -> tuple[str, set[str]]:
 
 
 def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, str]:
-    """The names of a scope that go under another one, each with that one."""
+    """Return the names of a scope that go under another one, each with that one."""
     spelled: dict[str, list[str]] = defaultdict(list)
     for name in names:
         spelled[normalize_name(name).replace("-", "")].append(name)
@@ -102,7 +102,7 @@ def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, s
 
 
 def _last(heads: Mapping[str, str], name: str) -> str:
-    """The end of a chain of names; a circle ends at the least of it."""
+    """Return the end of a chain of names; a circle ends at the least of it."""
     seen = [name]
     while (following := heads.get(seen[-1])) is not None:
         if following in seen:

@@ -70,7 +70,7 @@ def _is_reference(record: Record) -> bool:
 
 
 def _groups(movable: Sequence[Record], known: Mapping[str, int], least: int) -> Iterator[tuple[str, Sequence[Record]]]:
-    """Facts about one thing, by the name of their ref file, each fact once; the most text first.
+    """Yield facts about one thing, by the name of their ref file, each fact once; the most text first.
 
     A thing that has a ref file already takes single facts, too.
     """
@@ -91,7 +91,7 @@ def _groups(movable: Sequence[Record], known: Mapping[str, int], least: int) -> 
 
 
 def _topics(record: Record) -> list[str]:
-    """The topics that a fact may be filed under: its subject, else its tags and the names in it."""
+    """Return the topics that a fact may be filed under: its subject, else its tags and the names in it."""
     subject = slug(record.subject) if record.subject not in ("", "owner") else ""
     if subject:
         return [subject]

@@ -76,7 +76,7 @@ def _question(view: NightView, record: Record) -> ModelQuestion:
 
 
 def _usable(answer: str, text: str, policy: PruningPolicy) -> str | None:
-    """A model's condensed text; None when it is too long, has lost most of it, or says other things."""
+    """Return a model's condensed text; None when it is too long, has lost most of it, or says other things."""
     fenced = _FENCES.match(answer.strip())
     condensed = (fenced[1] if fenced else answer).strip()
     too_long = _size(condensed) > policy.max_identity_bytes
@@ -92,7 +92,7 @@ def _usable(answer: str, text: str, policy: PruningPolicy) -> str | None:
 
 
 def _unlike(lines: Sequence[str]) -> list[str]:
-    """Each line once, at its last place; blank lines go."""
+    """Return each line once, at its last place; blank lines go."""
     last = {_key(line): place for place, line in enumerate(lines) if line.strip()}
     return [line.rstrip() for place, line in enumerate(lines) if line.strip() and last[_key(line)] == place]
 

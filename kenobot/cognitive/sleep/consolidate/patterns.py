@@ -106,7 +106,7 @@ class _KnownPatterns:
         self._scopes: dict[str, tuple[list[Solution], SimilarTexts]] = {}  # bounded: the patterns there are; night
 
     def like(self, scope: str, solution: Solution) -> Solution:
-        """A solution in the words of the pattern that says the same; else as it is, and known from now on."""
+        """Return a solution in the words of the pattern that says the same; else as it is, and known from now on."""
         if scope not in self._scopes:
             self._scopes[scope] = [], SimilarTexts()
             for pattern in patterns_of(pattern_rows.iter_patterns(self._connection, (scope,))):
@@ -148,7 +148,7 @@ def _learn(solution: Solution, sources: tuple[Record, ...], known: _KnownPattern
 
 
 def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
-    """The entries that a model is asked about: those with a failure that have taught nothing yet."""
+    """Return the entries that a model is asked about: those with a failure that have taught nothing yet."""
     own = [record for record in entries if is_own_word(record) and mentions_failure(record.text)]
     taught = {
         number
@@ -161,7 +161,7 @@ def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
 def _wordings(
     answers: Sequence[tuple[Sequence[Record], dict[str, object]]], policy: ProceduralPolicy
 ) -> Iterator[tuple[int, Solution]]:
-    """The usable solutions of a model by record, the one that counts last."""
+    """Yield the usable solutions of a model by record, the one that counts last."""
     for batch, answer in answers:
         records = {record.id: record for record in batch}
         items = answer.get("patterns")
@@ -174,7 +174,7 @@ def _wordings(
 
 
 def _grounded(trigger: str, response: str, text: str, policy: ProceduralPolicy) -> Solution | None:
-    """A model's wording; None when it is too long, says nothing, or says what the entry does not."""
+    """Return a model's wording; None when it is too long, says nothing, or says what the entry does not."""
     if len(trigger) > policy.trigger_chars or len(response) > policy.response_chars:
         return None
     if not is_grounded(trigger, text, policy) or not is_grounded(response, text, policy):

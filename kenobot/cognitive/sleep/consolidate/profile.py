@@ -63,7 +63,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def profile_sources(view: NightView) -> list[Record]:
-    """The fragments of the profile, the most important first, without repetitions and strangers' words."""
+    """Return the fragments of the profile, the most important first, without repetitions and strangers' words."""
     limit = view.policy.consolidation.max_profile_fragments
     parts: list[Record] = []
     for record in pass_rows.notes_of_categories(view.connection, OWNER_SCOPE, _CATEGORIES, limit):
@@ -92,7 +92,7 @@ def is_repetition(one: str, other: str) -> bool:
 
 
 def page_lines(view: NightView, parts: Sequence[Record]) -> list[str]:
-    """The lines of the page, as many as the policy allows."""
+    """Return the lines of the page, as many as the policy allows."""
     lines = _read(view.answer(_question(parts)) or "", parts)
     covered = {number for _, numbers in lines for number in numbers}
     lines += [(one_line(part.text, _LONGEST), (at,)) for at, part in enumerate(parts, 1) if at not in covered]

@@ -110,7 +110,7 @@ def _agree(one: str, other: str) -> bool:
 
 
 def _standing(connection: Connection, scope: str) -> Iterable[str]:
-    """The facts of a scope's MEMORY.md, and the lines that a person wrote there beside them."""
+    """Return the facts of a scope's MEMORY.md, and the lines that a person wrote there beside them."""
     yield from (record.text for record in tiers.in_tier(connection, scope, tiers.CORE))
     prose = [block for block in list_file_rows.core_layout(connection, scope) if isinstance(block, str)]
     for line in (line for block in prose for line in block.splitlines()):
@@ -146,12 +146,12 @@ def statement_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
 
 
 def fact_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
-    """The statements of an entry that say how things are."""
+    """Return the statements of an entry that say how things are."""
     return [line for line in statement_lines(text, policy) if _STATEMENT.search(fold(line))]
 
 
 def without_label(text: str) -> str:
-    """`text` without the word that announces it, such as "Learned:"."""
+    """Return `text` without the word that announces it, such as "Learned:"."""
     return _LABEL.sub("", text, count=1)
 
 
@@ -159,7 +159,7 @@ def without_label(text: str) -> str:
 
 
 def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
-    """The entries that a model is asked about: those that the rules do not promote anyway."""
+    """Return the entries that a model is asked about: those that the rules do not promote anyway."""
     moved = pass_rows.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
     own = [record for record in entries if record.id not in moved and is_own_word(record) and _may_rise(record)]
     stated = [record for record in own if statement_lines(record.text, view.policy.procedural)]

@@ -47,7 +47,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def new_themes(view: NightView) -> list[list[Record]]:
-    """Groups of beliefs that are all near each other, the largest first, whatever order they came in.
+    """Return groups of beliefs that are all near each other, the largest first, whatever order they came in.
 
     What was concluded or pondered already is left out, unless as many again have come as a theme needs.
     """
@@ -78,7 +78,7 @@ def parse_principle(answer: str) -> tuple[bool, str | None]:
 
 
 def _themes(view: NightView) -> list[list[Record]]:
-    """Groups in which each is as near to every other as a theme asks for."""
+    """Return groups in which each is as near to every other as a theme asks for."""
     policy = view.policy.consolidation
     nearest = near_pairs(view, policy.theme_from, "themes")[:_PAIRS]
     home: dict[int, list[Record]] = {}
@@ -100,7 +100,7 @@ def _counts(view: NightView, record: Record) -> bool:
 
 
 def _metas(view: NightView) -> list[tuple[Record, set[int]]]:
-    """The meta-beliefs of any status, and what each was drawn from."""
+    """Return the meta-beliefs of any status, and what each was drawn from."""
     metas = pass_rows.records_of_form(view.connection, "note", META)
     return [(meta, tiers.derived_from_ids(view.connection, meta.id)) for meta in metas]
 

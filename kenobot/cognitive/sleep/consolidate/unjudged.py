@@ -42,7 +42,7 @@ class UnjudgedRecords:
         self.entries = pass_rows.not_yet_asked(view.connection, self._watermark, limit)
 
     def records(self) -> Iterator[Record]:
-        """The records that people vouch for, in the order in which they came or were reworded."""
+        """Yield the records that people vouch for, in the order in which they came or were reworded."""
         for record in pass_rows.changed_since(self._view.connection, self._watermark):
             if self._tiers and record.tier not in self._tiers:
                 continue
@@ -51,7 +51,7 @@ class UnjudgedRecords:
                 yield record
 
     def questions(self) -> list[ModelQuestion]:
-        """The questions about the entries, each about some of one scope; the owner's come first."""
+        """Return the questions about the entries, each about some of one scope; the owner's come first."""
         return [question for question, _ in self._batches()]
 
     def answers(self) -> list[tuple[Sequence[Record], dict[str, object]]]:

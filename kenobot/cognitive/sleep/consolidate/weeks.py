@@ -72,13 +72,16 @@ def questions(view: NightView) -> Sequence[ModelQuestion]:
 
 
 def days_of_week(name: str) -> tuple[str, str]:
-    """Monday and Sunday, YYYY-MM-DD, of the week called YYYY-Www. Raises ValueError."""
+    """Return Monday and Sunday, YYYY-MM-DD, of the week called YYYY-Www. Raises ValueError."""
     monday = date.fromisocalendar(int(name[:4]), int(name[6:]), 1)
     return monday.isoformat(), (monday + timedelta(days=6)).isoformat()
 
 
 def _warm_weeks(view: NightView) -> Iterator[_Week]:
-    """The weeks that may need a change. A summary that its owner forgot, and not a fact in it, is not made again."""
+    """Yield the weeks that may need a change.
+
+    A summary that its owner forgot, and not a fact in it, is not made again.
+    """
     last_warm = view.days_ago(view.policy.sleep.hot_days + 1)
     for scope in tiers.all_scopes(view.connection):
         names = {calendar.week_of(day) for day in tiers.daily_log_days(view.connection, scope, last_warm)}
@@ -176,7 +179,7 @@ def summary_by_rules(name: str, facts: Sequence[Record], policy: DecayPolicy) ->
 
 
 def fact_line(record: Record, longest: int) -> str:
-    """A fact on one line. Others' words are quoted, so that they cannot pass for the owner's."""
+    """Return a fact on one line. Others' words are quoted, so that they cannot pass for the owner's."""
     text = model_answers.one_line(record.text)
     short = text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
     trust = "owner" if is_own_words(record) else IMPORTED if record.is_hearsay else record.trust
@@ -184,7 +187,7 @@ def fact_line(record: Record, longest: int) -> str:
 
 
 def _facts_by_day(facts: Sequence[Record], longest: int, most: int | None = None) -> str:
-    """Facts below the headings of their days; of each day the weightiest, at most `most`."""
+    """Return facts below the headings of their days; of each day the weightiest, at most `most`."""
     parts = []
     for day, group in groupby(facts, key=lambda record: record.day):
         records = list(group)
@@ -202,7 +205,7 @@ def _weightiest(records: Sequence[Record], most: int) -> list[Record]:
 
 
 def _facts_digest(facts: Sequence[Record]) -> str:
-    """A digest of a week's facts that changes once any of them has."""
+    """Return a digest of a week's facts that changes once any of them has."""
     rows = [[record.id, record.text, record.trust] for record in facts]
     return hashlib.sha256(json.dumps(rows).encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -220,7 +223,7 @@ def _summary_question(facts: Sequence[Record], policy: DecayPolicy) -> ModelQues
 
 
 def _summary_by_model(name: str, facts: Sequence[Record], answer: str, policy: DecayPolicy) -> str | None:
-    """A model's summary, and below it others' words, quoted; None when the answer is unusable."""
+    """Return a model's summary, and below it others' words, quoted; None when the answer is unusable."""
     read = model_answers.parse_object(answer)
     summary = read["summary"] if read is not None and set(read) == {"summary"} else None
     if not isinstance(summary, str) or not summary.strip() or len(summary.strip()) > policy.max_summary_chars:

@@ -77,7 +77,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def _batches(view: NightView) -> Iterator[tuple[Record, ...]]:
-    """The recent errors, oldest first, by scope; tagged ones too, as a batch must stay the same after a crash."""
+    """Yield the recent errors, oldest first, by scope; tagged ones too, as a batch must stay the same after a crash."""
     policy = view.policy.pruning
     since = min(view.since or view.now, view.now) - timedelta(days=policy.error_days)
     recent = pass_rows.own_facts_since(view.connection, since, view.now)

@@ -53,13 +53,13 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def owner_language(connection: Connection) -> Literal["en", "es"]:
-    """The language of most of the owner's memories."""
+    """Return the language of most of the owner's memories."""
     counts = proposals.language_counts(connection, OWNER_SCOPE)
     return "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
 
 
 def frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
-    """The flaws that many recent replies have, each with how many of how many."""
+    """Yield the flaws that many recent replies have, each with how many of how many."""
     policy = view.policy.proposals
     since = store.stamp(view.now - timedelta(days=policy.days))
     grades = conversation.reply_grades(view.connection, since, _MOST_REPLIES)
@@ -101,7 +101,7 @@ class _Proposals:
     # ── recent events ────────────────────────────────────────────────────────────────────────────────────────────
 
     def errors(self) -> Iterator[ProposeChange]:
-        """Repeated errors of one class: of our own, the lesson as a rule; of others', a hint."""
+        """Yield repeated errors of one class: of our own, the lesson as a rule; of others', a hint."""
         found: dict[str, list[int]] = defaultdict(list)
         for record in pass_rows.own_facts_since(self.view.connection, self.since, self.view.now):
             if record.scope == OWNER_SCOPE and record.trust in _OWN:
@@ -127,9 +127,9 @@ class _Proposals:
         return store.get(self.view.connection, drawn, (OWNER_SCOPE,)) if drawn is not None else None
 
     def corrections(self) -> Iterator[ProposeChange]:
-        """A kind of fact that was corrected repeatedly: a rule to check it first."""
+        """Yield a kind of fact that was corrected repeatedly: a rule to check it first."""
         found: dict[str, list[int]] = defaultdict(list)
-        for number, attributes in proposals.corrected_since(self.view.connection, OWNER_SCOPE, self.since):
+        for number, attributes in proposals.list_corrected_since(self.view.connection, OWNER_SCOPE, self.since):
             for name in json.loads(attributes).keys() - _NOT_FACTS:
                 found[name].append(number)
         for name, numbers in sorted(found.items()):
@@ -138,7 +138,7 @@ class _Proposals:
                 yield self._rule(key, "memory", "corrections", evidence, name=name, count=count)
 
     def violations(self) -> Iterator[ProposeChange]:
-        """A pattern that rules.json forbids and that keeps coming: the same as an instruction."""
+        """Yield a pattern that rules.json forbids and that keeps coming: the same as an instruction."""
         found: dict[str, list[int]] = defaultdict(list)
         for number, data in proposals.events_since(self.view.connection, proposals.RULE_BROKEN, self.since):
             patterns = data.get("patterns")
@@ -151,14 +151,14 @@ class _Proposals:
                 yield self._rule(key, "communication", "violations", evidence, pattern=pattern, count=count)
 
     def grades(self) -> Iterator[ProposeChange]:
-        """A flaw that many replies have: a preference against it."""
+        """Yield a flaw that many replies have: a preference against it."""
         for signal, count, of in frequent_flaws(self.view):
             title, text, preference = texts(signal, self.language, count=count, of=of)
             payload, evidence = {"text": preference}, {"replies": count}
             yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
 
     def settings(self) -> Iterator[ProposeChange]:
-        """Settings that would help."""
+        """Yield settings that would help."""
         searched, crowded = proposals.search_counts(self.view.connection, self.since)
         if searched >= self.policy.searches and 2 * crowded > searched:
             evidence: dict[str, Json] = {"searches": searched, "without room": crowded}
@@ -175,7 +175,7 @@ class _Proposals:
     # ── the figures of the night ─────────────────────────────────────────────────────────────────────────────────
 
     def figures(self) -> Iterator[ProposeChange]:
-        """Advice on this night; that nothing was remembered only if something was said."""
+        """Yield advice on this night; that nothing was remembered only if something was said."""
         view, quarter = self.view, _quarter(self.view.now)
         since = view.since or view.now - timedelta(days=1)
         figures = night_statistics(view, since)
@@ -200,7 +200,7 @@ def _quarter(now: datetime) -> str:
 
 
 def _error_class(tag: object) -> str:
-    """The class of error that a tag holds; "" for any other tag."""
+    """Return the class of error that a tag holds; "" for any other tag."""
     return str(tag).removeprefix(ERROR_TAG_PREFIX) if str(tag).startswith(ERROR_TAG_PREFIX) else ""
 
 
@@ -250,7 +250,7 @@ class Adjustment:
 
 
 def night_statistics(view: NightView, since: datetime) -> NightStatistics:
-    """The figures of this night so far."""
+    """Return the figures of this night so far."""
     run = run_rows.last_run(view.connection, "running")
     done = {result.name: result.done for result in run_rows.pass_results(view.connection, run.id)} if run else {}
     facts = list(pass_rows.own_facts_since(view.connection, since, view.now))
@@ -280,7 +280,10 @@ def advise(figures: NightStatistics, policy: ProposalPolicy) -> list[Advice]:
 
 
 def reflect(figures: NightStatistics, policy: ProposalPolicy) -> tuple[list[str], list[Adjustment]]:
-    """The insights that figures give into learning as a whole, and the adjustments that follow from them. Pure."""
+    """Return the insights that figures give into learning as a whole, and the adjustments that follow from them.
+
+    Pure.
+    """
     learned = figures.facts + figures.patterns
     cases = {
         "error_handling": figures.errors > 0 and not figures.lessons,

@@ -43,7 +43,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 
 def _noted_since(page: str, since: date) -> set[str]:
-    """The sentences that a page has noted since a day, without their figures."""
+    """Return the sentences that a page has noted since a day, without their figures."""
     noted = (match for line in page.splitlines() if (match := _LINE.match(line.strip())) is not None)
     return {_FIGURE.sub("", match[2]) for match in noted if match[1] >= since.isoformat()}
 

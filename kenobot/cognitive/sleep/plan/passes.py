@@ -55,11 +55,11 @@ class NightView:
         return self.now.astimezone(self.zone).date()
 
     def days_ago(self, days: int) -> str:
-        """The owner's calendar day, YYYY-MM-DD, `days` before today."""
+        """Return the owner's calendar day, YYYY-MM-DD, `days` before today."""
         return (self.today - timedelta(days=days)).isoformat()
 
     def answer(self, question: ModelQuestion) -> str | None:
-        """The model's answer; None: go by the rules."""
+        """Return the model's answer; None: go by the rules."""
         return self.answers.get(question.key)
 
 

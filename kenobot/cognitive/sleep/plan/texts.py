@@ -6,12 +6,12 @@ from importlib import resources
 
 
 def system_prompt(name: str) -> str:
-    """The system prompt of a pass."""
+    """Return the system prompt of a pass."""
     return _prompts()[name]
 
 
 def texts(entry: str, language: str, /, **values: object) -> list[str]:
-    """The texts of an entry in a language, filled in."""
+    """Return the texts of an entry in a language, filled in."""
     return [text.format(**values) for text in _texts()[entry][language]]
 
 

@@ -55,7 +55,7 @@ async def _latest(texts: list[str], limit: int) -> list[str]:
         for number, text in enumerate(texts, 1):
             turn = conversation.FinishedTurn("telegram-1", number, START, text, "", "owner")
             conversation.append_turn(connection, turn)
-        return [line.text for line in conversation.latest(connection, "telegram-1", limit)]
+        return [line.text for line in conversation.load_latest(connection, "telegram-1", limit)]
 
     with scratch() as folder:
         database = Database.open(Path(folder) / "kenobot.db", Path(folder) / "backups")

@@ -168,7 +168,7 @@ async def test_what_comes_while_the_inbox_is_read_keeps_its_place(
     """A message that arrives during the read gets neither ahead of older ones nor answered twice nor lost."""
     for number in range(1, 4):
         await house.inbox.store(inbound(str(number), number), "trace")
-    original, reads = house.inbox.pending_after, 0
+    original, reads = house.inbox.load_pending_after, 0
 
     async def slow(session: str, after: int, limit: int) -> list[PendingMessage]:
         nonlocal reads
@@ -182,7 +182,7 @@ async def test_what_comes_while_the_inbox_is_read_keeps_its_place(
             await house.bus.drain()
         return found
 
-    monkeypatch.setattr(house.inbox, "pending_after", slow)
+    monkeypatch.setattr(house.inbox, "load_pending_after", slow)
     await house.loop.start()
     await house.loop.wait_idle()
     assert house.texts() == ["1", "2", "3", "4", "5"]
@@ -193,7 +193,7 @@ async def test_what_comes_while_an_empty_inbox_is_read_is_not_lost(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lane looks again before it ends."""
-    original, reads = house.inbox.pending_after, 0
+    original, reads = house.inbox.load_pending_after, 0
 
     async def nothing_at_first(session: str, after: int, limit: int) -> list[PendingMessage]:
         nonlocal reads
@@ -205,7 +205,7 @@ async def test_what_comes_while_an_empty_inbox_is_read_is_not_lost(
         await house.bus.drain()
         return found
 
-    monkeypatch.setattr(house.inbox, "pending_after", nothing_at_first)
+    monkeypatch.setattr(house.inbox, "load_pending_after", nothing_at_first)
     house.loop._lanes.put("fake-1")
     await house.loop.wait_idle()
     assert house.texts() == ["late"]

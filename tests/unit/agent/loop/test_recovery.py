@@ -132,14 +132,14 @@ async def test_an_inbox_that_cannot_be_read_is_read_again(
 ) -> None:
     """A failing disk delays a lane and does not end it."""
     await house.inbox.store(inbound("hello", 1), "trace")
-    original, failures = house.inbox.pending_after, [StoreError("down"), StoreError("still down")]
+    original, failures = house.inbox.load_pending_after, [StoreError("down"), StoreError("still down")]
 
     async def failing(session: str, after: int, limit: int) -> list[PendingMessage]:
         if failures:
             raise failures.pop()
         return await original(session, after, limit)
 
-    monkeypatch.setattr(house.inbox, "pending_after", failing)
+    monkeypatch.setattr(house.inbox, "load_pending_after", failing)
     await house.loop.start()
     await house.loop.wait_idle()
     assert house.texts() == ["hello"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.agent.turn.runner import TurnRunner
+from kenobot.agent.turn.reply_writer import ReplyWriter
 from kenobot.ports.errors import AnswerLost, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Image
@@ -300,14 +300,14 @@ async def test_a_turn_that_begins_again_has_its_attachments_once(
 ) -> None:
     """A mistake at its end makes it claim its message anew."""
     scene, channel = media_scene(tmp_path, {"d": b"The rent is 650"}, "650.")
-    write, failures = TurnRunner._write, [ValueError("a mistake")]
+    write, failures = ReplyWriter.write, [ValueError("a mistake")]
 
     def fail_once(*arguments: Any, reacts: bool) -> Any:
         if failures:
             raise failures.pop()
         return write(*arguments, reacts=reacts)
 
-    monkeypatch.setattr(TurnRunner, "_write", fail_once)
+    monkeypatch.setattr(ReplyWriter, "write", fail_once)
     async with scene:
         assert await scene.say("What is the rent?", attachments=(document("lease.txt"),)) == "650."
         ((text,),) = await scene.rows("SELECT text FROM message WHERE role = 'user'")

@@ -13,10 +13,10 @@ from kenobot.channels.telegram.updates import (
     BotUser,
     IgnoredUpdate,
     MalformedUpdate,
-    known_fields,
+    list_known_fields,
+    list_undecided_fields,
     parse_update,
     strip_mention,
-    undecided_fields,
     update_id,
 )
 from kenobot.language.provenance import quoted_passages
@@ -281,9 +281,9 @@ def test_quotations_of_any_place_and_length_lose_no_letter(text: str, spans: lis
 def test_every_field_of_a_message_is_decided() -> None:
     """Whose words a field makes of a message is written down for all that the client library knows."""
     slots = {"from" if name == "from_user" else name for name in telegram.Message.__slots__ if name[0] != "_"}
-    assert slots <= known_fields()
-    assert undecided_fields(update(text="x", via_bot={}, relayed_by={})) == ["relayed_by"]
-    assert undecided_fields(update(text="x")) == undecided_fields("no update") == []
+    assert slots <= list_known_fields()
+    assert list_undecided_fields(update(text="x", via_bot={}, relayed_by={})) == ["relayed_by"]
+    assert list_undecided_fields(update(text="x")) == list_undecided_fields("no update") == []
 
 
 def test_who_may_talk_is_not_for_the_channel_to_say() -> None:

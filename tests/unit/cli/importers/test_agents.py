@@ -91,9 +91,10 @@ def test_projects_of_claude_are_read_like_notes(home: Home, cli: Cli, tmp_path: 
     """What they are about and their documents; what they tell Claude to be is the program's."""
     docs = [{"filename": "knots.md", "content": "Bowline: the rabbit leaves the hole\n"}]
     project = {"name": "Sailing", "description": "My course", "prompt_template": "You are a coach", "docs": docs}
-    (tmp_path / "projects.json").write_text(json.dumps([project]), "utf-8")
+    starter = {"name": "How to use Claude", "is_starter_project": True, "prompt_template": "", "docs": docs}
+    (tmp_path / "projects.json").write_text(json.dumps([project, starter]), "utf-8")
     total, texts = taken_in(home, cli, tmp_path / "projects.json")
-    assert (total["from"], total["lines"]) == ("claude", {"kept": 2, "system": 1})
+    assert (total["from"], total["lines"]) == ("claude", {"kept": 2, "system": 2})
     assert texts == {"Sailing: My course", "knots: Bowline: the rabbit leaves the hole"}
 
 
@@ -106,12 +107,18 @@ def test_a_vault_has_templates_canvases_and_days_in_folders(home: Home, cli: Cli
         ".obsidian/templates.json": '{"folder": "Forms"}',
         "Journal/2026/01-January/03.md": "- swam\n",
         "Plan.md": "- 08:00 wake up\n",
-        "Board.canvas": json.dumps({"nodes": [card, {"type": "file", "file": "Plan.md"}]}),
+        "Board.canvas": json.dumps(
+            {
+                "nodes": [card, {"type": "file", "file": "Plan.md"}, {"type": "group", "label": "Autumn in the barn"}],
+                "edges": [{"id": "e", "label": "before the frost"}],
+            }
+        ),
         "Torn.canvas": "{",
     }
     total, texts = taken_in(home, cli, homes.lay(tmp_path / "vault", files))
-    assert (total["skipped"], total["lines"]) == (2, {"kept": 3, "system": 1, "unclear": 1})
-    assert texts == {"swam", "Plan: 08:00 wake up", "Board: Move the loom"}
+    assert (total["skipped"], total["lines"]) == (2, {"kept": 5, "system": 1, "unclear": 1})
+    board = {"Board: Move the loom", "Board: Autumn in the barn", "Board: before the frost"}
+    assert texts == {"swam", "Plan: 08:00 wake up", *board}
     with closing(sqlite3.connect(home.database)) as connection:
         assert connection.execute("SELECT day FROM record WHERE text = 'swam'").fetchone() == ("2026-01-03",)
 
@@ -125,6 +132,25 @@ def test_a_home_of_openclaw_may_have_several_workspaces(home: Home, cli: Cli, tm
     assert total["from"] == "openclaw"
     assert {"Name: Marta", "The oven is slow"} <= texts
     assert taken_in(home, cli, root / "workspace-main")[0]["new"] == 0
+
+
+def test_what_openclaw_promoted_is_read_without_its_score(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """The words of a memory are kept, and not the numbers behind them."""
+    promoted = "- Choir in hall B [score=0.812 recalls=4 avg=0.7 source=memory/2026-02-06.md:3-3]\n"
+    root = homes.lay(tmp_path / "claw", {"MEMORY.md": promoted, "SOUL.md": "x"})
+    assert taken_in(home, cli, root)[1] == {"Choir in hall B"}
+
+
+def test_a_secret_takes_no_other_line_with_it(home: Home, cli: Cli, tmp_path: Path) -> None:
+    """Of a paragraph the lines without it are kept; what cannot be told apart is refused whole."""
+    files = {
+        "House.md": "AWS key AKIAIOSFODNN7EXAMPLE\nThe safe is behind the painting.\n",
+        "Keys.md": "My login\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\n",
+    }
+    total, texts = taken_in(home, cli, homes.lay(tmp_path / "vault", files))
+    assert total["secrets"] == 2
+    assert not any("AKIA" in text or "MIIE" in text for text in texts)
+    assert "House: The safe is behind the painting." in texts
 
 
 def test_what_a_diary_repeats_is_of_each_day(home: Home, cli: Cli, tmp_path: Path) -> None:

@@ -126,6 +126,8 @@ def test_what_a_person_says_of_dates_holds_where_it_can(line: str, month: int) -
         ("Ana: \u200eYou deleted this message.", "system"),
         ("Ana: Waiting for this message. This may take a while.", "system"),
         ("Ana: waiting for this message made me late", "kept"),
+        ("Ana: Данное сообщение удалено", "system"), ("Ana: Bu mesaj silindi", "system"),
+        ("Ana: данное сообщение удалено админом, жаль", "kept"),
         ("Ana: \u200einforme.pdf • \u200e12 páginas \u200edocumento omitido", "media"),
     ],
 )  # fmt: skip
@@ -168,16 +170,21 @@ def test_telegram_texts_stand_as_pieces() -> None:
             telegram_message(4, "a caption", photo="photos/1.jpg"),
             telegram_message(5, "news", forwarded_from="Paper"),
             telegram_message(6, ""),
-            telegram_message(7, "", poll={"question": "Rome?", "answers": []}),
+            telegram_message(7, "", poll={"question": "Rome?", "answers": [{"text": "Yes"}, {"text": "No"}]}),
+            telegram_message(9, "", contact_information={"first_name": "Bo", "last_name": "", "phone_number": "+341"}),
+            telegram_message(10, "", location_information={"latitude": 1}, place_name="Café Kranz", address="Kai 3"),
+            telegram_message(11, "", location_information={"latitude": 1, "longitude": 2}),
             {"id": 8, "type": "unsupported"},
         ]
     )
     chat["messages"] = [*list_of(chat["messages"]), "no message"]
     records = read(TELEGRAM, chat)
     assert [each.kind for each in records] == [
-        "system", "kept", "media", "kept", "kept", "empty", "kept", "unclear", "unclear",
+        "system", "kept", "media", "kept", "kept", "empty", "kept", "kept", "kept", "media", "unclear",
+        "unclear",
     ]  # fmt: skip
     assert records[1].text == "see https://x.example now"
+    assert [each.text for each in records[6:9]] == ["Rome?\nYes, No", "Bo +341", "Café Kranz, Kai 3"]
     assert records[1].at == datetime(2026, 1, 5, 9, 2, tzinfo=UTC)
     assert [each.quoted for each in records[3:5]] == [False, True]
 
@@ -218,6 +225,21 @@ def test_of_a_tree_the_branch_is_read_that_was_shown_last() -> None:
     records = read(CHATGPT, [exports.chatgpt_conversation(nodes, "m")])
     assert said(records) == [("user", "How long does rye rise?"), ("ChatGPT", "Twelve hours."), ("user", "this loaf")]
     assert summarize_talk(records).lines == Counter(kept=3, system=5, media=1, branch=1)
+
+
+def test_what_chatgpt_knew_of_the_person_is_kept_once() -> None:
+    """Instructions are the person's words and memories the program's; each stands before every conversation."""
+    told = {"content_type": "user_editable_context", "user_profile": "I row.", "user_instructions": "Be brief."}
+    noted = {"content_type": "model_editable_context", "model_set_context": "1. Has a daughter."}
+    hidden = {"metadata": {"is_visually_hidden_from_conversation": True}}
+    nodes = [
+        chatgpt_node("i", "root", "user", "", content=told, **hidden),
+        chatgpt_node("m", "i", "system", "", content=noted, **hidden),
+        chatgpt_node("u", "m", "user", "Hello"),
+    ]
+    records = read(CHATGPT, [exports.chatgpt_conversation(nodes, "u")] * 2)
+    assert said(records)[:3] == [("user", "I row.\nBe brief."), ("ChatGPT", "1. Has a daughter."), ("user", "Hello")]
+    assert summarize_talk(records).lines == Counter(kept=4, system=2)
 
 
 def test_a_tree_without_its_end_or_in_a_ring_is_read_all_the_same() -> None:

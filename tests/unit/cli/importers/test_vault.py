@@ -30,9 +30,9 @@ def test_a_page_of_a_vault() -> None:
     assert texts(page) == [
         "phone: 612 34 56 78", "kids: Tom, Eva", "Birthday: 1 May", "Lives in Lyon with Tommy (Tom Smith).",
         "height: 170",
-        "Work: works at ACME", "Work: Email: ana@acme.example", "call her", "Work: Remember\nbuy milk",
+        "Work: works at ACME", "Work: Email: ana@acme.example", "Work: call her", "Work: Remember\nbuy milk",
     ]  # fmt: skip
-    assert [fact.category for fact in page.facts if fact.text == "call her"] == ["commitment"]
+    assert [fact.category for fact in page.facts if fact.text == "Work: call her"] == ["commitment"]
     assert page.counts["media"] == 1
 
 
@@ -149,3 +149,40 @@ def test_what_is_done_or_dropped_is_no_commitment(line: str, said: str, category
 def test_what_nobody_filled_in_says_nothing() -> None:
     """Neither fields without a value nor a template's marks."""
     assert texts(read("---\nborn: '{{date}}'\n---\nBirthday:\nPhone: \nCity: Kiel\nJob:\n")) == ["City: Kiel"]
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("insurance:\n  company: Mutua\n  numbers: [7, 8]", "insurance: company: Mutua, numbers: 7, 8"),
+        ("related: [[Tom Smith]]", "related: Tom Smith"),
+        ("note: a: b: c\nkids:\n  - Tom\n  - Eva", "kids: Tom, Eva"),
+    ],
+)
+def test_front_matter_may_nest_and_may_be_no_yaml(head: str, said: str) -> None:
+    """What stands below a name is said with it, in a list or with names of its own, and where a colon breaks it."""
+    assert said in texts(read(f"---\n{head}\n---\n"))
+
+
+def test_a_heading_is_said_with_what_is_below_it_or_alone() -> None:
+    """It is put before each fact below it, unless it only tells the kind; a sentence with nothing below is a fact."""
+    page = read(
+        "## Garage\nPlace 47, the spare key is in the drawer.\n\n## Dislikes\n- salted liquorice drops\n"
+        "## Decisions\n- We move to Tuesdays for good.\n## The dog is called Trufa\n\n## Best of today?\n\n## Wins\n"
+    )
+    assert texts(page) == [
+        "Garage: Place 47, the spare key is in the drawer.",
+        "Dislikes: salted liquorice drops",
+        "We move to Tuesdays for good.",
+        "The dog is called Trufa",
+    ]
+    assert page.counts["kept"] == 7
+
+
+def test_a_drawing_has_texts() -> None:
+    """Of a drawing of Excalidraw the texts are facts, and the rest counts as a picture."""
+    page = read(
+        "---\nexcalidraw-plugin: parsed\n---\n==⚠  Switch to EXCALIDRAW VIEW ⚠==\n\n# Excalidraw Data\n"
+        "## Text Elements\nThe pump goes left ^a1\n\n%%\n## Drawing\n```compressed-json\nN4KAk\n```\n%%\n"
+    )
+    assert (texts(page), page.counts["media"]) == (["The pump goes left"], 6)

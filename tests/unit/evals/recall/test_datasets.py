@@ -53,6 +53,7 @@ ASSISTANT = {
             "question": "What?",
             "asked_at": LATER,
             "evidence": ["0"],
+            "evidence_by_words": ["1"],
         },
         {
             "id": "n",
@@ -106,6 +107,7 @@ def test_a_chat_with_an_assistant_gives_turns_by_role_and_questions_with_and_wit
         ("1", "assistant", "", 9),
     ]
     assert [(q.id, q.gold, q.at.month) for q in conversation.questions] == [("q", ("0",), 4), ("n", (), 4)]
+    assert [q.by_words for q in conversation.questions] == [("1",), ()]
 
 
 def test_what_ships_is_as_large_as_promised() -> None:

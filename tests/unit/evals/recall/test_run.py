@@ -103,6 +103,17 @@ def test_turns_are_found_and_figures_told_by_method() -> None:
     assert report.scores("dense")["all"].questions == 0
 
 
+def test_what_a_chat_is_shown_of_needed_words_is_told_where_the_data_names_them() -> None:
+    """Of a reply that has no word of the request it is a line beside the message that it answers."""
+    said = (
+        Passage("m1", "How shall we paint the veranda turquoise", BEGAN),
+        Passage("m2", "Buy lime wash and two brushes first, then sand the boards", BEGAN, role="assistant"),
+    )
+    asked = Question("q", "Go on with the turquoise veranda", "next", ("m1",), END, by_words=("m2",))
+    assert _run(Conversation("chat", said, (asked,))).needed[0] == 1.0
+    assert _run(TALK).needed == {}
+
+
 def test_notes_go_in_by_the_door_of_memory() -> None:
     """What is replaced is not found any more; what is not taken in is named as that."""
     report = _run(NOTES)

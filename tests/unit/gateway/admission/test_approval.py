@@ -152,14 +152,14 @@ async def test_what_is_undone_lets_nobody_in(house: House) -> None:
 async def test_another_process_is_noticed(house: House, tmp_path: Path) -> None:
     """The command line writes beside the running bot, which then looks again and sends what was said."""
     code = await house.stranger()
-    assert await house.database.changed_elsewhere()
-    assert not await house.database.changed_elsewhere()
+    assert await house.database.has_changed_elsewhere()
+    assert not await house.database.has_changed_elsewhere()
     connection = connect(tmp_path / "kenobot.db")
     connection.execute("BEGIN IMMEDIATE")
     assert pairing.approve(connection, code, house.clock.now(), house.access.is_owner).kind == "approved"
     connection.execute("COMMIT")
     connection.close()
-    assert await house.database.changed_elsewhere()
+    assert await house.database.has_changed_elsewhere()
     await house.door.refresh()
     assert await house.door.admits(inbound(user="9", chat="9"))
     assert house.looks == 1

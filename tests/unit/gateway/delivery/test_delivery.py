@@ -158,7 +158,7 @@ async def test_a_record_that_cannot_be_written_is_written_later(house: House, mo
     assert [state for _, state, _ in await house.states()] == ["sent", "sent"]
 
 
-@pytest.mark.parametrize("method", ["pending_after", "record_failure", "give_up"])
+@pytest.mark.parametrize("method", ["load_pending_after", "record_failure", "give_up"])
 async def test_an_outbox_that_fails_delays_and_loses_nothing(
     house: House, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
@@ -173,7 +173,7 @@ async def test_an_outbox_that_fails_delays_and_loses_nothing(
     monkeypatch.setattr(house.outbox, method, failing)
     error: RemoteError = Rejected("no") if method == "give_up" else Unavailable("down")
     house.channel.fail_next(error, *([error, error] if method == "give_up" else []))
-    if method == "pending_after":
+    if method == "load_pending_after":
         await house.commit("one", "two", "three")
         await house.delivery.sweep()
     else:
@@ -204,7 +204,7 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reply that is committed during the read is neither lost nor sent early nor sent twice."""
-    original, reads = house.outbox.pending_after, 0
+    original, reads = house.outbox.load_pending_after, 0
 
     async def slow(*values: Any, **named: Any) -> list[tuple[Outbound, int]]:
         nonlocal reads
@@ -216,7 +216,7 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
             await house.answer("3")
         return found
 
-    monkeypatch.setattr(house.outbox, "pending_after", slow)
+    monkeypatch.setattr(house.outbox, "load_pending_after", slow)
     await house.commit("1")
     await house.delivery.sweep()
     await house.delivery.queue.wait_idle()
@@ -226,14 +226,14 @@ async def test_what_is_handed_over_while_the_outbox_is_read_keeps_its_place(
 
 async def test_a_long_row_is_sent_in_order_with_few_reads(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit into memory waits in the outbox, and is read in batches."""
-    original, reads = house.outbox.pending_after, 0
+    original, reads = house.outbox.load_pending_after, 0
 
     async def counted(*values: Any, **named: Any) -> list[tuple[Outbound, int]]:
         nonlocal reads
         reads += 1
         return await original(*values, **named)
 
-    monkeypatch.setattr(house.outbox, "pending_after", counted)
+    monkeypatch.setattr(house.outbox, "load_pending_after", counted)
     texts = [str(number) for number in range(300)]
     house.channel.fail_next(Unavailable("down"))
     for text in texts:

@@ -205,9 +205,7 @@ async def test_a_public_address_of_the_machines_own_network_is_refused(
     monkeypatch.setattr(socket.socket, "getsockname", lambda _: (own, 1))
     client = Site(names={"a.example.com": [address]}).client()
     try:
-        assert [str(each) for each in await client._addresses(check_url("https://a.example.com/", Reach()))] == [
-            address
-        ]
+        assert [str(each) for each in await client._look_up(check_url("https://a.example.com/", Reach()))] == [address]
         assert not is_refused
     except AddressRefused:
         assert is_refused

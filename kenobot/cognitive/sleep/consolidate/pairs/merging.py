@@ -65,12 +65,12 @@ def survivor_rank(record: Record, policy: Policy) -> tuple[bool, int, bool, floa
 
 
 def most_complete(records: Iterable[Record], policy: Policy) -> Record:
-    """The record whose words say the most; of several the one that would stay."""
+    """Return the record whose words say the most; of several the one that would stay."""
     return max(records, key=lambda record: (len(topic_words(record.text)), survivor_rank(record, policy)))
 
 
 def _best_values(winner: Record, losers: Sequence[Record], view: NightView) -> dict[str, ColumnValue]:
-    """The columns of the record that stays."""
+    """Return the columns of the record that stays."""
     members = (winner, *losers)
     least = word_weight(winner, view.policy.admit)
     credible = [record for record in members if word_weight(record, view.policy.admit) >= least]
@@ -111,7 +111,7 @@ def _wording(winner: Record, credible: Sequence[Record], view: NightView) -> dic
 
 
 def _inherited_links(view: NightView, winner: Record, losers: Sequence[Record]) -> list[ChangePart]:
-    """The links of the losers, on the winner, where it has none such."""
+    """Return the links of the losers, on the winner, where it has none such."""
     members = {winner.id, *(loser.id for loser in losers)}
     linked = {(frozenset((link.src, link.dst)), link.type) for link in pass_rows.links_of(view.connection, winner.id)}
     parts: list[ChangePart] = []
@@ -128,14 +128,14 @@ def _inherited_links(view: NightView, winner: Record, losers: Sequence[Record]) 
 
 
 def _category(winner: Record, peers: Sequence[Record]) -> str:
-    """The winner's; where that says nothing, the first of the others'."""
+    """Return the winner's; where that says nothing, the first of the others'."""
     if winner.category != "fact":
         return winner.category
     return min((record.category for record in peers if record.category != "fact"), default="fact")
 
 
 def _tags(members: Sequence[Record], peers: Sequence[Record]) -> list[str]:
-    """The tags of the peers; what any member was told in confidence stays a confidence, and hearsay hearsay."""
+    """Return the tags of the peers; what any member was told in confidence stays a confidence, and hearsay hearsay."""
     told = [CONFIDED] if any(record.is_confided for record in members) else []
     told += [HEARSAY] if any(record.is_hearsay for record in members) else []
     tags = [json.loads(record.tags) for record in peers]

@@ -139,7 +139,7 @@ class _SharedTerms:
                     self._of[record] = array("l", (number,))
 
     def pairs(self, least: float) -> LikelyPairs:
-        """Pairs that may be as near as `least`, by the number of their common words, and their upper bound.
+        """Return pairs that may be as near as `least`, by the number of their common words, and their upper bound.
 
         Of two, the one with fewer words finds the other, so a record with too many words of its own need not look.
         """
@@ -158,7 +158,7 @@ class _SharedTerms:
         return found
 
     def _candidates(self, record: int, numbers: "array[int]") -> list[int]:
-        """The records that share the rarest words of one, those that share the most of them."""
+        """Return the records that share the rarest words of one, those that share the most of them."""
         policy = self._policy
         sharing: list[int] = []
         ranked = sorted((len(self._shared[number]), number) for number in numbers)[: policy.max_rare_words]
@@ -177,7 +177,7 @@ class _SharedTerms:
         return [other for other, _ in nlargest(policy.max_compared, tally.items(), key=itemgetter(1, 0))]
 
     def _at_most(self, record: int, own: set[int], other: int) -> float:
-        """The upper bound of the nearness of two records, by the number of their words."""
+        """Return the upper bound of the nearness of two records, by the number of their words."""
         common = len(own.intersection(self._of[other]))
         here, there = self._sizes[record], self._sizes[other]
         return max(2 * common / (here + there) + _SLACK, common / min(here, there) + _SLACK / 2)

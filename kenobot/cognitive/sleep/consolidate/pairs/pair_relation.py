@@ -138,7 +138,7 @@ def _bare(text: str) -> tuple[str, ...]:
 
 
 def question_batches(pairs: Sequence[RecordPair], view: NightView) -> list[QuestionBatch]:
-    """The questions about these pairs, and what each is about. Pairs told apart as they are now are left out."""
+    """Return the questions about these pairs, and what each is about. Pairs told apart as they are now are left out."""
     policy = view.policy.consolidation
     changed = [
         pair
@@ -151,7 +151,7 @@ def question_batches(pairs: Sequence[RecordPair], view: NightView) -> list[Quest
 
 
 def parse_relations(answer: str, count: int) -> dict[int, Relation]:
-    """The relations in an answer about pairs 1 to `count`; a pair with two different ones has none.
+    """Return the relations in an answer about pairs 1 to `count`; a pair with two different ones has none.
 
     The answer is JSON as asked for, or else lines such as "1) CONTRADICTION: why".
     """

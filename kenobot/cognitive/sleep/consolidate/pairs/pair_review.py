@@ -52,7 +52,7 @@ class PairReview:
         self._resolved: set[tuple[int, int]] = set()  # bounded: near pairs; night
 
     def questions(self) -> list[ModelQuestion]:
-        """The questions about the open pairs."""
+        """Return the questions about the open pairs."""
         return [question for question, _ in self._batches]
 
     def relation(self, pair: RecordPair) -> PairRelation:
@@ -113,7 +113,7 @@ class PairReview:
 
 
 def _pair(near: dict[tuple[int, int], RecordPair], one: Record, other: Record) -> RecordPair:
-    """The pair of two records, whether it was found to be near or not."""
+    """Return the pair of two records, whether it was found to be near or not."""
     first, second = (one, other) if one.id < other.id else (other, one)
     return near.get((first.id, second.id)) or RecordPair(first, second, similarity(first.text, second.text))
 
@@ -195,7 +195,7 @@ def _contradiction_review(view: NightView, *, asked: bool) -> PairReview:
         return not asked and classify_pair(pair, None, view.policy) != "contradiction"
 
     def is_open(pair: RecordPair, by_rules: PairRelation) -> bool:
-        """Those that may be one are asked about as duplicates."""
+        """Return whether to ask about a pair as a contradiction, and not as a duplicate."""
         near = pair.nearness >= view.policy.consolidation.duplicate_from
         return by_rules in ("independent", "contradiction") or (by_rules == "open" and not near)
 

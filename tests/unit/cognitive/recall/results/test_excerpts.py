@@ -1,7 +1,10 @@
 """Raw turns: quoted where no memory is strong enough, and never what is to be forgotten."""
 
+from datetime import timedelta
+
 import pytest
 
+from kenobot.cognitive.recall.results.render import render_search
 from tests.unit.cognitive.recall.house import Memory
 
 
@@ -195,3 +198,46 @@ async def test_a_question_on_show_does_not_stand_for_its_answer(memory: Memory) 
     """It has the same words."""
     await memory.say("The rent is 510", 1, "telegram-2", scope="owner", answer="Noted.")
     assert await _quoted(memory, "what is the rent?", prompt_text="is the rent 510?\n")
+
+
+_PLAN = "Buy lime wash and two brushes on Saturday, then sand the boards, and put the second coat on after a dry night."
+
+
+async def _say_of_verandas(memory: Memory, answer: str) -> None:
+    """Say more of a topic than a prompt quotes, a message after a pause each."""
+    for number in range(1, 16):
+        await memory.say(f"The veranda and the turquoise, {number}", number, answer=answer.format(number))
+        memory.now += timedelta(hours=1)
+
+
+async def test_a_reply_is_quoted_beside_the_message_that_it_answers(memory: Memory) -> None:
+    """It shares no word with what is asked now, and stands behind its message in the prompt."""
+    await _say_of_verandas(memory, f"{_PLAN} ({{}})")
+    report = await memory.recall("let us go on with the veranda, the turquoise one")
+    lines = [line for line in render_search(report).splitlines() if line.startswith("- ")]
+    assert "turquoise" in lines[0] and _PLAN in lines[1]
+    assert report.tokens <= report.budget
+
+
+async def test_no_more_turns_are_quoted_than_a_caller_asks_for(memory: Memory) -> None:
+    """A reply that was not found itself is none of them."""
+    await _say_of_verandas(memory, f"{_PLAN} ({{}})")
+    report = await memory.recall("the veranda, turquoise", excerpt_limit=5)
+    assert len(report.excerpts) == 5 and not any(each.beside for each in report.excerpts)
+
+
+async def test_a_long_reply_beside_its_message_is_cut_around_what_the_message_is_about(memory: Memory) -> None:
+    """Within the budget of all."""
+    words = " ".join(f"Lime {number} dries in wind." for number in range(80))
+    await _say_of_verandas(memory, f"{words} Sand veranda board {{}} first. {words}")
+    report = await memory.recall("go on with the veranda, the turquoise one")
+    replies = [each.line for each in report.excerpts if each.beside]
+    assert replies and all("Sand veranda board" in line for line in replies)
+    assert report.tokens <= report.budget
+
+
+async def test_a_reply_that_only_repeats_its_message_is_not_quoted_beside_it(memory: Memory) -> None:
+    """It says nothing more."""
+    await _say_of_verandas(memory, "The veranda and the turquoise {}, yes.")
+    report = await memory.recall("go on with the veranda, the turquoise one")
+    assert {each.turn.role for each in report.excerpts} == {"user"}
