@@ -1,4 +1,4 @@
-"""What importers need of memory: the marks of what was brought, and the texts that are not to come back."""
+"""Bring memories and talk of elsewhere: marks of earlier imports, and texts that are not to come back."""
 
 from collections.abc import Mapping
 from datetime import datetime

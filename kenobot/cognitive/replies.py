@@ -1,4 +1,4 @@
-"""What a finished turn teaches memory: what it was shown, how it was graded, and how its person reacted."""
+"""Record the lessons of a finished turn: the memories it was shown, its grade, and reactions to it."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a message tells, remembered before its reply, by rules."""
+"""Remember a message before its reply, by rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
