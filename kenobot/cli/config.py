@@ -39,8 +39,9 @@ def _get(context: CommandContext) -> int:
     """Print one setting, as a script wants it: the bare value, or an object with its origin."""
     key, values = context.args.key, dict(_values(context.loaded))
     if key not in values:
-        hint = plugins.did_you_mean(key, values) or "."
-        raise options.NothingFound(f"There is no setting {key}{hint}")
+        if near := plugins.find_near(key, values):
+            raise options.NothingFound("config.unknown_setting_near", name=key, near=near)
+        raise options.NothingFound("config.unknown_setting", name=key)
     value = values[key]
     if context.args.json:
         print(json.dumps({"value": value, "origin": context.loaded.origin(key)}))

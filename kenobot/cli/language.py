@@ -52,7 +52,7 @@ def _make_value(value: object) -> _Value:
     return _Value(word_error(value) if isinstance(value, KenobotError) else value)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Put a text into the quotation marks of the terminal's language."""
     return f"«{text}»" if language() == "es" else f"“{text}”"
 

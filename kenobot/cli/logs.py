@@ -10,7 +10,7 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import quoted, say, translate
+from kenobot.cli.language import quote, say, translate
 from kenobot.cli.table import flat, print_table
 from kenobot.cognitive.memory import Memory, Record
 from kenobot.core.plugins import did_you_mean
@@ -97,7 +97,7 @@ def _event(context: CommandContext, row: Mapping[str, Any], record: Record | Non
     about = f"#{row['record_id']} " if row["record_id"] is not None else ""
     if record is not None and record.text and record.status != "forgotten":
         text = flat(record.text)
-        about += quoted(text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…") + " "
+        about += quote(text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…") + " "
     reason = translate(str(row["data"].get("reason") or "")) if row["type"] != "created" else ""
     told = f"{about}{f'({reason})' if reason else ''}".strip()
     return row["id"], context.local_time(row["at"]), say(row["type"]), say(row["actor"]), told

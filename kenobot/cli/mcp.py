@@ -28,7 +28,6 @@ from kenobot.tools.mcp.trust import TrustFile, hash_list, pick_wanted
 
 _SECRET = lazy.regex(r"[A-Za-z0-9_-]{1,64}")
 _SECONDS = 90.0  # a program may have to be fetched first
-_NONE = 'There is no MCP server "{}": `kenobot mcp list` shows those that there are.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ def remove(context: CommandContext) -> int:
     """Take a server out of kenobot.toml, with its secrets and its list of tools; also one that is left out."""
     name, home = context.args.name, context.home
     if name not in context.loaded.settings.mcp and f"mcp.{name}" not in context.loaded.left_out:
-        raise options.NothingFound(_NONE.format(name))
+        raise options.NothingFound("mcp.no_such_server", name=name)
     text = toml_edit.remove_table(current_text(home), f"mcp.{name}")
     files = [path.name for path in home.credentials.glob(f"mcp.{name}.*")]
     load_settings(home, os.environ, text=text, new_credentials=dict.fromkeys(files))
@@ -228,7 +227,7 @@ def find_server(context: CommandContext) -> tuple[str, McpServerSettings]:
     if why := context.loaded.left_out.get(f"mcp.{name}"):
         raise ConfigError(why)
     if server is None:
-        raise options.NothingFound(_NONE.format(name))
+        raise options.NothingFound("mcp.no_such_server", name=name)
     return name, server
 
 

@@ -53,8 +53,8 @@ def build_parser(
             last,
             parents=[home],
             help=summary,
-            description=_filled(command.get("description") or f"{summary[0].upper()}{summary[1:]}."),
-            epilog=_filled(_epilog(command)),
+            description=_fill(command.get("description") or f"{summary[0].upper()}{summary[1:]}."),
+            epilog=_fill(_epilog(command)),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if "call" in command:
@@ -90,7 +90,7 @@ def _epilog(command: Mapping[str, Any]) -> str:
     return "\n".join([say("examples:"), *(f"  {line}" for line in command["examples"]), "", epilog or say(_CODES)])
 
 
-def _filled(text: str) -> str:
+def _fill(text: str) -> str:
     return text if "\n" in text else textwrap.fill(text, _WIDTH)
 
 

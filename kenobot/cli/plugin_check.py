@@ -30,7 +30,7 @@ def check(context: CommandContext) -> int:
     """Check the plugins at a path. Returns 0 when they keep to their contracts."""
     path = Path(context.args.path).absolute()
     if not path.exists():
-        raise options.NothingFound("files.missing", path=path)
+        raise options.NothingFound("plugins.no_such_source", path=path)
     if any(importlib.util.find_spec(module) is None for module in _NEEDED):
         raise ConfigError("plugins.pytest_missing")
     found = home_plugins.describe(path)

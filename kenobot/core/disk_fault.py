@@ -9,8 +9,8 @@ from kenobot.ports.errors import ConfigError, KenobotError, StoreError, StoreFul
 _LEAST_BYTES = 64 * 1024  # what SQLite needs beside a database to open it
 
 
-def name_fault(path: Path, error: OSError, otherwise: str) -> KenobotError:
-    """Name the fault of the disk of `path` that an error tells of; without one, make a ConfigError of `otherwise`."""
+def name_fault(path: Path, error: OSError, key: str) -> KenobotError:
+    """Name the fault of the disk of `path` that an error tells of; without one, make a ConfigError of the key."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
             return _full(path)
@@ -19,7 +19,7 @@ def name_fault(path: Path, error: OSError, otherwise: str) -> KenobotError:
         case errno.EIO:
             return name_failure(path)
         case _:
-            return ConfigError(otherwise)
+            return ConfigError(key, path=path, reason=error)
 
 
 def find_fault(path: Path) -> StoreError | None:

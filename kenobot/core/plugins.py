@@ -117,8 +117,13 @@ def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return `; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
-    near = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.6)
-    return f'; did you mean "{near[0]}"?' if near else ""
+    near = find_near(wrong, known)
+    return f'; did you mean "{near}"?' if near else ""
+
+
+def find_near(wrong: str, known: Iterable[str]) -> str:
+    """Find the one of `known` that looks like `wrong`; "" without any."""
+    return next(iter(difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.6)), "")
 
 
 async def close(parts: Iterable[object]) -> None:

@@ -143,16 +143,15 @@ def _refuse_newer(path: Path, version: int, newest: int) -> ConfigError:
 
 def _cannot_open(path: Path, error: sqlite3.Error | OSError) -> KenobotError:
     """Make the error of a database that cannot be opened: a ConfigError only where a person must mend something."""
-    message = f"The database {path} cannot be opened ({error}): check who owns it and its folder."
     if isinstance(error, OSError):
-        return name_fault(path, error, message)
+        return name_fault(path, error, "database.unopenable")
     match (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_BUSY | sqlite3.SQLITE_NOMEM:
             return to_store_error(error)
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return find_fault(path) or name_failure(path)
         case _:
-            return find_fault(path) or ConfigError(message)
+            return find_fault(path) or ConfigError("database.unopenable", path=path, reason=error)
 
 
 def _back_up(connection: Connection, backups: Path, number: int, first: int) -> None:

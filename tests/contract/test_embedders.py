@@ -18,6 +18,8 @@ from kenobot.providers.embedders.threaded import ThreadedEmbedder
 from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
+pytestmark = pytest.mark.long
+
 _SECONDS = 120.0
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=SystemClock(), bot_name="Kenobot")
 

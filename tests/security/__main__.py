@@ -30,7 +30,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
     failed = sum(bool(verdict.problems) for verdict in verdicts)
     lines = [
         f"{len(verdicts)} bad inputs were tried, each followed by an ordinary message; {failed} went wrong. "
-        "Printed by `python -m tests.security`, whose rows `make test` checks one by one.",
+        "Printed by `python -m tests.security`, whose rows `make test-long` checks one by one.",
         "",
     ]
     for kind, group in groupby(verdicts, lambda verdict: verdict.kind):

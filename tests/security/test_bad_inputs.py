@@ -15,6 +15,8 @@ from tests.security.stories import STORIES
 from tests.security.telegram_server import TelegramServer
 from tests.security.trial import Bench, Ear, Model, Verdict, Wanted, listening, new_room
 
+pytestmark = pytest.mark.long
+
 Key = tuple[str, str]
 
 KEYS: list[Key] = [

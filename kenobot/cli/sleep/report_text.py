@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.language import quoted, say, translate
+from kenobot.cli.language import quote, say, translate
 from kenobot.cognitive.memory import ChangeReport, NightReport, PassReport
 
 _STATES: Mapping[str, str] = {"running": "not finished", "undone": "taken back"}
@@ -75,7 +75,7 @@ def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
 
 def _line(change: ChangeReport, dry_run: bool) -> str:
     about = f" #{change.record}" if change.record is not None else ""
-    text = f" {quoted(change.text)}" if change.text else ""
+    text = f" {quote(change.text)}" if change.text else ""
     changes = "; ".join(f"{say(name)}: {before} → {after}" for name, before, after in change.changes)
     others = say(", and {count} more memories", count=change.other_records) if change.other_records else ""
     why = say(". Why: {reason}", reason=translate(change.reason.rstrip("."))) if change.reason else ""

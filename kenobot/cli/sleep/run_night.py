@@ -185,8 +185,9 @@ def undo_sleep_run(context: CommandContext, number: int | None) -> NightUndo:
         with context.read() as connection:
             night = Nights.last_finished(connection) if number is None else Nights.find(connection, number)
         if night is None:
-            what = "no night that could be taken back" if number is None else f"no night {number}"
-            raise options.NothingFound(f"There is {what}: `kenobot sleep status` shows the last one.")
+            if number is None:
+                raise options.NothingFound("sleep.no_undoable_night")
+            raise options.NothingFound("sleep.no_such_night", night=number)
         if night.state == "running":
             raise options.NothingFound("sleep.night_cut_short", night=night.id)
         outcome, before = NightUndo(night.id), Nights.NEWEST

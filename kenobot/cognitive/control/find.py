@@ -136,7 +136,7 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
         if record is not None and (record.status == "active" or not live):
             return record
         if wanted.startswith("#") or len(wanted) < DEFAULT.control.shortest_prefix:
-            raise AmbiguousReference(_no_match(wanted, record))
+            raise _no_match(wanted, record)
     if len(wanted) < DEFAULT.control.shortest_prefix:
         raise AmbiguousReference("memory.short_name", wanted=repr(wanted), shortest=DEFAULT.control.shortest_prefix)
     numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
@@ -146,14 +146,14 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
     named = exact or candidates
     fitting = [record for record in named if record.status == "active"] or ([] if live else named)
     if not fitting:
-        raise AmbiguousReference(_no_match(wanted, candidates[0] if len(candidates) == 1 else None))
+        raise _no_match(wanted, candidates[0] if len(candidates) == 1 else None)
     if len(fitting) > 1:
         several = ", ".join(f"#{record.id}" for record in fitting[:_SHOWN])
         raise AmbiguousReference("memory.ambiguous", wanted=repr(wanted), several=several)
     return fitting[0]
 
 
-def _no_match(wanted: str, record: Record | None) -> str:
+def _no_match(wanted: str, record: Record | None) -> AmbiguousReference:
     if record is not None:
-        return f"No match found for {wanted!r} among what is remembered now: #{record.id} is {record.status}."
-    return f"No match found for {wanted!r}: `kenobot memory list` shows what there is."
+        return AmbiguousReference("memory.not_live", wanted=repr(wanted), record=record.id, status=record.status)
+    return AmbiguousReference("memory.not_found", wanted=repr(wanted))

@@ -24,8 +24,8 @@ REPLACED_PREFIX = "replaced-"
 class AlreadyLocked(ConfigError):
     """Another process holds the lock. holder: its number as text, or "unknown"."""
 
-    def __init__(self, message: str, holder: str = "unknown") -> None:
-        super().__init__(message)
+    def __init__(self, key: str, /, holder: str = "unknown") -> None:
+        super().__init__(key, holder=holder)
         self.holder = holder
 
 
@@ -173,7 +173,7 @@ class Home:
             raise find_fault(self.path) or ConfigError("home.unwritable", path=self.path)
 
     def _name_trouble(self, error: OSError) -> KenobotError:
-        return name_fault(self.path, error, f"{self.path} cannot be used as a home: {_reason(error)}.")
+        return name_fault(self.path, error, "home.unusable")
 
     def _close(self) -> None:
         if not self.path.exists() or not self.path.stat().st_mode & _OTHERS:
@@ -185,26 +185,19 @@ class Home:
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold the home for this process. Raises AlreadyLocked. A crash releases the lock."""
-        message = (
-            "KenoBot is already running in this home (process {holder}): stop it first with `kenobot stop`, "
-            "or use another home with --home."
-        )
-        return _hold(self.path / "kenobot.lock", message)
+        return _hold(self.path / "kenobot.lock", "home.running")
 
     def sleep_lock(self) -> AbstractContextManager[None]:
         """Hold the right to sleep, which may run beside a conversation. Raises AlreadyLocked."""
-        message = "KenoBot is asleep in this home already (process {holder}): wait for it."
-        return _hold(self.path / "sleep.lock", message)
+        return _hold(self.path / "sleep.lock", "home.asleep")
 
     def backup_lock(self) -> AbstractContextManager[None]:
         """Hold the right to make a backup, which may run beside the bot. Raises AlreadyLocked."""
-        message = "A backup of this home is being made already (process {holder}): wait for it."
-        return _hold(self.path / "backup.lock", message)
+        return _hold(self.path / "backup.lock", "home.being_backed_up")
 
     def update_lock(self) -> AbstractContextManager[None]:
         """Hold the right to update this home, which may be done beside the bot. Raises AlreadyLocked."""
-        message = "This home is being updated already (process {holder}): wait for it."
-        return _hold(self.path / "update.lock", message)
+        return _hold(self.path / "update.lock", "home.being_updated")
 
     def seed_identity(self) -> bool:
         """Copy the identity templates into a home without any; returns whether it did.
@@ -215,8 +208,7 @@ class Home:
         try:
             return self._seed_identity()
         except OSError as error:
-            message = f"{self.identity} cannot be made: {_reason(error)}."
-            raise name_fault(self.identity, error, message) from error
+            raise name_fault(self.identity, error, "files.unmakeable") from error
 
     def _seed_identity(self) -> bool:
         if self.identity.exists() and any(self.identity.iterdir()):
@@ -240,20 +232,20 @@ class Home:
 
 
 @contextmanager
-def _hold(path: Path, message: str) -> Iterator[None]:
-    """Hold a lock file. message: of AlreadyLocked; `{holder}` is the pid of the other process."""
+def _hold(path: Path, key: str) -> Iterator[None]:
+    """Hold a lock file. key: of AlreadyLocked."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise name_fault(path, error, f"{path} cannot be opened: {_reason(error)}.") from error
+        raise name_fault(path, error, "files.unopenable") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
-            raise AlreadyLocked(message.format(holder=holder), holder) from None
+            raise AlreadyLocked(key, holder) from None
         except OSError as error:
-            raise name_fault(path, error, f"{path} cannot be locked: {_reason(error)}.") from error
+            raise name_fault(path, error, "files.unlockable") from error
         # The pid is a courtesy: a disk that cannot store it is no reason to refuse.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
@@ -272,7 +264,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

@@ -220,7 +220,7 @@ def _files(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
-        raise name_fault(folder, error, f"{folder} cannot be read: {_reason(error)}.") from error
+        raise name_fault(folder, error, "files.unreadable") from error
 
 
 def _read(path: Path) -> str:
@@ -234,11 +234,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise ConfigError("settings.not_utf8", path=path, byte=error.start + 1) from error
     except OSError as error:
-        raise name_fault(path, error, f"{path} cannot be read: {_reason(error)}.") from error
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise name_fault(path, error, "files.unreadable") from error
 
 
 def _leaves(table: Mapping[str, Any], at: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:

@@ -259,7 +259,7 @@ async def test_an_answer_may_be_a_file(platform: Discord, tmp_path: Path) -> Non
 async def test_failures_are_told_apart(platform: Discord, tmp_path: Path) -> None:
     """What passes is tried again, what does not is not; a token that is wrong is told to the owner."""
     part = MessagePart("hi")
-    async with running(channel := bot(tmp_path, request_seconds=1), platform):
+    async with running(channel := bot(tmp_path), platform):
         while channel._client is None:
             await asyncio.sleep(0.01)
         with pytest.raises(Rejected, match="10003"):

@@ -411,7 +411,7 @@ class ServiceContract(AnswerContract):
         """HTTP errors and broken streams all come out as ours, at the first attempt."""
         llmock.reply("one two three four five six seven eight nine ten", times=None)
         fault(llmock)
-        provider = make(llmock.base_url(self.dialect), idle_seconds=0.3)
+        provider = make(llmock.base_url(self.dialect), idle_seconds=0.3 if kind is AnswerLost else 30)
         error = await failure_of(provider)
         assert type(error) is kind
         if isinstance(error, RateLimited):

@@ -155,6 +155,7 @@ async def test_the_owner_is_told_of_a_refused_account_where_a_fallback_answers(
     assert [reply for reply in replies if reply not in notices] == ["ok: one", "ok: two"]
 
 
+@pytest.mark.long
 async def test_a_prompt_that_does_not_fit_is_cut_and_answered(
     tmp_path: Path, llmock: LLMock, connect: Callable[[str], AnthropicProvider]
 ) -> None:

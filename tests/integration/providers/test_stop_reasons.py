@@ -135,6 +135,7 @@ async def test_a_model_that_says_nothing_is_asked_once_more(tmp_path: Path, conn
         assert await scene.rows("SELECT * FROM message") == []
 
 
+@pytest.mark.long
 async def test_a_window_that_is_full_is_met_with_a_smaller_prompt(tmp_path: Path, connect: Connect) -> None:
     """There is room for the rest then."""
     files = {"MEMORY.md": "".join(f"- fact {number} about the garden\n" for number in range(1500))}

@@ -172,7 +172,7 @@ async def test_a_poll_that_hangs_ends_at_its_own_deadline(telegram: FakeTelegram
     telegram.answers("getUpdates", Answer(hang=True), Answer([update(1)]))
     async with running(channel, box):
         await box.holds(1)
-    assert clock.slept == [1]
+    assert {*clock.slept} == {1}
     assert channel.stall_seconds > 1 + 0.1
 
 

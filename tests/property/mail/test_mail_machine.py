@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
@@ -18,6 +19,8 @@ from tests.property.effort import effort
 from tests.property.mail.lives import Lives
 from tests.property.mail.mail_world import CHANNEL, CHATS, Answer, Life, Line, Said, World, marks
 from tests.property.mail.power import CRASHES, Crash, ordered
+
+pytestmark = pytest.mark.long
 
 OPEN = {"pending", "claimed"}
 TOLD = {"failed", "dead", "expired"}

