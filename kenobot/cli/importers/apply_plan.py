@@ -121,7 +121,7 @@ class _Import:
                 return
             candidate = replace(candidate, text=text)
         mark = _mark(candidate.scope, candidate.slot or candidate.form, text)
-        why = "" if mark in self._seen else self._settled(candidate.scope, candidate.slot, text)
+        why = "" if mark in self._seen else self._find_obstacle(candidate.scope, candidate.slot, text)
         if mark in self._seen or why == "known":
             result.known += 1
             return
@@ -143,7 +143,7 @@ class _Import:
         self._seen.add(mark)
         self._marks.append(mark)
 
-    def _settled(self, scope: str, slot: str, text: str) -> str:
+    def _find_obstacle(self, scope: str, slot: str, text: str) -> str:
         """Return why memory is not to be asked about `text`: "known", another reason, or "" when it is."""
         if slot:
             form = "profile" if slot == "context" else "scratchpad"
