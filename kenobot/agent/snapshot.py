@@ -49,5 +49,5 @@ def take_snapshot(connection: Connection, now: datetime, budgets: Sequence[Limit
         turn_stats.last_turn(connection),
         Nights.last_full_at(connection),
         Nights.first_event_at(connection),
-        Nights.unfinished(connection) is not None,
+        Nights.find_unfinished(connection) is not None,
     )

@@ -1,4 +1,4 @@
-"""What memory looks like from outside, for its owner: figures, what a prompt shows, and searches with their reasons."""
+"""Inspect memory: figures, the memories of a prompt, and searches with their reasons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kenobot.cognitive.control.undo import UndoError, UndoResult
     from kenobot.cognitive.control.unextracted import UnextractedTurn
     from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
+    from kenobot.cognitive.identity.reply_grade import ReplyGrade
+    from kenobot.cognitive.imports import Imports
     from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
     from kenobot.cognitive.nights import Nights, Proposals
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.remember.extract.buffer import ConversationTurn
     from kenobot.cognitive.remember.nearness import Nearness
     from kenobot.cognitive.remember.rule_extraction import RuleFacts
+    from kenobot.cognitive.replies import Replies
     from kenobot.cognitive.sleep.apply_change import NightUndo
     from kenobot.cognitive.sleep.cycle import NightProgress
     from kenobot.cognitive.sleep.plan.passes import Pass
@@ -72,6 +75,7 @@ __all__ = [
     "ForgetResult",
     "FoundItem",
     "HistoryStep",
+    "Imports",
     "Indexer",
     "Inspection",
     "Matches",
@@ -94,7 +98,9 @@ __all__ = [
     "PurgePlan",
     "RecalledMemory",
     "Record",
+    "Replies",
     "ReplyExplanation",
+    "ReplyGrade",
     "RuleFacts",
     "Scopes",
     "SearchReport",
@@ -115,6 +121,9 @@ __all__ = [
 ]
 
 _LATE = {
+    "imports": "Imports",
+    "identity.reply_grade": "ReplyGrade",
+    "replies": "Replies",
     "remember.extract.buffer": "ConversationTurn",
     "remember.rule_extraction": "RuleFacts",
     "telling": "Telling",

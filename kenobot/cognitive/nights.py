@@ -69,7 +69,7 @@ class Nights:
         return run_rows.last_run(connection)
 
     @staticmethod
-    def unfinished(connection: Connection) -> SleepRun | None:
+    def find_unfinished(connection: Connection) -> SleepRun | None:
         """Return the night that is under way, or was cut short."""
         return run_rows.last_run(connection, "running")
 
@@ -94,7 +94,7 @@ class Nights:
 
     @staticmethod
     def ask_for(connection: Connection) -> None:
-        """Have a running bot sleep soon."""
+        """Request a night of a running bot."""
         run_rows.ask_for_night(connection)
 
     @staticmethod

@@ -1,27 +1,34 @@
-"""What a message tells, remembered before its reply, by rules."""
+"""Remember a message before its reply, by rules."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
+from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.cognitive.remember.conflicts import end_record, keep_rest
+from kenobot.cognitive.remember.draft import find_secret
 from kenobot.cognitive.remember.extract import buffer, known_memories
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
-from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules, mark_as_rules
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store import events
+from kenobot.cognitive.store.records import Json, Record
 from kenobot.core import lazy
-from kenobot.language.facts import heuristic
-from kenobot.language.facts.heuristic import Message
 from kenobot.language.provenance import without_quotes
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.names import label_id
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.remember.rule_extraction import RuleFacts
 
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
 _LAST = 2**62  # a message row behind every other
@@ -52,17 +59,20 @@ class Telling:
     @staticmethod
     def extract(
         connection: Connection, session: str, turn: ConversationTurn, zone: ZoneInfo, *, final: bool
-    ) -> RuleFacts:
+    ) -> "RuleFacts":
         """Extract the facts of a turn by rules, and name the memories that they end.
 
         final: no model extracts the same turn later.
         """
+        from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules
+        from kenobot.language.facts import heuristic
+
         known: Sequence[Record] = ()
         if heuristic.may_end_something(turn.text):
             known = known_memories.live_memories(connection, scope=turn.scope)
         before = buffer.said_before(connection, session=session, turn=turn)
         said = turn.at.astimezone(zone).date()
-        found = extract_by_rules([Message(turn.text, said, 1, without_quotes(before))], known)
+        found = extract_by_rules([heuristic.Message(turn.text, said, 1, without_quotes(before))], known)
         return found if final else replace(found, facts=mark_as_rules(found.facts))
 
     @staticmethod
@@ -70,7 +80,7 @@ class Telling:
         connection: Connection,
         session: str,
         turn: ConversationTurn,
-        extracted: RuleFacts,
+        extracted: "RuleFacts",
         at: datetime,
         zone: ZoneInfo,
         nearness: Nearness | None,
@@ -90,3 +100,50 @@ class Telling:
         if waiting and waiting[0].inbox_id == pending.id:
             first = buffer.cursor(connection, pending.session)
             buffer.advance_cursor(connection, pending.session, first, waiting[0].last_message)
+
+    @staticmethod
+    def list_live(connection: Connection, scope: str) -> list[Record]:
+        """List the live memories of a scope that what is told may end."""
+        return known_memories.live_memories(connection, scope=scope)
+
+    @staticmethod
+    def list_changeable(connection: Connection, scope: str, text: str) -> list[Record]:
+        """List the live memories of a scope that a text may change: none told in confidence, or done already."""
+        found = known_memories.changeable_memories(connection, scope=scope, text=text)
+        return [each for each in found if not each.is_confided and RESOLVED_ATTRIBUTE not in each.attribute_map]
+
+    @staticmethod
+    def end(
+        connection: Connection, record: Record, status: str, occasion: AdmitContext, reason: str, by: int | None
+    ) -> int:
+        """End a memory; return the event that an undo takes back. by: the memory in its place."""
+        return end_record(connection, record, status, occasion.change_context(reason), by=by)
+
+    @staticmethod
+    def keep_rest(
+        connection: Connection,
+        record: Record,
+        left: str,
+        occasion: AdmitContext,
+        reason: str,
+        part_of: int | None = None,
+    ) -> int:
+        """Leave of a memory what still holds; return the event. part_of: the event of the decision."""
+        return keep_rest(connection, record, left, occasion.change_context(reason, part_of))
+
+    @staticmethod
+    def find_secret(candidate: Candidate, text: str) -> str | None:
+        """Return the kind of secret that keeps a candidate out of memory."""
+        return find_secret(candidate, text)
+
+    @staticmethod
+    def begin_anew(connection: Connection, session: str, at: datetime) -> None:
+        """Let a conversation begin anew: its summary shows nothing of what was said before."""
+        summary_rows.begin_anew(connection, session, at)
+
+    @staticmethod
+    def note(
+        connection: Connection, record: int, kind: str, at: datetime, session: str, data: Mapping[str, Json]
+    ) -> None:
+        """Note an event about a memory, such as that its person was asked about it."""
+        events.add_event(connection, at, "extraction", kind, session=session, record=record, data=data)

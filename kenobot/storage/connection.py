@@ -1,14 +1,19 @@
 """Open a connection to SQLite with KenoBot's settings, check what text it can keep, and translate its errors."""
 
 import contextlib
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kenobot.ports.errors import StoreCorrupt, StoreError, StoreFull
 
+T = TypeVar("T")
+
 Connection = sqlite3.Connection
+
+_log = logging.getLogger(__name__)
 
 LOG_PAGES = 1000
 """Pages of a write-ahead log that are folded into the database at a time: each time writes the busy pages once more."""
@@ -89,3 +94,18 @@ def savepoint(connection: Connection, name: str = "step") -> Iterator[None]:
             connection.execute(f"RELEASE {name}")
         raise
     connection.execute(f"RELEASE {name}")
+
+
+def in_savepoint(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
+    """Run `work` in a savepoint; an error is rolled back, logged under `name` and turned into a result by `failed`.
+
+    The error of a failing disk is raised.
+    """
+    try:
+        with savepoint(connection, name):
+            return work()
+    except Exception as error:
+        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
+            raise
+        _log.exception("a %s could not be taken in", name)
+        return failed(error)

@@ -10,9 +10,7 @@ from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
-from kenobot.cognitive.memory import AdmitContext, Memory, Record
-from kenobot.cognitive.remember.conflicts import end_record, keep_rest
-from kenobot.cognitive.remember.extract import known_memories
+from kenobot.cognitive.memory import AdmitContext, Memory, Record, Telling
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
@@ -125,16 +123,16 @@ def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, o
     new = Memory.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
     by, status = (new.id, "superseded") if new is not None and new.status == "active" else (None, "invalidated")
     if left and Memory.get_same(connection, old.scope, old.form, left) is None:
-        return keep_rest(connection, old, left, occasion.change_context(_CLAUSE_REASON))
-    root = end_record(connection, old, status, occasion.change_context(_REASON), by=by)
+        return Telling.keep_rest(connection, old, left, occasion, _CLAUSE_REASON)
+    root = Telling.end(connection, old, status, occasion, _REASON, by)
     for record in _longer(connection, old, by):
         sentence = record.text[: len(old.text.rstrip(" .!?…"))]
-        act = occasion.change_context(_CLAUSE_REASON, root)
-        keep_rest(connection, record, without_sentence(record.text, sentence), act)
+        left = without_sentence(record.text, sentence)
+        Telling.keep_rest(connection, record, left, occasion, _CLAUSE_REASON, root)
     return root
 
 
 def _longer(connection: Connection, old: Record, new: int | None) -> list[Record]:
     """Return the other memories that begin with what a memory says and go on about it."""
-    live = known_memories.live_memories(connection, scope=old.scope)
+    live = Telling.list_live(connection, old.scope)
     return [each for each in live if each.id not in (old.id, new) and begins_with(each.text, old.text)]

@@ -1,7 +1,7 @@
 """`/start` and `/new`: greet a person, and begin a new conversation."""
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.cognitive.compact import summary_rows
+from kenobot.cognitive.memory import Telling
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.names import sanitize_name
@@ -26,5 +26,5 @@ def begin_anew(connection: Connection, call: CommandCall, _: CommandContext) -> 
         anew = Choice(texts.BUTTON_NEW(call.language), "new")
         return CommandAnswer(texts.NEW_OTHERS(call.language), ((anew,),), pressers=())
     approvals.withdraw_calls(connection, call.inbound.session, call.at)
-    summary_rows.begin_anew(connection, call.inbound.session, call.at)
+    Telling.begin_anew(connection, call.inbound.session, call.at)
     return texts.NEW_BEGUN(call.language)

@@ -103,7 +103,7 @@ def _last_times(connection: Connection, call: CommandCall) -> list[str]:
 
 def sleep(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """`/sleep`: say when memory was tidied last, with the outcome; `/sleep now`: tidy it."""
-    if Nights.unfinished(connection) is not None:
+    if Nights.find_unfinished(connection) is not None:
         return texts.SLEEP_RUNNING(call.language)
     if call.arguments.strip().lower() in _NOW:
         Nights.ask_for(connection)

@@ -13,10 +13,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
-from kenobot.cognitive.memory import ConversationTurn, Record, SideIndex
-from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.store import events
+from kenobot.cognitive.memory import ConversationTurn, Memory, Record, SideIndex, Telling
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, told_language
 from kenobot.gateway.buttons import Choice
@@ -102,9 +99,7 @@ class ChangeAsker:
         count = {"day": day, "count": self._asked_today(connection, at) + 1}
         write_json(connection, _COUNT, count)
         told = {"words": question.words, "new": question.new}
-        events.add_event(
-            connection, at, "extraction", ASKED, session=pending.session, record=question.old.id, data=told
-        )
+        Telling.note(connection, question.old.id, ASKED, at, pending.session, told)
         newest = conversation.newest_message_id(connection, pending.session)
         payload = ChangePayload(question.old.id, question.new, newest, pending.id, language, question.clause)
         may_be_part = has_parts(question.clause or question.old.text)
@@ -143,22 +138,21 @@ def _lean(connection: Connection, at: datetime) -> float:
 
 
 def _may_be_asked_about(record: Record, inbox_id: int | None) -> bool:
-    """Return whether a memory is the speaker's own word of before, still open, and not told in confidence."""
-    own = record.trust not in QUOTED_TRUST and inbox_id not in record.source_message_ids
-    return own and not record.is_confided and RESOLVED_ATTRIBUTE not in record.attribute_map
+    """Return whether a memory is the speaker's own word of before."""
+    return record.trust not in QUOTED_TRUST and inbox_id not in record.source_message_ids
 
 
 def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
     """Select the memories that a turn may be asked about, oldest first."""
-    found = known_memories.changeable_memories(connection, scope=turn.scope, text=turn.text)
+    found = Telling.list_changeable(connection, turn.scope, turn.text)
     return [record for record in found if _may_be_asked_about(record, turn.inbox_id)]
 
 
 def _ended_something(connection: Connection, record: int) -> bool:
-    root = events.last_decision_on(connection, record)
-    return root is not None and any(each.kind in _ENDING for each in events.decision_events(connection, root))
+    root = Memory.last_decision(connection, record)
+    return root is not None and any(each.kind in _ENDING for each in Memory.list_decision(connection, root))
 
 
 def _was_asked(connection: Connection, question: ChangeQuestion) -> bool:
-    happened = events.record_events(connection, question.old.id)
+    happened = Memory.list_events(connection, question.old.id)
     return any(each.kind == ASKED and each.data.get("words") == question.words for each in happened)

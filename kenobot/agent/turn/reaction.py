@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kenobot.cognitive.control import reactions
+from kenobot.cognitive.memory import Replies
 from kenobot.gateway.access import Access
 from kenobot.ports.clock import Clock
 from kenobot.ports.names import label_id
@@ -24,7 +24,7 @@ async def take_reaction(database: Database, clock: Clock, access: Access, pendin
             there = replace(inbound, thread=asked.inbound.thread)
             principal = access.principal(there)
             account = "" if inbound.private else label_id(inbound.user)
-            return reactions.apply_emoji(connection, there.session, inbound.value, asked.id, principal, at, account)
+            return Replies.react_by_emoji(connection, there.session, inbound.value, asked.id, principal, at, account)
         return []
 
     return await database.write(work)

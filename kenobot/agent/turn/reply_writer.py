@@ -14,13 +14,8 @@ from kenobot.agent.turn.file_answer import answer_file
 from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_services import TurnServices
-from kenobot.cognitive.control import reactions
 from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.reply_grade import ReplyGrade
-from kenobot.cognitive.memory import AdmitContext, Proposals
-from kenobot.cognitive.procedural import outcome
-from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.remember import fact_candidates
+from kenobot.cognitive.memory import AdmitContext, Proposals, Replies, ReplyGrade
 from kenobot.core import texts
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
@@ -30,7 +25,7 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.storage import conversation, inbox, outbox, turn_steps
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.inbox import PendingMessage
 
 SettleReport = Callable[[Connection, TurnData, datetime], tuple[Choice, ...]]
@@ -105,7 +100,7 @@ class ReplyWriter:
         conversation.append_turn(connection, turn)
         if data.task is None:  # turns beside it have a newer one
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
-        usage.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
+        Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None and data.task is None:
             state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
@@ -120,7 +115,7 @@ class ReplyWriter:
         )
         unique = _unique_candidates(effects.candidates, pending.inbound.text)
         choices = self._open_question(connection, data, at)
-        decisions = [(item, fact_candidates.admit_isolated(connection, item, occasion)) for item in unique]
+        decisions = [(item, Replies.admit(connection, item, occasion)) for item in unique]
         parts = self._with_buttons(connection, data, answer.parts, button_rows(choices))
         parts = add_note(connection, data, parts, self._s.channels.get(pending.inbound.channel), at)
         waiting = outbox.enqueue(connection, data.destination(), without_previews(data, parts), at)
@@ -176,7 +171,7 @@ class ReplyWriter:
 def may_react(data: TurnData) -> bool:
     """Return whether a message may say something of the last replies' memories and advice."""
     text = data.pending.inbound.text
-    is_said = reactions.match_reaction(text) is not None or outcome.detect_outcome(text) is not None
+    is_said = Replies.is_reaction(text)
     return data.task is None and is_said
 
 
@@ -199,10 +194,9 @@ def _react(connection: Connection, pending: PendingMessage, principal: Principal
 
     def react() -> list[int]:
         text = pending.inbound.text
-        reacted = reactions.apply_reaction(connection, pending.session, text, principal, at)
-        return reacted + outcome.apply_outcome(connection, pending.session, text, principal, at, reacted)
+        return Replies.react(connection, pending.session, text, principal, at)
 
-    return fact_candidates.in_savepoint(connection, "reaction", react, lambda _: [])
+    return in_savepoint(connection, "reaction", react, lambda _: [])
 
 
 def _grade_text(graded: ReplyGrade | None) -> str:

@@ -33,7 +33,7 @@ from kenobot.agent.turn.tool_rounds import brings_foreign, first_number, restore
 from kenobot.agent.turn.turn_data import CollectedEffects, TurnData
 from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing, turn_figures
-from kenobot.cognitive.identity.reply_grade import grade_reply
+from kenobot.cognitive.memory import Replies
 from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, told_language
@@ -369,7 +369,7 @@ class TurnRunner:
         effects.candidates = _attributed(guarded.candidates, context.speech)
         shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"
         data.processed, data.held_addresses = replace(processed, clean=shown), guarded.held
-        data.grade = grade_reply(guarded.reply, data.pending.inbound.text, context.plan.texts)
+        data.grade = Replies.grade(guarded.reply, data.pending.inbound.text, context.plan.texts)
         data.violated_rules = tuple(self._s.identity.violations(guarded.reply))
 
     async def _commit(self, data: TurnData) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kenobot.agent.commands.kept_secret import offer_secret
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.remember.draft import find_secret
+from kenobot.cognitive.memory import Telling
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
 from kenobot.language.provenance import without_quotes
@@ -41,7 +41,7 @@ def may_offer(data: TurnData) -> bool:
 
 def _was_refused(data: TurnData) -> bool:
     candidates = data.effects.candidates if data.effects is not None else ()
-    if _tells_itself(data) or any(find_secret(each, each.text) for each in candidates):
+    if _tells_itself(data) or any(Telling.find_secret(each, each.text) for each in candidates):
         return True
     inbound = data.pending.inbound
     return data.report is None and not inbound.forwarded and _asks_to_keep(without_quotes(inbound.text))

@@ -8,7 +8,7 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
-from kenobot.cognitive.identity.reply_grade import ReplyGrade
+from kenobot.cognitive.memory import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ledger.models import TurnCalls
 from kenobot.ports.identity import OWNER_SCOPE, Principal

@@ -6,7 +6,6 @@ or what something newer took the place of stays so, whatever an old file says. A
 """
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
@@ -14,11 +13,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
-from kenobot.cognitive.memory import DEFAULT, AdmitContext, Memory, Policy, sanitize
-from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.store import events, imported_talks, records
-from kenobot.cognitive.store.imported_talks import IMPORTED
-from kenobot.cognitive.store.records import Json
+from kenobot.cognitive.memory import DEFAULT, AdmitContext, Imports, Memory, Policy, sanitize
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
 from kenobot.language.calendar import local_day
 from kenobot.language.fingerprint import key_of
@@ -110,13 +105,10 @@ class _Import:
         self._connection = connection
         self._about = plan.about
         self._policy = policy
-        self._seen = _brought(connection)
+        self._seen = Imports.read_marks(connection)
         self._marks: list[str] = []
         self.results = {id(sheet): _result(sheet, self._about.zone) for sheet in plan.files}
-        begun = imported_talks.find_unfinished(connection, plan.source)
-        told: dict[str, Json] = {"from": plan.origin, "source": plan.source}
-        self._root = begun or events.add_event(connection, self._about.now, ACTOR, IMPORTED, data=told)
-        self._has_marked = begun is not None
+        self._root, self._has_marked = Imports.begin(connection, plan.source, self._about.now, ACTOR, plan.origin)
         self.said = 0
 
     def admit(self, sheet: FilePlan, item: ImportItem) -> None:
@@ -129,7 +121,7 @@ class _Import:
                 return
             candidate = replace(candidate, text=text)
         mark = _mark(candidate.scope, candidate.slot or candidate.form, text)
-        why = "" if mark in self._seen else self._settled(candidate.scope, candidate.slot, text)
+        why = "" if mark in self._seen else self._find_obstacle(candidate.scope, candidate.slot, text)
         if mark in self._seen or why == "known":
             result.known += 1
             return
@@ -151,30 +143,20 @@ class _Import:
         self._seen.add(mark)
         self._marks.append(mark)
 
-    def _settled(self, scope: str, slot: str, text: str) -> str:
+    def _find_obstacle(self, scope: str, slot: str, text: str) -> str:
         """Return why memory is not to be asked about `text`: "known", another reason, or "" when it is."""
         if slot:
             form = "profile" if slot == "context" else "scratchpad"
-            held = records.slot_record(self._connection, scope, form, slot)
-            return "" if held is None else "known" if held.text == text else "this chat has one already"
-        key = key_of(text)
-        if self._connection.execute("SELECT 1 FROM tombstone WHERE scope = ? AND key = ?", (scope, key)).fetchone():
-            return "it was erased here"
-        rows = self._connection.execute("SELECT id, status FROM record WHERE scope = ? AND key = ?", (scope, key))
-        found = {status: number for number, status in rows}
-        if "active" in found:
-            return "known"
-        if "forgotten" in found:
-            return "it was forgotten here"
-        gone = [number for number in found.values() if not events.last_change_was_undo(self._connection, number)]
-        return "something newer took its place here" if gone else ""
+            held = Imports.find_slot(self._connection, scope, form, slot)
+            return "" if held is None else "known" if held == text else "this chat has one already"
+        return Imports.find_obstacle(self._connection, scope, text)
 
     def talk(self, plan: ImportPlan) -> Generator[None, None, None]:
         """Write what was said elsewhere into conversations of its own."""
         sheets = [(sheet, sheet.talk) for sheet in plan.files if sheet.talk is not None]
         if not sheets:
             return
-        known = imported_talk.load_known_marks(self._connection, imported_talks.withdrawn_records(self._connection))
+        known = imported_talk.load_known_marks(self._connection, Imports.list_withdrawn(self._connection))
         writer = TalkImport(self._connection, self._about, self._policy, self._root, known)
         for sheet, source in sheets:
             counts, result, before = TalkCounts(), self.results[id(sheet)], self.said
@@ -202,15 +184,15 @@ class _Import:
         newest = conversation.import_history(self._connection, session, fit, "owner" if own else "guest", scope)
         if newest:
             result.new += len(fit)
-            buffer.advance_cursor(self._connection, session, buffer.cursor(self._connection, session), newest)
+            Imports.skip_reading(self._connection, session, newest)
         else:
             result.skipped["this chat has been talked in here already"] += len(fit)
 
     def mark(self) -> None:
         """Note what was brought since the last call, so that no later import brings it again."""
         if self._marks:
-            told: dict[str, Json] = {"part_of": self._root, "marks": [*self._marks]}
-            events.add_event(self._connection, self._about.now, ACTOR, IMPORTED, data=told)
+            told = {"part_of": self._root, "marks": [*self._marks]}
+            Imports.note(self._connection, self._about.now, ACTOR, told)
             self._marks.clear()
             self._has_marked = True
 
@@ -218,11 +200,10 @@ class _Import:
         """Return the decision that all of it belongs to; None when there was nothing new."""
         if not self._has_marked:
             new = any(result.new for result in self.results.values())
-            if not new and events.last_event(self._connection) == self._root:
-                self._connection.execute("DELETE FROM event WHERE id = ?", (self._root,))
+            if not new:
+                Imports.drop_empty(self._connection, self._root)
             return None
-        done: dict[str, Json] = {"part_of": self._root, "done": True}
-        events.add_event(self._connection, self._about.now, ACTOR, IMPORTED, data=done)
+        Imports.note(self._connection, self._about.now, ACTOR, {"part_of": self._root, "done": True})
         return self._root
 
 
@@ -244,16 +225,6 @@ def _drop_secrets(text: str, subject: str) -> str:
     if not rest or find_secret(rest) is not None:
         return ""
     return rest if not subject or text.startswith(lines[0]) else f"{subject}: {rest}"
-
-
-def _brought(connection: Connection) -> set[str]:
-    """The marks of everything that earlier imports brought and that was not taken back since."""
-    rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (IMPORTED,)).fetchall()
-    brought: dict[int, list[str]] = {}
-    for number, text in rows:
-        data = json.loads(text)
-        brought.setdefault(data.get("part_of", number), []).extend(data.get("marks", ()))
-    return {mark for root, marks in brought.items() if events.undone_by(connection, root) is None for mark in marks}
 
 
 def _mark(scope: str, form: str, text: str) -> str:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
 from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
-from kenobot.cognitive.memory import AdmitContext, Memory, Policy, sanitize
-from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.store import events, imported_talks
+from kenobot.cognitive.memory import AdmitContext, Imports, Memory, Policy, sanitize
 from kenobot.core.redaction import find_secret
 from kenobot.language.calendar import local_day
 from kenobot.language.words import fold
@@ -101,11 +99,9 @@ class TalkImport:
         self._batch.clear()
         newest = imported_talk.add_messages(self.connection, rows)
         for session in {row.session for row in rows}:  # what was said elsewhere is not read for facts
-            buffer.advance_cursor(self.connection, session, buffer.cursor(self.connection, session), newest)
-        events.add_event(
-            self.connection, self.about.now, ACTOR, imported_talks.IMPORTED, session=rows[-1].session, record=record,
-            data={"part_of": self.root, "path": sheet.path, "turns": [low, max(low, turn)]},
-        )  # fmt: skip
+            Imports.skip_reading(self.connection, session, newest)
+        told = {"part_of": self.root, "path": sheet.path, "turns": [low, max(low, turn)]}
+        Imports.note(self.connection, self.about.now, ACTOR, told, session=rows[-1].session, record=record)
         return record
 
     def _answers(self, message: ImportedMessage, low: int) -> bool:
@@ -116,7 +112,7 @@ class TalkImport:
 
     def _find_record(self, sheet: FilePlan) -> int | None:
         """Find the record of a file of which a part is there, after a stop."""
-        for part in events.decision_events(self.connection, self.root):
+        for part in Memory.list_decision(self.connection, self.root):
             if part.data.get("path") == sheet.path and part.record is not None:
                 return part.record
         return None

@@ -120,7 +120,7 @@ def _print_report(context: CommandContext, finished: NightReport, *, dry_run: bo
 def _status(context: CommandContext, connection: Connection, last: SleepRun) -> dict[str, Any]:
     settings = context.loaded.settings
     policy = sleep_policy(settings.sleep).sleep
-    unfinished = Nights.unfinished(connection) is not None
+    unfinished = Nights.find_unfinished(connection) is not None
     full = Nights.last_full_at(connection)
     due = Nights.next_time(settings.sleep, policy, full, context.now, settings.bot.timezone)
     return {

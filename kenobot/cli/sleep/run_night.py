@@ -51,7 +51,7 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], passes: 
             context.require_current_schema()
         async with _opened(context, alone=alone) as (parts, model):
             settings = context.loaded.settings
-            cut_short = await parts.database.read(Nights.unfinished)
+            cut_short = await parts.database.read(Nights.find_unfinished)
             if cut_short is not None:
                 rest = background.build_sleep_worker(settings, parts, model, unthrottled=alone)
                 finished = await rest.sleep("command", phases, print_progress)

@@ -35,13 +35,13 @@ class AdmitContext:
     spared: AbstractSet[int] = frozenset()
 
     def change_context(self, reason: str, part_of: int | None = None) -> ChangeContext:
-        """This occasion, as the author of a change, which is part of what the occasion itself is part of."""
+        """Return the occasion as the author of a change, a part of the same decision as the occasion itself."""
         return ChangeContext(
             self.at, self.actor, reason, self.session, part_of if self.part_of is None else self.part_of
         )
 
 
 def sanitize(text: str, longest: int) -> str:
-    """`text` fit to be stored, bounded: of what cannot be seen only line breaks and tabs, and no lone surrogates."""
+    """Return a text fit to be stored, bounded: with no invisible characters but line breaks and tabs."""
     text = _LINE_BREAK.sub("\n", text).encode("utf-8", "replace").decode("utf-8")
     return _UNSEEN.sub("", text).strip()[:longest].rstrip()

@@ -5,12 +5,9 @@ words it repeats. A fact that a `<memory>` tag of the same turn has stored alrea
 admitted costs that candidate, not the transaction.
 """
 
-import logging
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
-from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import Policy
@@ -29,11 +26,7 @@ from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.signals import PayloadValue
-from kenobot.storage.connection import Connection, savepoint
-
-_log = logging.getLogger(__name__)
-
-T = TypeVar("T")
+from kenobot.storage.connection import Connection, in_savepoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,21 +189,6 @@ def _contains(whole: str, part: str) -> bool:
     said = {stem for word in one for stem in stems(word)}
     meant = [word for word in other if word not in STOPWORDS]
     return bool(meant) and all(not said.isdisjoint(stems(word)) for word in meant)
-
-
-def in_savepoint(connection: Connection, name: str, work: Callable[[], T], failed: Callable[[Exception], T]) -> T:
-    """Run `work` in a savepoint; an error is rolled back, logged under `name` and turned into a result by `failed`.
-
-    The error of a failing disk is raised.
-    """
-    try:
-        with savepoint(connection, name):
-            return work()
-    except Exception as error:
-        if type(error) in (sqlite3.DatabaseError, sqlite3.OperationalError):  # damaged, or failing
-            raise
-        _log.exception("a %s could not be taken in", name)
-        return failed(error)
 
 
 def admit_isolated(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:

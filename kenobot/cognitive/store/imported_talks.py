@@ -76,3 +76,27 @@ def find_unfinished(connection: Connection, source: str) -> int | None:
         if not done and len(parts) > 1 and events.undone_by(connection, root) is None:
             return int(root)
     return None
+
+
+def read_marks(connection: Connection) -> set[str]:
+    """Return the marks of everything that earlier imports brought and that was not taken back since."""
+    rows = connection.execute("SELECT id, data FROM event WHERE type = ?", (IMPORTED,)).fetchall()
+    brought: dict[int, list[str]] = {}
+    for number, text in rows:
+        data = json.loads(text)
+        brought.setdefault(data.get("part_of", number), []).extend(data.get("marks", ()))
+    return {mark for root, marks in brought.items() if events.undone_by(connection, root) is None for mark in marks}
+
+
+def delete_empty(connection: Connection, root: int) -> None:
+    """Delete the event of an import that brought nothing, where nothing has happened since."""
+    if events.last_event(connection) == root:
+        connection.execute("DELETE FROM event WHERE id = ?", (root,))
+
+
+def find_statuses(connection: Connection, scope: str, key: str) -> dict[str, int]:
+    """Return the statuses of the records of a scope with a key, each with a record of it; "erased": one was purged."""
+    if connection.execute("SELECT 1 FROM tombstone WHERE scope = ? AND key = ?", (scope, key)).fetchone():
+        return {"erased": 0}
+    rows = connection.execute("SELECT id, status FROM record WHERE scope = ? AND key = ?", (scope, key))
+    return {status: number for number, status in rows}

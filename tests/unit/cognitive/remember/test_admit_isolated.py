@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.database import Database
 
 _AT = AdmitContext(datetime(2026, 2, 14, 14, 30, tzinfo=UTC), "2026-02-14", "test", "fake-1")
@@ -32,7 +32,7 @@ async def test_a_mistake_takes_back_its_own_writes_alone(database: Database, cap
             _note(connection, "within")
             raise KeyError("slip")
 
-        said = fact_candidates.in_savepoint(connection, "reaction", clumsy, lambda error: type(error).__name__)
+        said = in_savepoint(connection, "reaction", clumsy, lambda error: type(error).__name__)
         _note(connection, "after")
         return said
 
@@ -53,7 +53,7 @@ async def test_a_failing_disk_costs_the_whole_transaction(database: Database, ki
         def failing() -> str:
             raise kind("disk I/O error")
 
-        return fact_candidates.in_savepoint(connection, "memory", failing, lambda _: "passed over")
+        return in_savepoint(connection, "memory", failing, lambda _: "passed over")
 
     with pytest.raises(StoreError):
         await database.write(work)
