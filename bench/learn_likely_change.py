@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import learn_worth_noting
-from bench.learn_confidence import Floats
+from bench.regression import Floats
 from kenobot.evals.life import fortnights
 from kenobot.evals.life.fortnights import Fortnight, load_fortnight
 from kenobot.evals.life.harm import Dialogue, load_harm

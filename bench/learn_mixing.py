@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.learn_confidence import Example, Floats, fit_weights
+from bench.regression import Example, Floats, fit_weights
 from kenobot.cognitive.recall.search import mixing
 from kenobot.evals.recall import chat, datasets
 from kenobot.evals.recall.eval_home import EvalOptions, eval_homes

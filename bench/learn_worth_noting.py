@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.learn_confidence import Floats
+from bench.regression import Floats
 from kenobot.language.statements import worth_noting
 from kenobot.language.statements.worth_noting import BUCKETS, LEAST, SCALE, hashed_features
 

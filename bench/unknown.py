@@ -1,10 +1,9 @@
 """`python -m bench.unknown`: whether memory says that it does not know when nothing told answers the question.
 
-The notes of 120 invented people in `bench/questions`, by writers who saw no code, each asked seven questions that a
-note answers and seven near ones that nothing answers, by the product's own recall at a chat's depth. Two thirds of the
-people are learned from (`python -m bench.learn_answerable`); the others judge. --chats: instead, the fortnights of
-`kenobot bench life`, from whose questions is learned too, lived through the product; of those kept back only with
---judge.
+The notes of invented people in `bench/questions`, each asked some eight questions that a note answers and as many near
+ones that nothing answers, by the product's own recall at a chat's depth. Weights are learned from them by `python -m
+bench.learn_judge`; those in `judging` judge. --chats: instead, the fortnights of `kenobot bench life`, from whose
+questions is learned too, lived through the product. Those who judge are asked only with --judge.
 """
 
 import argparse
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, only_asks
+from kenobot.cognitive.recall.search.found_items import ItemKey, item_key, only_asks
 from kenobot.evals.life import fortnights
 from kenobot.evals.life.fortnights import LifeQuestion
 from kenobot.evals.life.live import live
@@ -43,7 +42,6 @@ CHATS_KEPT_BACK = (
 """Whose fortnights judge."""
 
 FOLDS = 5
-_JUDGES = 3  # one of so many people
 _TOLD = datetime(2026, 3, 1, tzinfo=UTC)
 _ASKED = _TOLD + timedelta(days=2)
 
@@ -69,10 +67,19 @@ class AskedQuestion:
 
 
 def people() -> list[Conversation]:
-    """The people, each with notes and questions."""
+    """Return the people who are learned from, each with notes and questions."""
+    return _read_people(DATA, "")
+
+
+def judges() -> list[Conversation]:
+    """Return the people nothing is learned from."""
+    return _read_people(DATA / "judging", "judge-")
+
+
+def _read_people(folder: Path, prefix: str) -> list[Conversation]:
     return [
-        _person(f"{path.stem}{at:02}", path.stem, json.loads(line))
-        for path in sorted(DATA.glob("*.jsonl"))
+        _person(f"{prefix}{path.stem}{at:02}", path.stem, json.loads(line))
+        for path in sorted(folder.glob("*.jsonl"))
         for at, line in enumerate(path.read_text("utf-8").splitlines())
     ]
 
@@ -94,12 +101,6 @@ def digest(text: str) -> int:
     return int(sha256(text.encode()).hexdigest(), 16)
 
 
-def judges(everybody: list[Conversation]) -> frozenset[str]:
-    """The people nothing is learned from."""
-    names = sorted((each.name for each in everybody), key=digest)
-    return frozenset(names[: len(names) // _JUDGES])
-
-
 async def ask(
     conversations: list[Conversation], embedder: str, vectors: Path | None, *, by_note: bool = False
 ) -> AsyncIterator[AskedQuestion]:
@@ -109,7 +110,8 @@ async def ask(
         for question in conversation.questions:
             answer = await home.recall(question, options.budget, 0)
             gold = set(question.gold)
-            right = {number for number, key in home.record_keys.items() if key in gold}
+            right = {("record", number) for number, key in home.record_keys.items() if key in gold}
+            right |= {("turn", number) for number, key in home.turn_keys.items() if key in gold}
             apart = min(gold, default=question.id) if by_note else conversation.name
             yield AskedQuestion(
                 conversation.name,
@@ -117,7 +119,7 @@ async def ask(
                 bool(gold),
                 answer.pack,
                 answer.trace,
-                frozenset(("record", each.record.id) for each in answer.pack.memories if each.record.id in right),
+                frozenset(key for key in map(item_key, answer.pack.shown) if key in right),
             )
 
 
@@ -171,9 +173,8 @@ def main() -> int:
     parser.add_argument("--judge", action="store_true", help="ask those nothing is learned from, too")
     parser.add_argument("--chats", action="store_true", help="live the fortnights instead")
     arguments = parser.parse_args()
-    everybody = people()
-    judging = frozenset(CHATS_KEPT_BACK) if arguments.chats else judges(everybody)
-    some = [each for each in everybody if arguments.judge or each.name not in judging]
+    some = [*people(), *(judges() if arguments.judge else ())]
+    judging = frozenset(CHATS_KEPT_BACK if arguments.chats else [each.name for each in judges()])
     chats = (*CHATS, *CHATS_KEPT_BACK) if arguments.judge else CHATS
     for embedder in [arguments.embedder] if arguments.embedder else EMBEDDERS:
         played = ask_in_chat(chats, embedder) if arguments.chats else ask(some, embedder, arguments.vectors)

@@ -59,7 +59,7 @@ def select_jobs(
     connection: Connection, reach: Reach, states: Collection[JobState], until: datetime | None = None
 ) -> list[Job]:
     """Return jobs within a reach, those that come first at the front, those that nothing is planned of at the end."""
-    where, values = _within(reach)
+    where, values = _filter_reach(reach)
     marks = ", ".join("?" * len(states))
     limit, last = ("AND next_due != '' AND next_due <= ? ", [stamp(until)]) if until is not None else ("", [])
     rows = connection.execute(
@@ -73,7 +73,7 @@ def page_of_jobs(
     connection: Connection, reach: Reach, states: Collection[JobState], before: int, most: int
 ) -> list[Job]:
     """Return jobs within a reach with ids below `before`, the newest first."""
-    where, values = _within(reach)
+    where, values = _filter_reach(reach)
     marks = ", ".join("?" * len(states))
     rows = connection.execute(
         f"SELECT {_JOB} FROM job WHERE {where} AND state IN ({marks}) AND id < ? ORDER BY id DESC LIMIT ?",
@@ -194,7 +194,7 @@ def last_occurrences(connection: Connection, job: int, most: int) -> list[Occurr
 
 def told_between(connection: Connection, reach: Reach, begin: datetime, end: datetime) -> list[tuple[int, Occurrence]]:
     """Return what was told of jobs within a reach from `begin` up to and without `end`, with the ids of the jobs."""
-    where, values = _within(reach)
+    where, values = _filter_reach(reach)
     columns = ", ".join(f"occurrence.{name.strip()}" for name in _OCCURRENCE.split(","))
     rows = connection.execute(
         f"SELECT {columns} FROM occurrence JOIN job ON job.id = occurrence.job WHERE job.{where} "
@@ -217,7 +217,7 @@ async def prune(database: Database, now: datetime) -> None:
     await database.prune("wish", "ends < ?", last_year)
 
 
-def _within(reach: Reach) -> tuple[str, tuple[str, ...]]:
+def _filter_reach(reach: Reach) -> tuple[str, tuple[str, ...]]:
     return scope_filter(reach if reach is ALL_SCOPES or isinstance(reach, tuple) else tuple(reach))
 
 

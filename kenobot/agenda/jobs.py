@@ -257,12 +257,12 @@ def occurrences_between(
     found: list[tuple[Job, datetime]] = []
     for job in find_jobs(connection, scopes, states=_ACTIVE, until=end):
         moments = {each.due for each in job_rows.waiting_occurrences(connection, job.id)}
-        moments |= set(_planned_between(connection, job, zone, begin, end))
+        moments |= set(_list_planned_between(connection, job, zone, begin, end))
         found += [(job, due) for due in moments if begin <= due < end]
     return sorted(found, key=lambda each: (each[1], each[0].id))[:_MOST_BETWEEN]
 
 
-def _planned_between(
+def _list_planned_between(
     connection: Connection, job: Job, zone: ZoneInfo, begin: datetime, end: datetime
 ) -> list[datetime]:
     if job.planned_due is None or not job.rule:

@@ -44,9 +44,9 @@ def find_done(connection: Connection, reach: LogReach, days: DateRange) -> list[
 
     Without any of it: what they wrote on these days.
     """
-    planned = [memory_entry(record, reach.now, reach.zone) for record in _planned(connection, reach, days)]
+    planned = [memory_entry(record, reach.now, reach.zone) for record in _list_planned(connection, reach, days)]
     known = {entry.record.id for entry in planned if entry.record is not None}
-    told = [entry for entry in _told_memories(connection, reach, days) if _id_of(entry) not in known]
+    told = [entry for entry in _iterate_told_memories(connection, reach, days) if _id_of(entry) not in known]
     turns = {turn for each in (*planned, *told) if each.record for turn in each.record.source_message_ids}
     said = _messages(connection, reach, DateRange(days.first, days.last + _LATER))
     done = [entry for row in said if row.inbox_id not in turns for entry in _of_days(row, days, reach.zone)]
@@ -57,8 +57,8 @@ def find_done(connection: Connection, reach: LogReach, days: DateRange) -> list[
 def find_told(connection: Connection, reach: LogReach, days: DateRange) -> list[Entry]:
     """Find what people wrote on these days, but for mere questions where they wrote anything else."""
     rows = _messages(connection, reach, days)
-    found = [entry for row in rows if (entry := _said(row, _telling(row.line.text), reach.zone)) is not None]
-    whole = (_said(row, row.line.text, reach.zone) for row in rows)
+    found = [entry for row in rows if (entry := _make_entry(row, _telling(row.line.text), reach.zone)) is not None]
+    whole = (_make_entry(row, row.line.text, reach.zone) for row in rows)
     return found or [entry for entry in whole if entry is not None]
 
 
@@ -70,11 +70,11 @@ def find_last_said(connection: Connection, session: str, account: str) -> Messag
     return None
 
 
-def _planned(connection: Connection, reach: LogReach, days: DateRange) -> list[Record]:
+def _list_planned(connection: Connection, reach: LogReach, days: DateRange) -> list[Record]:
     return Promises.list_planned(connection, days.first.isoformat(), days.last.isoformat(), reach.scopes)
 
 
-def _told_memories(connection: Connection, reach: LogReach, days: DateRange) -> Iterator[Entry]:
+def _iterate_told_memories(connection: Connection, reach: LogReach, days: DateRange) -> Iterator[Entry]:
     """Iterate over the memories that tell of these days, by a day that they name, or told on one of them."""
     later = days.last + _LATER
     lately = Promises.list_told(connection, days.first.isoformat(), later.isoformat(), reach.scopes, limit=_MOST_READ)
@@ -94,7 +94,7 @@ def _of_days(row: MessageRow, days: DateRange, zone: ZoneInfo) -> Iterator[Entry
     text = _telling(row.line.text)
     said = _date(local_day(datetime.fromisoformat(row.at), zone))
     day = _day_of(text, said, days)
-    entry = _said(row, text, zone) if day is not None else None
+    entry = _make_entry(row, text, zone) if day is not None else None
     if day is not None and entry is not None:
         yield entry if day == said else Entry("message", entry.text, day.isoformat())
 
@@ -119,7 +119,7 @@ def _messages(connection: Connection, reach: LogReach, days: DateRange) -> list[
     return [row for row in rows if not reach.account or row.sender == reach.account]
 
 
-def _said(row: MessageRow, text: str, zone: ZoneInfo) -> Entry | None:
+def _make_entry(row: MessageRow, text: str, zone: ZoneInfo) -> Entry | None:
     """Return what somebody wrote as an entry; None for too little, and for a secret."""
     if len(text.split()) < _LEAST_WORDS or find_told_secret(text) is not None:
         return None

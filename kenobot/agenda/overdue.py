@@ -87,9 +87,9 @@ class OverdueAsker:
         """Return the promise to ask about now, and where; None for none."""
         zone = zone_in_force(connection, self._zone, at)
         local = at.astimezone(zone)
-        if local.hour not in _WAKING or not _asked(connection).allows(local.date().isoformat(), at):
+        if local.hour not in _WAKING or not _load_asked(connection).allows(local.date().isoformat(), at):
             return None
-        record = next(_overdue(connection, local.date(), zone, at), None)
+        record = next(_iterate_overdue(connection, local.date(), zone, at), None)
         home = self._alerts.reach_owner(connection, at) if record is not None else None
         if record is None or home is None:
             return None
@@ -102,7 +102,7 @@ class OverdueAsker:
             return []
         record, home = found
         today = at.astimezone(zone_in_force(connection, self._zone, at)).date()
-        day, before = today.isoformat(), _asked(connection)
+        day, before = today.isoformat(), _load_asked(connection)
         count = before.count + 1 if before.day == day else 1
         write_json(connection, _COUNT, {"day": day, "count": count, "last": at.isoformat()})
         session = session_id(home.channel, home.chat)
@@ -124,13 +124,13 @@ class OverdueAsker:
         return self._messenger.enqueue(connection, Destination(home.channel, home.chat), words, buttons)
 
 
-def _asked(connection: Connection) -> _Asked:
+def _load_asked(connection: Connection) -> _Asked:
     none: dict[str, str | int] = {}
     stored = read_json(connection, _COUNT, none)
     return _Asked(str(stored.get("day", "")), int(stored.get("count", 0)), str(stored.get("last", "")))
 
 
-def _overdue(connection: Connection, today: date, zone: ZoneInfo, at: datetime) -> Iterator[Record]:
+def _iterate_overdue(connection: Connection, today: date, zone: ZoneInfo, at: datetime) -> Iterator[Record]:
     """Iterate over the owner's promises to be asked about, the one due last first; what took place is none."""
     for record in reversed(Promises.list_overdue(connection, today.isoformat(), (OWNER_SCOPE,))):
         due = Promises.due_on(record)

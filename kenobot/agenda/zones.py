@@ -18,7 +18,7 @@ def zone_in_force(connection: Connection, home: ZoneInfo, at: datetime, role: Ro
     """
     if role != "owner":
         return home
-    stored = _stored(connection)
+    stored = _load_zones(connection)
     away, until = stored.get("away", ""), stored.get("until", "")
     if not away or (until and datetime.fromisoformat(until) <= at):
         return home
@@ -35,14 +35,14 @@ def set_zone(
 
     until: when they are back. Returned is how many jobs moved.
     """
-    stored = _stored(connection) | {"away": away.key if away is not None else ""}
+    stored = _load_zones(connection) | {"away": away.key if away is not None else ""}
     write_json(connection, _KEY, stored | {"until": until.isoformat() if until is not None else ""})
     return follow_zone(connection, home, at)
 
 
 def needs_to_follow(connection: Connection, home: ZoneInfo, at: datetime) -> bool:
     """Return whether jobs are planned by another zone than the owner's."""
-    return _stored(connection).get("applied") != zone_in_force(connection, home, at).key
+    return _load_zones(connection).get("applied") != zone_in_force(connection, home, at).key
 
 
 def follow_zone(connection: Connection, home: ZoneInfo, at: datetime) -> int:
@@ -50,11 +50,11 @@ def follow_zone(connection: Connection, home: ZoneInfo, at: datetime) -> int:
     if not needs_to_follow(connection, home, at):
         return 0
     zone = zone_in_force(connection, home, at)
-    write_json(connection, _KEY, _stored(connection) | {"applied": zone.key})
+    write_json(connection, _KEY, _load_zones(connection) | {"applied": zone.key})
     return change_zone(connection, zone, at)
 
 
-def _stored(connection: Connection) -> dict[str, str]:
+def _load_zones(connection: Connection) -> dict[str, str]:
     none: dict[str, str] = {}
     stored = read_json(connection, _KEY, none)
     return {name: value for name, value in stored.items() if isinstance(value, str)}

@@ -38,7 +38,7 @@ def backup(context: CommandContext) -> int:
             raise StoreError("backup.failed", reason=error) from error
         finally:
             options.show_progress()
-        options.print_row(_row(finished), args.json, _made(finished))
+        options.print_row(_row(finished), args.json, _render_made(finished))
         return _run_command(settings, finished.archive)
 
 
@@ -48,7 +48,7 @@ def restore_backup(context: CommandContext) -> int:
     try:
         if args.check:
             manifest = check_archive(archive, key, None)
-            return options.print_row(_described(archive, manifest), args.json, _checked(archive, manifest))
+            return options.print_row(_describe(archive, manifest), args.json, _render_checked(archive, manifest))
         archive.open("rb").close()  # nobody is asked about what is not there, or cannot be done
         if home.path.exists():
             with home.lock():
@@ -63,7 +63,7 @@ def restore_backup(context: CommandContext) -> int:
         where = error.filename or (home.path if is_full else archive)
         reason = (error.strerror or str(error)).lower()
         raise StoreError("backup.unusable_place", where=where, reason=reason) from error
-    row = _described(archive, manifest) | {"home": str(home.path), "replaced": str(replaced) if replaced else None}
+    row = _describe(archive, manifest) | {"home": str(home.path), "replaced": str(replaced) if replaced else None}
     lines = [say("Restored {home} as it was at {at}.", home=home.path, at=context.local_time(manifest.made_at))]
     if replaced is not None:
         lines.append(say("What stood there before is in {folder}: delete it when you miss nothing.", folder=replaced))
@@ -120,10 +120,10 @@ def _run_command(settings: BackupSettings, archive: Path) -> int:
 
 def _row(finished: FinishedBackup) -> dict[str, Any]:
     removed = [str(path) for path in finished.removed]
-    return _described(finished.archive, finished.manifest) | {"skipped": list(finished.skipped), "removed": removed}
+    return _describe(finished.archive, finished.manifest) | {"skipped": list(finished.skipped), "removed": removed}
 
 
-def _described(archive: Path, manifest: Manifest) -> dict[str, Any]:
+def _describe(archive: Path, manifest: Manifest) -> dict[str, Any]:
     return {
         "file": str(archive),
         "made_at": manifest.made_at.isoformat(),
@@ -134,7 +134,7 @@ def _described(archive: Path, manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _made(finished: FinishedBackup) -> str:
+def _render_made(finished: FinishedBackup) -> str:
     manifest, archive = finished.manifest, finished.archive
     lines = [
         say("Backed up and read back: {file}", file=archive),
@@ -148,7 +148,7 @@ def _made(finished: FinishedBackup) -> str:
     return "\n".join(lines)
 
 
-def _checked(archive: Path, manifest: Manifest) -> str:
+def _render_checked(archive: Path, manifest: Manifest) -> str:
     what = say("{file} is whole, and so is its database.", file=archive)
     return f"{what}\n{say('{count} files, {size}.', count=len(manifest.files), size=_size(manifest.size))}"
 

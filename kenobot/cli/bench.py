@@ -41,7 +41,7 @@ def bench_recall(context: CommandContext) -> int:
     if args.sample:
         conversations = datasets.sample(conversations, args.sample)
     setting = _eval_options(context, args.budget)
-    report, _ = _run(context, lambda judge: recall.run(conversations, setting, context.clock, _progress, judge))
+    report, _ = _run(context, lambda judge: recall.run(conversations, setting, context.clock, _show_progress, judge))
     if args.explain:
         return _explain(report.rows[0], as_json=args.json)
     print(json.dumps(report.as_json(), ensure_ascii=False) if args.json else table(report))
@@ -134,7 +134,7 @@ def _print_misses(report: RecallReport) -> None:
 def bench_chat(context: CommandContext) -> int:
     args = context.args
     sets = [(Path(name).stem, datasets.select_part(datasets.load(name), "", args.limit)) for name in args.datasets]
-    scores = asyncio.run(chat.run(sets, _eval_options(context, 0), context.clock, _progress))
+    scores = asyncio.run(chat.run(sets, _eval_options(context, 0), context.clock, _show_progress))
     options.show_progress()
     rows = [score.as_json() for score in scores]
     print(json.dumps(rows, ensure_ascii=False) if args.json else chat_table(scores))
@@ -173,7 +173,9 @@ def bench_lifecycle(context: CommandContext) -> int:
     if args.sample:
         conversations = datasets.sample(conversations, args.sample)
 
-    rows, judge = _run(context, lambda judge: lifecycle.run(conversations, setting, context.clock, _progress, judge))
+    rows, judge = _run(
+        context, lambda judge: lifecycle.run(conversations, setting, context.clock, _show_progress, judge)
+    )
     if args.json:
         scores: dict[str, object] = {
             row.area: {"asked": row.asked, "right": row.right, "wrong": row.wrong} for row in rows
@@ -199,7 +201,7 @@ def bench_life(context: CommandContext) -> int:
         chosen = [each for part in parts or fortnights.DIALOGUES for each in fortnights.load_dialogues(part)]
     scores, whole = list[LifeScore](), LifeScore("all")
     for at, fortnight in enumerate(chosen):
-        _progress(fortnight.name, at, len(chosen))
+        _show_progress(fortnight.name, at, len(chosen))
         scores.append(asyncio.run(live(fortnight, args.embedder, careful=args.model == "careful")))
         if args.answers:
             asyncio.run(live_and_answer(fortnight, args.embedder, scores[-1]))
@@ -219,10 +221,10 @@ def bench_life(context: CommandContext) -> int:
 def _bench_harm(args: Namespace) -> int:
     dialogues, alone, together = harm.load_harm(map(Path, args.harm)), HarmScore("alone"), HarmScore("in a home")
     for at, dialogue in enumerate(dialogues):
-        _progress(dialogue.says[-1], at, len(dialogues))
+        _show_progress(dialogue.says[-1], at, len(dialogues))
         asyncio.run(harm.play(dialogue, alone, args.embedder))
     for start in range(0, len(dialogues), harm.IN_A_HOME):
-        _progress("in a home", start, len(dialogues))
+        _show_progress("in a home", start, len(dialogues))
         asyncio.run(harm.play_in_a_home(dialogues[start : start + harm.IN_A_HOME], together, args.embedder))
     options.show_progress()
     if args.json:
@@ -350,6 +352,6 @@ def _reranker_line(judge: CountingReranker) -> str:
     )
 
 
-def _progress(what: str, done: int, whole: int) -> None:
+def _show_progress(what: str, done: int, whole: int) -> None:
     filled = _BAR * done // max(1, whole)
     options.show_progress(f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{whole} {what[:40]}")

@@ -16,7 +16,7 @@ _NO_BOT = "No bot runs in this home: `kenobot run` starts it, with every enabled
 def list_(context: CommandContext) -> int:
     """Print the channels of the bot that runs, or of the settings."""
     answer = ask(context.home, ControlChannels(action="list"), _SECONDS)
-    rows = answer.channels if isinstance(answer, ChannelStates) else _configured(context)
+    rows = answer.channels if isinstance(answer, ChannelStates) else _list_configured(context)
     if context.args.json:
         for row in rows:
             print(row.model_dump_json())
@@ -40,7 +40,7 @@ def change(context: CommandContext) -> int:
     return options.FAILED if row.state == "failed" else 0
 
 
-def _configured(context: CommandContext) -> tuple[ChannelRow, ...]:
+def _list_configured(context: CommandContext) -> tuple[ChannelRow, ...]:
     enabled = context.loaded.settings.channels.enabled
     names = sorted({*context.loaded.catalogue.names("kenobot.channels"), *enabled})
     return tuple(ChannelRow(name=name, state="enabled" if name in enabled else "off") for name in names)

@@ -70,7 +70,7 @@ class CommandContext:
         return AdmitContext(self.now, local_day(self.now, self.zone), "owner")
 
     def local_time(self, moment: datetime | str) -> str:
-        """A stored moment as people read it: in the owner's time zone, to the minute."""
+        """Return a stored moment as people read it: in the owner's time zone, to the minute."""
         at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
         return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M}"
 

@@ -42,7 +42,7 @@ def show(context: CommandContext) -> int:
         letter = dead_letters.get(connection, context.args.id)
     if letter is None:
         return options.print_failure(say(_WHY["missing"], number=context.args.id))
-    return options.print_rows([asdict(letter)], context.args.json, lambda row: _whole(context, row))
+    return options.print_rows([asdict(letter)], context.args.json, lambda row: _render_whole(context, row))
 
 
 def change(context: CommandContext) -> int:
@@ -76,7 +76,7 @@ def _cells(context: CommandContext, row: Mapping[str, Any]) -> tuple[object, ...
     return row["id"], say(row["state"]), at, where, row["person"], row["attempts"], translate(row["reason"])
 
 
-def _whole(context: CommandContext, row: Mapping[str, Any]) -> str:
+def _render_whole(context: CommandContext, row: Mapping[str, Any]) -> str:
     shown = dict(row) | {"at": context.local_time(row["at"]), "state": say(row["state"])}
     shown["reason"] = translate(row["reason"])
     names = ("id", "state", "at", "channel", "chat", "person", "attempts", "reason", "trace")

@@ -38,9 +38,9 @@ def _list(context: CommandContext, wanted: str) -> int:
     """Print the models of one service, or of each that is configured. Fails when none could be asked."""
     rows: list[dict[str, Any]] = []
     reached = False
-    for name in [wanted] if wanted else _configured(context):
+    for name in [wanted] if wanted else _list_configured(context):
         try:
-            found = asyncio.run(_models_of(context, name))
+            found = asyncio.run(_list_models(context, name))
         except ConfigError:
             if wanted:
                 raise
@@ -49,7 +49,7 @@ def _list(context: CommandContext, wanted: str) -> int:
             options.print_failure(f"{name}: {word_error(error)}", options.FAILED)
             continue
         reached = True
-        chosen = _chosen(context, name)
+        chosen = _choose(context, name)
         rows += [{"provider": name, "model": model, "configured": model == chosen} for model in found]
     if context.args.json:
         for row in rows:
@@ -62,17 +62,17 @@ def _list(context: CommandContext, wanted: str) -> int:
     return 0 if reached else options.FAILED
 
 
-def _configured(context: CommandContext) -> list[str]:
+def _list_configured(context: CommandContext) -> list[str]:
     settings = context.loaded.settings
     return list(dict.fromkeys((*settings.enabled_plugins(_GROUP), *settings.plugin_tables(_GROUP))))
 
 
-def _chosen(context: CommandContext, name: str) -> str:
+def _choose(context: CommandContext, name: str) -> str:
     settings = context.loaded.plugin_settings(_GROUP, name, context.loaded.catalogue.load(_GROUP, name).settings)
     return str(getattr(settings, "model", ""))
 
 
-async def _models_of(context: CommandContext, name: str) -> tuple[str, ...]:
+async def _list_models(context: CommandContext, name: str) -> tuple[str, ...]:
     async with _provider(context, name, _ANY) as provider:
         if not isinstance(provider, ListsModels):
             raise ConfigError("models.no_choice", name=name)

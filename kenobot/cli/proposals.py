@@ -42,7 +42,7 @@ def show(context: CommandContext) -> int:
         proposal = Proposals.get(connection, context.args.number)
     if proposal is None:
         return options.print_failure(CannotDecide("proposals.no_such_proposal", number=context.args.number))
-    return options.print_rows([_row(proposal)], context.args.json, lambda row: _whole(context, row))
+    return options.print_rows([_row(proposal)], context.args.json, lambda row: _render_whole(context, row))
 
 
 def decide(context: CommandContext) -> int:
@@ -71,7 +71,7 @@ def _cells(context: CommandContext, row: Mapping[str, Any]) -> tuple[object, ...
     return row["id"], say(row["state"]), context.local_time(row["at"])[:10], decided, row["kind"], row["title"]
 
 
-def _whole(context: CommandContext, row: Mapping[str, Any]) -> str:
+def _render_whole(context: CommandContext, row: Mapping[str, Any]) -> str:
     shown = dict(row) | {"state": say(row["state"]), "at": context.local_time(row["at"])}
     shown["decided"] = context.local_time(row["decided"]) if row["decided"] else ""
     names = ("id", "state", "kind", "at", "decided", "by", "title")

@@ -44,8 +44,8 @@ def show(context: CommandContext) -> int:
     with context.read() as connection:
         job = _load(connection, context)
         told = job_rows.last_occurrences(connection, job.id, _TOLD)
-    row = _row(job) | {"told": [_told_row(each) for each in told]}
-    return options.print_rows([row], context.args.json, lambda _: _whole(context, job, told))
+    row = _row(job) | {"told": [_make_told_row(each) for each in told]}
+    return options.print_rows([row], context.args.json, lambda _: _render_whole(context, job, told))
 
 
 def add(context: CommandContext) -> int:
@@ -173,7 +173,7 @@ def _row(job: Job) -> dict[str, Any]:
     }
 
 
-def _told_row(told: Occurrence) -> dict[str, Any]:
+def _make_told_row(told: Occurrence) -> dict[str, Any]:
     return {
         "id": told.id,
         "due": job_rows.stamp(told.due),
@@ -188,7 +188,7 @@ def _cells(context: CommandContext, job: Job) -> tuple[object, ...]:
     return job.id, due, say(job.state), job.rule or "-", f"{job.channel} {job.chat}", job.text
 
 
-def _whole(context: CommandContext, job: Job, told: list[Occurrence]) -> str:
+def _render_whole(context: CommandContext, job: Job, told: list[Occurrence]) -> str:
     row = _row(job)
     row["next"] = context.local_time(job.next_due) if job.next_due is not None else "-"
     row["state"], row["chat"] = say(job.state), f"{job.channel} {job.chat}"

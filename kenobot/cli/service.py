@@ -97,7 +97,7 @@ class Manager:
     def serves(self, home: Home) -> bool:
         """Return whether the unit is of this home."""
         try:
-            return f"--home {_quoted(str(home.path))} run" in self.unit.read_text("utf-8")
+            return f"--home {_quote(str(home.path))} run" in self.unit.read_text("utf-8")
         except OSError:
             return False
 
@@ -229,7 +229,7 @@ def lingers(account: str) -> bool:
 
 def uninstall(context: CommandContext) -> int:
     """Stop and disable the service, and remove its unit; the home stays."""
-    manager = _installed()
+    manager = _require_installed()
     manager.run("systemctl", "disable", "--now", NAME)
     try:
         manager.unit.unlink()
@@ -242,14 +242,14 @@ def uninstall(context: CommandContext) -> int:
 
 def steer(context: CommandContext) -> int:
     """Start, stop, restart or show the service: `systemctl` does."""
-    return _installed().run("systemctl", "--no-pager", context.args.command, NAME)
+    return _require_installed().run("systemctl", "--no-pager", context.args.command, NAME)
 
 
 def logs(context: CommandContext) -> int:
     """Show the service's log: `journalctl` does."""
     args = context.args
     follow = ["--follow"] if args.follow else ["--no-pager"]
-    return _installed().run("journalctl", "--unit", NAME, "--lines", str(args.lines), *follow, seconds=None)
+    return _require_installed().run("journalctl", "--unit", NAME, "--lines", str(args.lines), *follow, seconds=None)
 
 
 def _home(context: CommandContext, manager: Manager) -> Home:
@@ -278,7 +278,7 @@ def installed_service() -> Manager | None:
     return next((manager for manager in (Manager(False), Manager(True)) if manager.unit.exists()), None)
 
 
-def _installed() -> Manager:
+def _require_installed() -> Manager:
     found = installed_service()
     if found is None:
         raise options.NothingFound("service.not_installed")
@@ -305,12 +305,12 @@ def unit_text(manager: Manager, written: Sequence[Path], credentials: Path | Non
     link = Environments(Home(home)).link
     lines = [_exec_start(home, link if link.exists() else None)]
     if manager.machine:
-        lines += [f"User={manager.account}", f"ReadWritePaths={_quoted(str(home))}"]
-        lines += [f"ReadWritePaths={_quoted(f'-{path}')}" for path in others if not path.is_relative_to(home)]
+        lines += [f"User={manager.account}", f"ReadWritePaths={_quote(str(home))}"]
+        lines += [f"ReadWritePaths={_quote(f'-{path}')}" for path in others if not path.is_relative_to(home)]
     lines += _credential_lines(credentials)
-    unit = _replaced(unit, _EXEC_START, "\n".join(lines))
+    unit = _replace_line(unit, _EXEC_START, "\n".join(lines))
     if manager.machine:
-        unit = _replaced(unit, _USER_TARGET, "WantedBy=multi-user.target")
+        unit = _replace_line(unit, _USER_TARGET, "WantedBy=multi-user.target")
         unit += "\n" + shipped.joinpath("machine.conf").read_text("utf-8")
     return unit
 
@@ -318,7 +318,7 @@ def unit_text(manager: Manager, written: Sequence[Path], credentials: Path | Non
 def _exec_start(home: Path, environment: Path | None) -> str:
     """Write the line that starts the bot. environment: None for this process's own."""
     python = sys.executable if environment is None else str(environment / "bin" / "python")
-    return f"ExecStart={_quoted(python)} -m kenobot --home {_quoted(str(home))} run"
+    return f"ExecStart={_quote(python)} -m kenobot --home {_quote(str(home))} run"
 
 
 def _credential_lines(folder: Path | None) -> Sequence[str]:
@@ -331,13 +331,13 @@ def _credential_lines(folder: Path | None) -> Sequence[str]:
     return [f"LoadCredential={path.name}:{path.absolute()}" for path in files]
 
 
-def _replaced(unit: str, line: str, by: str) -> str:
+def _replace_line(unit: str, line: str, by: str) -> str:
     if line not in unit:
         raise ConfigError("service.bad_shipped_unit")
     return unit.replace(line, by)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Quote an argument for ExecStart; systemd.unit(5), "Quoting" and "Specifiers"."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if any(character in text for character in " \"'\\;") else escaped

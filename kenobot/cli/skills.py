@@ -39,7 +39,7 @@ def show(context: CommandContext) -> int:
     if context.args.json:
         contents = {path: found.skill.files.text(path) for path in found.skill.files.contents}
         return options.print_rows([_row(found) | {"contents": contents}], True, str)
-    print("\n".join(_whole(found.skill, found)))
+    print("\n".join(_iterate_files(found.skill, found)))
     return 0
 
 
@@ -47,7 +47,7 @@ def check(context: CommandContext) -> int:
     """Say in what skills stray from the specification; also of a folder or an archive that is none of the home's."""
     names = [context.args.name] if context.args.name else _library(context).names()
     rows = [{"name": name, "problems": _problems(context, name)} for name in names]
-    code = options.print_rows(rows, context.args.json, _checked_line, _NONE)
+    code = options.print_rows(rows, context.args.json, _render_check, _NONE)
     return code or (options.FAILED if any(row["problems"] for row in rows) else 0)
 
 
@@ -75,7 +75,7 @@ def trust(context: CommandContext) -> int:
         return options.print_failure(found.why, options.FAILED)
     digest = found.skill.digest
     if context.args.yes is None:
-        print("\n".join(_whole(found.skill, found)))
+        print("\n".join(_iterate_files(found.skill, found)))
         if not options.confirm(
             "Do you trust these files as they are? [y/N] ", "Nobody can be asked here: use --yes HASH."
         ):
@@ -140,7 +140,7 @@ def _problems(context: CommandContext, named: str) -> list[str]:
         return [str(error)]
 
 
-def _checked_line(row: Any) -> str:
+def _render_check(row: Any) -> str:
     problems = [f"  {one_line(translate(problem))}" for problem in row["problems"]] or [f"  {say('in order')}"]
     return "\n".join([one_line(row["name"]), *problems])
 
@@ -153,8 +153,8 @@ def _row(found: ShelvedSkill) -> dict[str, Any]:
     return {"name": found.name, "state": found.state, **values, "problems": [*skill.problems], "notes": [*skill.notes]}
 
 
-def _whole(skill: Skill, found: ShelvedSkill) -> Iterator[str]:
-    """The files of a skill whole, what is to be said of them, and their hash."""
+def _iterate_files(skill: Skill, found: ShelvedSkill) -> Iterator[str]:
+    """Yield the files of a skill whole, what is to be said of them, and their hash."""
     for path, content in skill.files.contents.items():
         text = skill.files.text(path)
         yield f"── {one_line(path)} ({len(content)} B)"

@@ -31,7 +31,7 @@ def stats(context: CommandContext) -> int:
     with context.read() as connection:
         turns = turn_stats.read_turns(connection, since)
         messages = turn_stats.count_messages(connection, since)
-        spent = _spent(context, connection, args.days)
+        spent = _sum_spent(context, connection, args.days)
     groups = turn_stats.group_turns(turns, args.by, context.zone)
     total = turn_stats.group_turns(turns, "all", context.zone)
     if not turns and not messages.received:
@@ -45,7 +45,7 @@ def stats(context: CommandContext) -> int:
     return 0
 
 
-def _spent(context: CommandContext, connection: Connection, days: int) -> Spending:
+def _sum_spent(context: CommandContext, connection: Connection, days: int) -> Spending:
     """Return what models used in the window, in whole days of the owner's."""
     first = local_day(context.now - timedelta(days=days - 1), context.zone)
     return model_calls.sum_spent_between(connection, first, local_day(context.now, context.zone))
@@ -147,10 +147,15 @@ def _print_messages(days: int, messages: MessageCounts, total: Sequence[GroupSta
 def _times(times: Distribution) -> tuple[str, str, str, str]:
     if not times.measured:
         return ("-", "-", "-", "-")
-    return (_told(times.p50), _told(times.p95), _told(times.p99), _told(times.longest))
+    return (
+        _render_millis(times.p50),
+        _render_millis(times.p95),
+        _render_millis(times.p99),
+        _render_millis(times.longest),
+    )
 
 
-def _told(millis: int) -> str:
+def _render_millis(millis: int) -> str:
     """Word a time: 12 ms, 3.4 s, 250 s."""
     if millis < _MILLI:
         return f"{millis} ms"

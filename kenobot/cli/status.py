@@ -108,7 +108,7 @@ def _present(context: CommandContext, answer: Status) -> int:
 
 def _print(context: CommandContext, report: StatusReport) -> None:
     now = datetime.fromisoformat(report.now)
-    up = _span(_since(report.started, now))
+    up = _span(_measure_since(report.started, now))
     print(
         say(
             "{mark} {state} since {since} · KenoBot {version}, process {process}, up for {up}",
@@ -138,9 +138,9 @@ def _print_queues(report: StatusReport) -> None:
         + say(
             "messages to answer: {waiting}{oldest}; parts to deliver: {undelivered}{age}; given up: {dead}",
             waiting=queues.waiting,
-            oldest=_oldest(queues.oldest_waiting),
+            oldest=_render_oldest(queues.oldest_waiting),
             undelivered=queues.undelivered,
-            age=_oldest(queues.oldest_undelivered),
+            age=_render_oldest(queues.oldest_undelivered),
             dead=queues.dead,
         )
     )
@@ -187,7 +187,7 @@ def _print_chats(context: CommandContext, report: StatusReport, now: datetime) -
 
 def _doing(chat: ChatRow, now: datetime) -> str:
     if chat.state == "thinking" and chat.since:
-        return say("thinking for {span}", span=_span(_since(chat.since, now)))
+        return say("thinking for {span}", span=_span(_measure_since(chat.since, now)))
     return say(chat.state)
 
 
@@ -207,11 +207,11 @@ def _local(context: CommandContext, at: str) -> str:
     return context.local_time(at) if at else "-"
 
 
-def _since(at: str, now: datetime) -> float:
+def _measure_since(at: str, now: datetime) -> float:
     return max(0.0, (now - datetime.fromisoformat(at)).total_seconds())
 
 
-def _oldest(seconds: float) -> str:
+def _render_oldest(seconds: float) -> str:
     return say(" (the oldest for {span})", span=_span(seconds)) if seconds else ""
 
 

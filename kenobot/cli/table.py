@@ -22,7 +22,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         room = max(_SHORTEST, room - sum(widths) - len(_GAP) * len(widths))
     numeric = [all(isinstance(row[column], int) for row in rows) for column in range(len(widths))]
     for row in table:
-        cells = [_padded(cell, width, right) for cell, width, right in zip(row, widths, numeric, strict=False)]
+        cells = [_pad(cell, width, right) for cell, width, right in zip(row, widths, numeric, strict=False)]
         print(_GAP.join([*cells, shortened(row[-1], room)]).rstrip())
 
 
@@ -61,6 +61,6 @@ def display_width(text: str) -> int:
     )  # fmt: skip
 
 
-def _padded(text: str, width: int, right: bool) -> str:
+def _pad(text: str, width: int, right: bool) -> str:
     blanks = " " * (width - display_width(text))
     return blanks + text if right else text + blanks

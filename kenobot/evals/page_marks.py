@@ -6,7 +6,7 @@ from kenobot.ports.errors import ConfigError
 
 
 def page_marks(name: str) -> tuple[str, str]:
-    """The lines between which a part of a page is kept up to date."""
+    """Return the lines between which a part of a page is kept up to date."""
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 
 

@@ -12,7 +12,7 @@ def require_matplotlib() -> None:
 
 
 def figure(width: float, height: float) -> Any:
-    """An empty figure that lays itself out; inches. Raises ConfigError when nothing here can draw."""
+    """Return an empty figure that lays itself out; inches. Raises ConfigError when nothing here can draw."""
     return _library()(figsize=(width, height), layout="constrained")
 
 

@@ -165,7 +165,7 @@ def _claim(said: str, lead: str, number: int, before: Sequence[Claim], subject: 
 
 
 def _begins(said: str, plain: str, subject: str) -> str | None:
-    """The subject that a claim which starts here lacks, or ""; None when no claim starts here."""
+    """Return the subject that a claim which starts here lacks, or ""; None when no claim starts here."""
     if _FOLDED_OWN.match(plain) or _NAMED_OWN.match(said) or _POINTING.match(plain):
         return ""
     bare = _BARE_FIRST if subject in ("I", "We") else _BARE_THIRD

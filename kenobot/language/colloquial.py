@@ -22,7 +22,7 @@ _FOREIGN = lazy.regex(
 
 
 def _after(words: str, mark: str) -> str:
-    """A pattern for right behind one of some words (mark "="), or none of them ("!")."""
+    """Return a pattern for right behind one of some words (mark "="), or none of them ("!")."""
     behind = [rf"(?<{mark}\b{word} )" for word in words.split()]
     return f"(?:{'|'.join(behind)})" if mark == "=" else "".join(behind)
 

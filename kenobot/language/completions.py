@@ -142,7 +142,7 @@ def _says_finished(plain: str) -> bool:
 
 @lru_cache(512)  # the same tasks are compared with each sentence
 def _content(text: str) -> tuple[frozenset[str], ...]:
-    """The stems of each word of a sentence, without formulas and days, and the doing that it tells."""
+    """Return the stems of each word of a sentence, without formulas and days, and the doing that it tells."""
     plain = (word for word in words(text) if word not in _EMPTY or doing(word))
     found = (word for word in dict.fromkeys(plain) if not word.isdecimal() and not _FORMULA.search(word))
     return tuple(frozenset({*stems(word), doing(word)} - {""}) for word in found)

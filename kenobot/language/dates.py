@@ -99,7 +99,7 @@ def names_time(plain: str) -> bool:
 
 
 def calendar_names(plain: str) -> frozenset[str]:
-    """The days of the week and the months that a folded text names, in whichever language, as numbers."""
+    """Return the days of the week and the months that a folded text names, in whichever language, as numbers."""
     days = {f"day {WEEKDAYS[name]}" for name in _NAMED_DAY.findall(plain)}
     return frozenset(days | {f"month {MONTHS[name]}" for name in _NAMED_MONTH.findall(plain)})
 
@@ -147,12 +147,12 @@ def _back(today: date, days: int) -> date:
 
 
 def _around(today: date, days: int, unit: int) -> DateRange:
-    """The range so many days ago, give or take half of the unit."""
+    """Return the range so many days ago, give or take half of the unit."""
     return DateRange(_back(today, days + unit // 2), _back(today, max(0, days - unit // 2)))
 
 
 def _month(number: int, year: str | None, today: date) -> DateRange:
-    """The month of that year, or the last there was."""
+    """Return the month of that year, or the last there was."""
     of = int(year) if year else today.year - (number > today.month)
     after = date(of + number // 12, number % 12 + 1, 1) if of < 9999 else date.max
     return DateRange(date(of, number, 1), after - timedelta(days=1))

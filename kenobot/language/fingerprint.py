@@ -3,6 +3,7 @@
 import hashlib
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import word_rows
@@ -25,6 +26,7 @@ _JOINED = lazy.regex(r"(?<=[^\W\d_])[-‐‑](?=[^\W\d_])")  # pour-over is pour
 _BLANKS = lazy.regex(r"\s+")
 
 
+@lru_cache(512)  # a memory is compared with many others
 def normalise(text: str) -> str:
     """Remove case, width, prose punctuation at word ends, blanks, and hyphens between letters. Idempotent."""
     text = _compatible(text).casefold()

@@ -86,7 +86,7 @@ def day_counted(plain: str, anchor: date) -> NamedDay | None:
 
 
 def _counted_from(text: str, found: Sequence[NamedDay]) -> list[NamedDay]:
-    """Days with those that are counted from one of them, such as "the Friday before Christmas", in its place."""
+    """Return days with those that are counted from one of them, such as "the Friday before Christmas", in its place."""
     days: list[NamedDay] = []
     for named in found:
         start = max(0, named.start - _LONGEST_COUNT)
@@ -114,7 +114,7 @@ def _counted(match: re.Match[str], anchor: date) -> date:
 
 
 def _kinds(text: str) -> set[str]:
-    """The kinds of words that a text has of those by which it names days."""
+    """Return the kinds of words that a text has of those by which it names days."""
     kinds: set[str] = set()
     for word in {*_WORD.findall(text)}:
         kinds |= _DIGITS if word[0].isdigit() else _KINDS.get(word, _NO_KINDS)
@@ -122,7 +122,7 @@ def _kinds(text: str) -> set[str]:
 
 
 def _month_told(text: str, end: int, found: Sequence[NamedDay]) -> tuple[int, NamedDay | None] | None:
-    """The month that stands in a sentence before a place, and the day of it that is named there."""
+    """Return the month that stands in a sentence before a place, and the day of it that is named there."""
     start = max(text.rfind(mark, 0, end) for mark in (". ", "! ", "? ", "\n")) + 1
     months = list(_MONTH_TOLD.finditer(text, start, end))
     if not months:
@@ -134,7 +134,7 @@ def _month_told(text: str, end: int, found: Sequence[NamedDay]) -> tuple[int, Na
 
 
 def _last_of(rule: str, groups: Groups, day: date) -> date:
-    """The last day of what an expression such as "next week" names."""
+    """Return the last day of what an expression such as "next week" names."""
     if "until" in groups:
         until = (day + timedelta(days=count) for count in range(_NEAR.days // 2))
         return next((each for each in until if each.day == int(groups["until"])), day)
@@ -167,7 +167,7 @@ class _Reference:
         return date(year, month, min(self.day.day, monthrange(year, month)[1]))
 
     def weekday(self, number: int) -> date:
-        """The coming day of the week; a week ahead where it is that today."""
+        """Return the coming day of the week; a week ahead where it is that today."""
         return self.ahead((number - self.day.weekday() - 1) % 7 + 1)
 
     def weekday_or_today(self, number: int) -> date:
@@ -220,7 +220,7 @@ def _first_of_next_month(said: _Reference) -> date:
 
 
 def _month_meant(groups: Groups, said: _Reference) -> tuple[int, int]:
-    """The year and month that an expression such as "at the end of April" or "of the month" means."""
+    """Return the year and month that an expression such as "at the end of April" or "of the month" means."""
     if "next" in groups:
         following = _first_of_next_month(said)
         return following.year, following.month
@@ -229,7 +229,7 @@ def _month_meant(groups: Groups, said: _Reference) -> tuple[int, int]:
 
 
 def _nth_weekday(groups: Groups, said: _Reference) -> date | None:
-    """The day of the month that is meant; of the next such month where it is over."""
+    """Return the day of the month that is meant; of the next such month where it is over."""
     year, month = _month_meant(groups, said)
     if "next" not in groups:
         found = _nth_of(year, month, groups)
@@ -250,7 +250,7 @@ def _place_of(order: str) -> int:
 
 
 def _weekdays_of(year: int, month: int, weekday: int) -> list[date]:
-    """The days of a month that fall on a day of the week."""
+    """Return the days of a month that fall on a day of the week."""
     days = (date(year, month, number) for number in range(1, monthrange(year, month)[1] + 1))
     return [day for day in days if day.weekday() == weekday]
 
@@ -266,7 +266,7 @@ def _part_of_month(groups: Groups, said: _Reference) -> date | None:
 
 
 def _first_of_part(groups: Groups, year: int, month: int) -> int:
-    """The number of the first day of a part of a month: its weeks are of seven days from its first."""
+    """Return the number of the first day of a part of a month: its weeks are of seven days from its first."""
     if "nth_week" in groups:
         place = _place_of(groups["nth_week"])
         return end_of_month(date(year, month, 1)).day - 6 if place < 0 else 1 + 7 * place
@@ -293,7 +293,7 @@ def _weeks_after(groups: Groups, said: _Reference) -> date | None:
 
 
 def _count(groups: Groups) -> int:
-    """The number that a count says, as digits or as a word; one where it is left away."""
+    """Return the number that a count says, as digits or as a word; one where it is left away."""
     return int(groups["digits"]) if "digits" in groups else _COUNTS.get(groups.get("count", ""), 1)
 
 
@@ -347,7 +347,7 @@ def easter(year: int) -> date:
 
 
 def _day_alone(groups: Groups, said: _Reference) -> date | None:
-    """The next day of this number; in the month that was named before it, from the day that was."""
+    """Return the next day of this number; in the month that was named before it, from the day that was."""
     number = _day_number(groups)
     if said.month is not None:
         month, named = said.month
@@ -359,7 +359,7 @@ def _day_alone(groups: Groups, said: _Reference) -> date | None:
 
 
 def _unless_today(said: _Reference, weekday: int) -> date | None:
-    """The coming day of the week; none for that of today, which a remark such as "Monday, eh" is about."""
+    """Return the coming day of the week; none for that of today, which a remark such as "Monday, eh" is about."""
     return None if said.day.weekday() == weekday else said.weekday(weekday)
 
 
@@ -471,7 +471,7 @@ def _filled(pattern: str) -> re.Pattern[str]:
 
 
 def _load_kinds() -> dict[str, frozenset[str]]:
-    """The kinds of each word by which days are named."""
+    """Return the kinds of each word by which days are named."""
     rows = {kind: words.split() for kind, words in _TABLES["kinds"].items()}
     rows |= {"month": [*MONTHS, *_SHORT_MONTHS], "weekday": [*WEEKDAYS, *SHORT_WEEKDAYS]}
     rows |= {"number": [word for name in NUMBERS for word in _WORD.findall(name)]}

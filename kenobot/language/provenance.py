@@ -169,7 +169,7 @@ class Provenance:
         return min(candidate.trust, self.trust_of(candidate.text), key=trust_rank)
 
     def trust_of(self, text: str) -> Trust:
-        """The trust of the author of a memory's words."""
+        """Return the trust of the author of a memory's words."""
         if not self._others:
             return self._trust
         found = content_words(text)

@@ -51,7 +51,7 @@ def quote_mark(trust: str, scope: str, by: str = "") -> QuoteMark | None:
 
 
 def add_mark(text: str, mark: QuoteMark | None) -> str:
-    """`text` as a line of a file shows it, so that its mark travels with it wherever a person puts it."""
+    """Return `text` as a line of a file shows it, so that its mark travels with it wherever a person puts it."""
     if mark is None:
         return f"\\{text}" if _MARKED.match(text) else text
     who = f" called {mark.by}" if mark.by else ""
@@ -81,17 +81,17 @@ def quote_untrusted(text: str, trust: str, by: str = "", indent: str = "  ") -> 
 
 
 def find_quotations(text: str) -> list[tuple[Trust, str]]:
-    """The quotations that `quote_untrusted` left in `text`, each with its trust."""
+    """Return the quotations that `quote_untrusted` left in `text`, each with its trust."""
     return [(_TRUSTS[match[1]], match[2]) for match in _QUOTATION.finditer(text)]
 
 
 def index_line(name: str, facts: int) -> str:
-    """The pointer to a ref file."""
+    """Return the pointer to a ref file."""
     return f"- [{name}](ref-{name}.md): {facts} fact{'' if facts == 1 else 's'}\n"
 
 
 def index_target(line: str) -> str | None:
-    """The name of the ref file that a line of MEMORY.md points to."""
+    """Return the name of the ref file that a line of MEMORY.md points to."""
     body = re.sub(r"\A[-*+][ \t]+", "", line)
     match = INDEX_LINK.match(body) if body != line else None
     return match[1] if match else None

@@ -47,7 +47,7 @@ class _Topic:
 
 
 def topic_words(text: str) -> tuple[tuple[str, ...], ...]:
-    """The content words of a text in order, each once and by its stems."""
+    """Return the content words of a text in order, each once and by its stems."""
     return _topic(text[:_LONGEST]).words
 
 
@@ -68,7 +68,7 @@ def _topic(text: str) -> _Topic:
 
 @lru_cache(20_000)
 def _forms(word: str) -> tuple[str, ...]:
-    """The stems of a folded word, or the topic on which it takes a side; nothing for a function word."""
+    """Return the stems of a folded word, or the topic on which it takes a side; nothing for a function word."""
     polarity = polarity_of(word)
     if polarity is not None:
         return (polarity.topic,)
@@ -102,7 +102,7 @@ _SIDES = _table()
 
 @lru_cache(4096)
 def polarity_of(word: str) -> Polarity | None:
-    """The side that a folded word takes on a topic; None when it takes none."""
+    """Return the side that a folded word takes on a topic; None when it takes none."""
     found = _SIDES.get(word)
     if found is not None or word in NEGATORS:
         return found

@@ -34,7 +34,7 @@ _SPELT = rf"{_FIGURES}(?:[ ,-]{{1,2}}{_FIGURES}){{2,7}}"
 
 
 def _named(kind: str, value: str) -> str:
-    """A pattern for a value behind its name, or right beside it, or told before it."""
+    """Return a pattern for a value behind its name, or right beside it, or told before it."""
     name = rf"{_BEGINS}(?:{_P[kind]}){_ENDS}"
     behind = rf"(?:{name}{_OF}{_IS}|{name}[ ]{{1,2}})(?:{value})"
     value = value.replace(_OVER, "")

@@ -75,7 +75,7 @@ def head_and_tail(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Every word of `text`, folded, in order, repeats included."""
+    """Return every word of `text`, folded, in order, repeats included."""
     return list(_words(text) if len(text) <= _SHORT else _words.__wrapped__(text))
 
 
@@ -103,7 +103,7 @@ def terms(text: str, *, keep_stops: bool = False) -> list[str]:
 
 @lru_cache(20_000)
 def stems(word: str) -> tuple[str, ...]:
-    """The stems of a folded word, English first; one when both languages agree, or it is of another script."""
+    """Return the stems of a folded word, English first; one when both languages agree, or it is of another script."""
     if word.isascii() or _is_latin(word):
         return _stemmed(word) if word.isalpha() else (word,)
     return _stemmed_by_script(word)
@@ -155,7 +155,7 @@ def _stemmed(word: str) -> tuple[str, ...]:
 
 
 def _stemmed_by_script(word: str) -> tuple[str, ...]:
-    """The stem by the likeliest language of the word's script; the word, where there is none."""
+    """Return the stem by the likeliest language of the word's script; the word, where there is none."""
     reduce = _STEMMERS.get(_script(word[:1]))
     return (reduce(word),) if reduce is not None else (word,)
 
@@ -174,7 +174,7 @@ def _plain_letter(char: str) -> str:
 
 
 def standalone_letters(text: str) -> list[str]:
-    """Every letter of `text` that may be a word by itself, each once."""
+    """Return every letter of `text` that may be a word by itself, each once."""
     return [] if text.isascii() else list(dict.fromkeys(_ALONE.findall(fold(text))))
 
 
@@ -193,7 +193,7 @@ def _pairs(word: str) -> list[str]:
 
 
 def detect_language(text: str) -> str:
-    """The language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
+    """Return the language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
     said = text[:_LANGUAGE_CHARS]
     if said.isascii():
         return (told_language(said) or "") if _ASCII_LETTER.search(said) else ""
@@ -210,7 +210,7 @@ def detect_language(text: str) -> str:
 
 @lru_cache(4096)
 def _script(char: str) -> str:
-    """The script of a letter, the first word of its Unicode name."""
+    """Return the script of a letter, the first word of its Unicode name."""
     return unicodedata.name(char, "").partition(" ")[0] if char else ""
 
 

@@ -15,6 +15,9 @@ from kenobot.storage.database import Database
 _BATCH = 64
 _HELD = 10_000
 _BLOTTED = 512
+_COLUMNS = ("at", "name", "source", "trace", "payload")
+_VALUES = ", ".join(f"json_extract(value, '$[{at}]')" for at in range(len(_COLUMNS)))
+_INSERT = f"INSERT INTO signal ({', '.join(_COLUMNS)}) SELECT {_VALUES} FROM json_each(?) ORDER BY key"
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -61,9 +64,7 @@ class SignalLog:
         return held
 
     def _insert(self, connection: Connection, envelopes: list[Envelope]) -> None:
-        connection.executemany(
-            "INSERT INTO signal (at, name, source, trace, payload) VALUES (?, ?, ?, ?, ?)", map(self._row, envelopes)
-        )
+        connection.execute(_INSERT, (json.dumps([*map(self._row, envelopes)]),))
         connection.execute("DELETE FROM signal WHERE id <= (SELECT max(id) FROM signal) - ?", (self._keep,))
 
     def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:

@@ -40,7 +40,7 @@ HOSTILE_TEXTS = (
 )
 
 
-async def _until(ready: Callable[[], bool], changed: asyncio.Event) -> None:
+async def _wait_until(ready: Callable[[], bool], changed: asyncio.Event) -> None:
     """Wait until something is so; looked at after each change."""
     while not ready():
         changed.clear()
@@ -151,13 +151,13 @@ class FakeChannel:
 
     async def until_sent(self, count: int) -> list[str]:
         """Wait until `count` parts were sent; returns their texts."""
-        await _until(lambda: len(self.sent) >= count, self._changed)
+        await _wait_until(lambda: len(self.sent) >= count, self._changed)
         return self.texts
 
     async def run(self, sink: Sink) -> None:
         """What the sink did not take comes again at the next run."""
         while True:
-            await _until(lambda: bool(self._said), self._changed)
+            await _wait_until(lambda: bool(self._said), self._changed)
             inbound = self._said[0]
             if inbound is not None:
                 await sink(inbound)
@@ -241,12 +241,12 @@ class RecordingSink:
 
     async def until_offered(self, count: int) -> list[Inbound]:
         """Wait until `count` messages came in."""
-        await _until(lambda: len(self.offered) >= count, self._changed)
+        await _wait_until(lambda: len(self.offered) >= count, self._changed)
         return self.offered
 
     async def until_accepted(self, count: int) -> list[Inbound]:
         """Wait until `count` messages were taken."""
-        await _until(lambda: len(self.accepted) >= count, self._changed)
+        await _wait_until(lambda: len(self.accepted) >= count, self._changed)
         return self.accepted
 
 
@@ -458,7 +458,7 @@ class ChannelContract:
         sink = RecordingSink()
         await self.say(channel, "milk")
         await self.correct(channel, "milk and bread")
-        first, edit = await self._taken(channel, sink, 2)
+        first, edit = await self._run_until_taken(channel, sink, 2)
         assert (edit.kind, edit.text) == ("edit", "milk and bread"), "an edit is no message of its own"
         assert edit.target in {first.platform_id, first.external_id}, f"it names {edit.target!r}"
         assert edit.external_id != first.external_id, "the inbox would take it for a repetition"
@@ -481,7 +481,7 @@ class ChannelContract:
             await asyncio.gather(running, return_exceptions=True)
         assert fetched == content
 
-    async def _taken(self, channel: Channel, sink: RecordingSink, count: int) -> list[Inbound]:
+    async def _run_until_taken(self, channel: Channel, sink: RecordingSink, count: int) -> list[Inbound]:
         """Run the channel until `count` messages came in."""
         running = asyncio.create_task(channel.run(sink))
         try:
@@ -502,7 +502,7 @@ class ChannelContract:
             await self.press(channel, sent, "1.1.mac")
             if self.sends_while_running:
                 await sink.until_accepted(1)
-        [pressed] = sink.accepted or await self._taken(channel, sink, 1)
+        [pressed] = sink.accepted or await self._run_until_taken(channel, sink, 1)
         assert (pressed.kind, pressed.target, pressed.value, pressed.text) == ("action", sent, "1.1.mac", "")
 
     async def test_what_the_sink_did_not_take_comes_again(self, channel: Channel) -> None:

@@ -135,7 +135,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         why = str(call.excinfo.value) if report.skipped else call.excinfo.exconly()
     row = {
         "test": item.nodeid,
-        "asked": _asked(item),
+        "asked": _describe(item),
         "outcome": report.outcome,
         "why": why.strip().removeprefix("AssertionError: ").removeprefix("Failed: ").split("\nassert ")[0][:500],
     }
@@ -143,7 +143,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         file.write(json.dumps(row) + "\n")
 
 
-def _asked(item: pytest.Item) -> str:
+def _describe(item: pytest.Item) -> str:
     """Say what a test asks for: its name as words, and what its docstring begins with."""
     function = getattr(item, "originalname", None) or item.name.partition("[")[0]
     text = function.removeprefix("test_").replace("_", " ")

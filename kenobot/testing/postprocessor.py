@@ -116,23 +116,23 @@ class PostProcessorContract:
 
     def test_applying_writes_the_same_each_time(self) -> None:
         """What is written depends on the items and the turn alone."""
-        turns = [self._applied(self.processor, "one", "two") for _ in range(2)]
+        turns = [self._apply(self.processor, "one", "two") for _ in range(2)]
         assert turns[0].admitted == turns[1].admitted, "two processors wrote different candidates"
         assert turns[0].bootstrap_ended == turns[1].bootstrap_ended, "two processors disagreed about onboarding"
 
     def test_hostile_contents_do_no_harm(self) -> None:
         """Controls, lone surrogates, markup, paths and a megabyte pass through without an exception."""
         for content in HOSTILE_TEXTS:
-            self._applied(self.processor, content)
+            self._apply(self.processor, content)
 
     def test_it_writes_only_where_the_principal_may(self) -> None:
         """Every candidate goes to the scope that the principal writes to, or to this chat."""
-        turn = self._applied(self.processor, "one", "two")
+        turn = self._apply(self.processor, "one", "two")
         allowed = {turn.principal.write_scope, f"chat:{turn.session}"}
         assert {candidate.scope for candidate in turn.admitted} <= allowed, "a candidate left its scope"
         assert all(candidate.trust == turn.principal.trust for candidate in turn.admitted), "trust was invented"
 
-    def _applied(self, make: Callable[[], PostProcessor], *contents: str) -> RecordingTurn:
+    def _apply(self, make: Callable[[], PostProcessor], *contents: str) -> RecordingTurn:
         processor = make()
         turn = self.turn()
         effects: TurnEffects = turn

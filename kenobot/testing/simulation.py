@@ -200,7 +200,7 @@ class Simulation:
 
     async def wait_idle(self) -> None:
         """Wait until nothing is under way; what sleeps for a little while is woken."""
-        waiting = asyncio.ensure_future(self._quiet())
+        waiting = asyncio.ensure_future(self._wait_for_quiet())
         while not waiting.done():
             await asyncio.wait({waiting}, timeout=_POLL)
             naps = [nap for nap in self.clock.pending_sleeps if nap <= _NAP]
@@ -208,7 +208,7 @@ class Simulation:
                 self.clock.advance(max(_BLINK, min(naps)))
         await waiting
 
-    async def _quiet(self) -> None:
+    async def _wait_for_quiet(self) -> None:
         """Return once a round in which everything had its turn has written nothing to memory.
 
         What a worker writes while the files of memory are being written is in none of them before the next round.
@@ -261,7 +261,7 @@ class Simulation:
         return await self.app.database.read(everything)
 
     def files(self) -> dict[str, str]:
-        """The memory folder: each file's text, by its path in there."""
+        """Return the memory folder: each file's text, by its path in there."""
         root = self.home.memory
         return {
             path.relative_to(root).as_posix(): path.read_text("utf-8", "replace")

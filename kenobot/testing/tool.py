@@ -123,7 +123,7 @@ class ToolContract:
     async def test_it_answers_in_words(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
         """Arguments that fit its own schema bring a text, and are left as they were."""
         before = json.dumps(arguments)
-        result = await tool.run(_parsed(tool, arguments), tool_context("call-7"))
+        result = await tool.run(_parse(tool, arguments), tool_context("call-7"))
         assert isinstance(result, str)
         assert json.dumps(arguments) == before, "it changed its arguments"
 
@@ -157,7 +157,7 @@ class ToolContract:
     async def test_it_stops_when_cancelled(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
         """Cancelling a call ends it and leaves no task behind."""
         before = asyncio.all_tasks()
-        running = asyncio.ensure_future(tool.run(_parsed(tool, arguments), tool_context()))
+        running = asyncio.ensure_future(tool.run(_parse(tool, arguments), tool_context()))
         await asyncio.sleep(0)
         running.cancel()
         done, _ = await asyncio.wait({running}, timeout=10)
@@ -165,7 +165,7 @@ class ToolContract:
         assert asyncio.all_tasks() <= before, "a task was left running"
 
 
-def _parsed(tool: AnyTool, arguments: dict[str, Json]) -> Any:
+def _parse(tool: AnyTool, arguments: dict[str, Json]) -> Any:
     parsed = validated(PreparedTool.of(tool), ToolCall("call-1", tool.name, arguments))
     assert not isinstance(parsed, str), f"its own arguments do not fit: {parsed}"
     return parsed

@@ -1,4 +1,4 @@
-"""`python -m bench.flood`: does one chat that writes 500 messages a second slow down another?
+"""`python -m tests.soak.fairness`: does one chat that writes 500 messages a second slow down another?
 
 A real `kenobot run` against the Telegram emulator and a stand-in for the model that takes 300 ms a reply. One chat asks
 once a second and waits for its answers, first alone, then while another chat, allowed as well, floods the bot.
@@ -153,7 +153,7 @@ def report(outcome: FairnessResult, rate: int) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.flood", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.soak.fairness", description=__doc__)
     parser.add_argument("--seconds", type=float, default=20, help="how long each half takes (20)")
     parser.add_argument("--rate", type=int, default=500, help="messages a second of the flood (500)")
     parser.add_argument("--write", action="store_true", help="put the figures into docs/figures/soak.md")
@@ -163,7 +163,7 @@ def main() -> int:
     print(report(outcome, given.rate))
     if given.write:
         text = DOCUMENT.read_text("utf-8")
-        DOCUMENT.write_text(placed(text, "python -m bench.flood", report(outcome, given.rate)), "utf-8")
+        DOCUMENT.write_text(placed(text, "python -m tests.soak.fairness", report(outcome, given.rate)), "utf-8")
     return 0 if outcome.passed else 1
 
 

@@ -26,11 +26,11 @@ _REASONS: Mapping[str, Text] = {
 
 def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -> str:
     """Word which of the four reasons it was, as Markdown."""
-    question = texts.QUOTED(language, text=_short(found.question))
+    question = texts.QUOTED(language, text=_shorten(found.question))
     item = found.item
     if item is None:
         template = texts.ABSENT_ERASED if found.reason == "erased" else texts.ABSENT_NEVER
-        return template(language, what=_short(wanted))
+        return template(language, what=_shorten(wanted))
     if found.outcome == "not_eligible" and found.reason in HIDDEN:
         return texts.ABSENT_FORGOTTEN(language)
     what = _name(item, language)
@@ -46,7 +46,7 @@ def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -
         place = texts.ABSENT_RANK(language, rank=found.rank, count=found.looked_at)
     parts = [texts.ABSENT_NOT_SHOWN(language, what=what, question=question, place=place)]
     if found.before:
-        lines = "\n".join(f"- {_short(each)}" for each in found.before)
+        lines = "\n".join(f"- {_shorten(each)}" for each in found.before)
         parts.append(texts.ABSENT_BEFORE(language, lines=lines))
     return "\n\n".join(parts)
 
@@ -54,10 +54,10 @@ def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -
 def _name(item: FoundItem, language: Language) -> str:
     """Name a memory by its number, and a message by its day."""
     if item.kind == "record":
-        return texts.ABSENT_MEMORY(language, number=item.number, what=_short(item.text))
-    return texts.ABSENT_MESSAGE(language, day=item.at[:10], what=_short(item.text))
+        return texts.ABSENT_MEMORY(language, number=item.number, what=_shorten(item.text))
+    return texts.ABSENT_MESSAGE(language, day=item.at[:10], what=_shorten(item.text))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"

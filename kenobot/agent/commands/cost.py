@@ -21,9 +21,9 @@ def show_cost(connection: Connection, call: CommandCall, context: CommandContext
     today = model_calls.sum_spent_between(connection, day, day)
     purposes = model_calls.spending_by(connection, "purpose", first, day)
     lines = [
-        texts.COST_TODAY(language, spent=_spent(today, language)),
-        texts.COST_MONTH(language, spent=_spent(month, language)),
-        *(f"- {purpose_words(name, language)}: {_spent(spent, language)}" for name, spent in purposes),
+        texts.COST_TODAY(language, spent=_render_spent(today, language)),
+        texts.COST_MONTH(language, spent=_render_spent(month, language)),
+        *(f"- {purpose_words(name, language)}: {_render_spent(spent, language)}" for name, spent in purposes),
     ]
     for limit in context.budgets:
         used = limit.spent(connection, day)
@@ -33,7 +33,7 @@ def show_cost(connection: Connection, call: CommandCall, context: CommandContext
     return "\n".join(lines)
 
 
-def _spent(spending: Spending, language: Language) -> str:
+def _render_spent(spending: Spending, language: Language) -> str:
     """Write what was spent: dollars and tokens, and how many of these have no known price."""
     text = texts.COST_SPENT(
         language,

@@ -139,7 +139,7 @@ def _follow(
     """Forget what the answer to a question chooses, or nothing."""
     session, reach = call.inbound.session, call.principal.read_scopes
     approval, question = asked
-    chosen, is_no = _chosen(answer, question.records), answer in ("no", "part")
+    chosen, is_no = _read_choice(answer, question.records), answer in ("no", "part")
     if not is_no and not question.about and not chosen:
         records = Memory.get_all(connection, question.records, reach)
         return texts.FORGET_WHICH(call.language, lines=numbered_lines(list(records.values()), call.language))
@@ -174,7 +174,7 @@ def _forget(
     hidden = [result for result in results if result is not None]
     if not hidden:
         return texts.FORGET_NONE(call.language)
-    lines = "\n".join(_hidden_line(connection, result, call) for result in hidden)
+    lines = "\n".join(_render_hidden(connection, result, call) for result in hidden)
     if len(hidden) > 1:
         undo = (
             Choice(texts.BUTTON_UNDO_ONE(call.language, number=each.record.id), "undo", str(each.event))
@@ -198,7 +198,7 @@ def _forget_turn(
     return _forget(connection, [record], call, context)
 
 
-def _hidden_line(connection: Connection, hidden: ForgetResult, call: CommandCall) -> str:
+def _render_hidden(connection: Connection, hidden: ForgetResult, call: CommandCall) -> str:
     line = texts.RECORD_LINE(call.language, number=hidden.record.id, what=one_line(hidden.record.text))
     messages = conversation.messages_of_turns(connection, hidden.turns)
     turns = len({message.inbox_id for message in messages if message.session == call.inbound.session})
@@ -286,7 +286,7 @@ def _is_own_turn(connection: Connection, unread: UnextractedTurn, call: CommandC
     return not call.author or (turn is not None and conversation.authors(connection, [turn]).get(turn) == call.author)
 
 
-def _chosen(answer: Answer, records: Sequence[int]) -> list[int]:
+def _read_choice(answer: Answer, records: Sequence[int]) -> list[int]:
     """Return the records that an answer means; none when it does not say which of several."""
     if answer == "all" or (answer == "yes" and len(records) == 1):
         return list(records)

@@ -86,18 +86,18 @@ def tell_learned(
     connection: Connection, decision: Decision, words: str, scope: str, language: Language
 ) -> str | CommandAnswer:
     """Tell what became of a person's words in a scope, and what they replace, with a button that takes it back."""
-    text = _learned(decision, words, language)
+    text = _render_learned(decision, words, language)
     if decision.action not in ("created", "replaced") or decision.record is None:
         return text
     event = Memory.last_decision(connection, decision.record)
     if event is None:
         return CommandAnswer(text, ())
-    if gone := _ended_texts(connection, event, scope):
+    if gone := _load_ended_texts(connection, event, scope):
         text = f"{text}\n{texts.EDIT_INSTEAD(language, what='; '.join(one_line(each, _QUOTED) for each in gone))}"
     return CommandAnswer(text, ((undo_button(event, language),),))
 
 
-def _ended_texts(connection: Connection, decision: int, scope: str) -> list[str]:
+def _load_ended_texts(connection: Connection, decision: int, scope: str) -> list[str]:
     """Read the texts of the memories of a scope that a decision ended or changed."""
     found = []
     for each in Memory.list_decision(connection, decision):
@@ -146,11 +146,11 @@ def _undo_reminder(
 
 def tell_undone(done: UndoResult, language: Language) -> CommandAnswer:
     """Tell what an undo brought back and took away, with a button that takes the undo back."""
-    text = texts.UNDONE(language, lines=_undone_lines(done, language), event=done.event)
+    text = texts.UNDONE(language, lines=_render_undone(done, language), event=done.event)
     return CommandAnswer(text, ((undo_button(done.event, language),),))
 
 
-def _learned(decision: Decision, text: str, language: Language) -> str:
+def _render_learned(decision: Decision, text: str, language: Language) -> str:
     what = one_line(text, _QUOTED)
     if decision.action in ("created", "replaced"):
         return texts.LEARNED(language, what=what)
@@ -161,7 +161,7 @@ def _learned(decision: Decision, text: str, language: Language) -> str:
     return texts.REMEMBER_REFUSED(language, why=decision.reason)
 
 
-def _undone_lines(done: UndoResult, language: Language) -> str:
+def _render_undone(done: UndoResult, language: Language) -> str:
     was = {record.id: record for record in done.before}
     lines = []
     for record in done.after:

@@ -108,7 +108,7 @@ def match_without_model(text: str) -> MemoryRequest | None:
 
 
 def _has_any(texts: Sequence[str], plain: str) -> bool:
-    return any(text in plain for text in texts)
+    return any(map(plain.__contains__, texts))
 
 
 def _forgetting(plain: str, language: Language, asked: bool) -> MemoryRequest | None:

@@ -80,7 +80,7 @@ def approve(connection: Connection, call: CommandCall, context: CommandContext) 
     if done.kind == "setting":
         name = done.payload.get("setting")
         return texts.PROPOSAL_ADVICE(call.language, setting=f" (`{name}`)" if isinstance(name, str) else "")
-    text = texts.PROPOSAL_APPROVED(call.language, title=_plain(done.title), number=number)
+    text = texts.PROPOSAL_APPROVED(call.language, title=_clip(done.title), number=number)
     answer = _and_the_rest(connection, call, context, text)
     undo = Choice(texts.BUTTON_UNDO_ONE(call.language, number=number), "reject", str(number))
     return replace(answer, buttons=((undo,), *answer.buttons))
@@ -96,12 +96,12 @@ def reject(connection: Connection, call: CommandCall, context: CommandContext) -
         if proposal is not None and proposal.state == "approved":
             done = Proposals.undo(connection, number, _decision(call, context))
             return _and_the_rest(
-                connection, call, context, texts.PROPOSAL_UNDONE(call.language, title=_plain(done.title))
+                connection, call, context, texts.PROPOSAL_UNDONE(call.language, title=_clip(done.title))
             )
         done = Proposals.reject(connection, number, _decision(call, context))
     except CannotDecide as error:
         return texts.PROPOSAL_HINDERED(call.language, why=error)
-    return _and_the_rest(connection, call, context, texts.PROPOSAL_REJECTED(call.language, title=_plain(done.title)))
+    return _and_the_rest(connection, call, context, texts.PROPOSAL_REJECTED(call.language, title=_clip(done.title)))
 
 
 def _decision(call: CommandCall, context: CommandContext) -> DecisionContext:
@@ -112,11 +112,11 @@ def _decision(call: CommandCall, context: CommandContext) -> DecisionContext:
 def _line(proposal: Proposal, language: Language) -> str:
     does = _DOES[proposal.kind](language) if proposal.kind in _DOES else ""
     return texts.PROPOSAL_LINE(
-        language, number=proposal.id, title=_plain(proposal.title), text=_plain(proposal.text), does=does
+        language, number=proposal.id, title=_clip(proposal.title), text=_clip(proposal.text), does=does
     )
 
 
-def _plain(text: str) -> str:
+def _clip(text: str) -> str:
     """Clip a text to one line without formatting."""
     return one_line(text.replace("*", "").replace("`", "").strip().rstrip("."), _LONGEST)
 
@@ -173,7 +173,7 @@ def revived_memory(connection: Connection, call: CommandCall, context: CommandCo
         return texts.REVIVED_LEFT(call.language)
     if wish not in _REMEMBER:
         age = time_ago_text(held.at, call.at, call.language)
-        shown = _revived_lines(connection, lines, reach, call.language)
+        shown = _render_revived(connection, lines, reach, call.language)
         text = texts.REVIVED_SOME(call.language, where=f"`{held.where}`", age=age, lines=shown)
         return CommandAnswer(text, choices_of("revived", call.language))
     occasion = context.admit_context(call)
@@ -185,7 +185,7 @@ def revived_memory(connection: Connection, call: CommandCall, context: CommandCo
     return texts.REVIVED_BACK(call.language, lines=numbered_lines(records, call.language))
 
 
-def _revived_lines(
+def _render_revived(
     connection: Connection, lines: Sequence[RevivedLine], reach: tuple[str, ...], language: Language
 ) -> str:
     """List the first of what came back."""

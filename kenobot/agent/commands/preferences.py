@@ -47,7 +47,7 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
             call.at,
         )
     elif call.arguments:
-        changed = _changed(settings, call.arguments.lower().split(maxsplit=1), owner=owner)
+        changed = _change(settings, call.arguments.lower().split(maxsplit=1), owner=owner)
         if changed is None:
             return texts.SETTINGS_HOW(call.language)
         save_settings_of(connection, account, settings := changed)
@@ -62,7 +62,7 @@ def show_settings(connection: Connection, call: CommandCall, context: CommandCon
     return CommandAnswer(text, _buttons(settings, language))
 
 
-def _changed(settings: PersonSettings, words: list[str], *, owner: bool) -> PersonSettings | None:
+def _change(settings: PersonSettings, words: list[str], *, owner: bool) -> PersonSettings | None:
     """Return the settings after a change; None where the words name none."""
     match words:
         case ["language" | "idioma", name] if name in _LANGUAGES:
@@ -70,11 +70,11 @@ def _changed(settings: PersonSettings, words: list[str], *, owner: bool) -> Pers
         case ["drafts" | "borradores", value] if value in _ON | _OFF:
             return replace(settings, drafts=value in _ON)
         case ["quiet" | "silencio", hours] if owner:
-            return _with_quiet(settings, hours)
+            return _set_quiet(settings, hours)
     return None
 
 
-def _with_quiet(settings: PersonSettings, hours: str) -> PersonSettings | None:
+def _set_quiet(settings: PersonSettings, hours: str) -> PersonSettings | None:
     if hours == "auto":
         return replace(settings, quiet_hours=None)
     wanted = "" if hours in _OFF else hours

@@ -45,7 +45,7 @@ def find_meant(
     """Return the reminders that an order may mean. now: the owner's local time."""
     own = _changeable(reminders.find_reminders(connection, principal.read_scopes), inbound, principal)
     if not order.what:
-        job = _spoken_of(connection, inbound, at)
+        job = _find_spoken_of(connection, inbound, at)
         is_within = job is not None and job.scope in principal.read_scopes and job.state != "cancelled"
         return _changeable([job], inbound, principal) if job is not None and is_within else []
     fits = [job for job in own if mentions(job.text, order.what)]
@@ -81,7 +81,7 @@ def _changeable(own: Sequence[Job], inbound: Inbound, principal: Principal) -> l
     return [job for job in own if job.person == f"{inbound.channel}:{inbound.user}"]
 
 
-def _spoken_of(connection: Connection, inbound: Inbound, at: datetime) -> Job | None:
+def _find_spoken_of(connection: Connection, inbound: Inbound, at: datetime) -> Job | None:
     """Return the reminder that "it" means: what was said last in this chat is about it."""
     spoken = last_spoken(connection, inbound.session, at)
     told = last_told(connection, (inbound.channel, inbound.chat, inbound.thread), at)
@@ -131,10 +131,10 @@ def change(
     if order.kind == "wish":
         return _keep_wish(connection, order, call)
     if order.kind == "again":
-        return _again(connection, order, call, context)
+        return _remind_again(connection, order, call, context)
     if order.kind == "done":
         told = last_told(connection, (call.inbound.channel, call.inbound.chat, call.inbound.thread), call.at)
-        return _done(connection, told[1].id, call) if told is not None else texts.REMINDER_NONE(call.language)
+        return _mark_done(connection, told[1].id, call) if told is not None else texts.REMINDER_NONE(call.language)
     if order.kind == "cancel" and order.all:
         return _choose_any(connection, "cancel", call, context)
     now = reminders.read_local_now(connection, call, context)
@@ -224,7 +224,7 @@ def _confirm_change(connection: Connection, job: Job, sentence: Text, call: Comm
     return CommandAnswer(sentence(call.language, what=what), ((undo,),))
 
 
-def _again(
+def _remind_again(
     connection: Connection, order: ReminderOrder, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Remind again of what was told last, or of the message that is answered, or of what was said last."""
@@ -340,7 +340,7 @@ def _press_told(
         return texts.REMINDER_OVER(call.language)
     occurrence, job = found
     if verb == "done":
-        return _done(connection, number, call)
+        return _mark_done(connection, number, call)
     if verb == "cancel":
         return carry_out(connection, "cancel", job, None, call, context)
     zone = find_shown_zone(job, context.find_zone(connection, call))
@@ -354,7 +354,7 @@ def _find_snooze_end(occurrence: Occurrence, rest: str, zone: ZoneInfo, at: date
     return to_utc(datetime.combine(tomorrow, to_local(occurrence.due, zone).time()), zone)
 
 
-def _done(connection: Connection, occurrence: int, call: CommandCall) -> str:
+def _mark_done(connection: Connection, occurrence: int, call: CommandCall) -> str:
     job = jobs.mark_done(connection, occurrence, call.at)
     if job is None:
         return texts.REMINDER_OVER(call.language)

@@ -102,7 +102,7 @@ def _last_times(connection: Connection, call: CommandCall) -> list[str]:
 
 
 def sleep(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
-    """`/sleep`: when memory was tidied last, and what came of it; `/sleep now`: have it tidied."""
+    """`/sleep`: say when memory was tidied last, with the outcome; `/sleep now`: tidy it."""
     if Nights.find_unfinished(connection) is not None:
         return texts.SLEEP_RUNNING(call.language)
     if call.arguments.strip().lower() in _NOW:

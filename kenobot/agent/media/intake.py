@@ -126,7 +126,7 @@ class MediaIntake:
             try:
                 with contain():
                     if row.state == "waiting":
-                        row = await self._fetched(pending, attachment, row)
+                        row = await self._fetch(pending, attachment, row)
                     return await self._read(pending, attachment, row)
             except Unreadable as error:
                 row = replace(row, state="failed", problem=error.problem)
@@ -148,7 +148,7 @@ class MediaIntake:
 
     # ── the bytes ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _fetched(self, pending: PendingMessage, attachment: Attachment, row: AttachmentRow) -> AttachmentRow:
+    async def _fetch(self, pending: PendingMessage, attachment: Attachment, row: AttachmentRow) -> AttachmentRow:
         """Store the bytes of an attachment. Raises Unreadable."""
         self._require_use(attachment)
         channel, most = self._channels.get(pending.inbound.channel), int(self.limits.most_mb * _MEGABYTE)
@@ -158,7 +158,7 @@ class MediaIntake:
             raise Unreadable("too_large")
         try:
             async with asyncio.timeout(self.limits.fetch_seconds):
-                digest = await self._retried(lambda: self._folder.save(channel.fetch(attachment), most), Rejected)
+                digest = await self._retry(lambda: self._folder.save(channel.fetch(attachment), most), Rejected)
         except TooLarge:
             raise Unreadable("too_large") from None
         except (RemoteError, TimeoutError) as error:
@@ -176,7 +176,7 @@ class MediaIntake:
         if not is_picture and attachment.kind not in _SOUND and not document_format(attachment.name, attachment.mime):
             raise Unreadable("unknown_kind")
 
-    async def _retried(self, call: Callable[[], Awaitable[ResultT]], *final: type[RemoteError]) -> ResultT:
+    async def _retry(self, call: Callable[[], Awaitable[ResultT]], *final: type[RemoteError]) -> ResultT:
         """Return what a call gives, which is tried again after a pause. final: errors that end the tries."""
         failures = 0
         while True:
@@ -203,7 +203,7 @@ class MediaIntake:
                 raise Unreadable("large_picture")
             row = replace(row, state="done", mime=mime)
         elif attachment.kind in _SOUND:
-            text, call = await self._transcribed(pending, attachment, row)
+            text, call = await self._transcribe(pending, attachment, row)
             row = replace(row, state="done", text=text, problem="" if text else "no_words")
         elif attachment.kind == "image" or not (kind := document_format(attachment.name, attachment.mime)):
             raise Unreadable("unknown_kind")
@@ -215,7 +215,7 @@ class MediaIntake:
         await self._save(pending, row, call)
         return row
 
-    async def _transcribed(
+    async def _transcribe(
         self, pending: PendingMessage, attachment: Attachment, row: AttachmentRow
     ) -> tuple[str, ModelCall]:
         """Return what is said in a recording, with its call. Raises Unreadable."""
@@ -224,7 +224,7 @@ class MediaIntake:
         recording = Recording(self._folder.file(row.digest), attachment.mime, attachment.seconds)
         transcriber = self._transcriber
         try:
-            transcript, call = await self._retried(
+            transcript, call = await self._retry(
                 lambda: transcriber.transcribe(recording, pending.session, pending.id), Rejected, AnswerLost
             )
         except OverBudget:

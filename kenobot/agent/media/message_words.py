@@ -81,7 +81,11 @@ def describe(inbound: Inbound, rows: Mapping[int, AttachmentRow], document_chars
             read.append(replace(attachment, kind=kind, mime=mime, digest=row.digest, text=text))
     long = sum(bool(each.handle) and each.kind not in ("image", *_SPOKEN) for each in read)
     room = document_chars // max(1, long)
-    words = [inbound.text.strip(), *(_words(each, room) for each in read), *(_unread(each) for each, _ in problems)]
+    words = [
+        inbound.text.strip(),
+        *(_words(each, room) for each in read),
+        *(_word_unread(each) for each, _ in problems),
+    ]
     text = "\n\n".join(part for part in words if part)
     whole = replace(inbound, text=text, attachments=tuple(read))
     own = "\n".join([inbound.text, *(each.text for each in read if each.kind in _SPOKEN)])
@@ -96,18 +100,18 @@ def _words(attachment: Attachment, room: int) -> str:
         return "[sent a picture]"
     if not attachment.handle:  # chosen, thrown or filled in by its sender in the chat: nobody else's words
         label = _LABELS.get(attachment.kind) or _MADE.get(attachment.name, "something else")
-        return f"[sent {label}: {_bracketed(text)}]"
+        return f"[sent {label}: {_bracket(text)}]"
     label = _LABELS.get(attachment.kind, "something else")
-    name = f": {_bracketed(file_name(attachment))}" if attachment.name else ""
+    name = f": {_bracket(file_name(attachment))}" if attachment.name else ""
     quoted = "\n".join(cut_text(text, room).splitlines())
     return "\n".join([f"[sent {label}{name}, whose content is quoted]", *quote_lines(quoted)])
 
 
-def _bracketed(text: str) -> str:
+def _bracket(text: str) -> str:
     """Write a text of several lines within brackets, which end where the text does."""
     lines = (" ".join(line.split()) for line in text.replace("[", "(").replace("]", ")").splitlines())
     return " · ".join(line.removeprefix("- ") for line in lines if line)
 
 
-def _unread(attachment: Attachment) -> str:
+def _word_unread(attachment: Attachment) -> str:
     return f"[sent {_LABELS.get(attachment.kind, 'something')} that could not be read; the person is told so]"

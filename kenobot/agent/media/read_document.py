@@ -91,10 +91,10 @@ def _html(path: Path) -> Iterator[str]:
 
 
 def _text(path: Path) -> Iterator[str]:
-    yield _plain(path.read_bytes())
+    yield _decode(path.read_bytes())
 
 
-def _plain(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     """Decode a text. Exits for binary files."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return raw.decode("utf-16", "replace")

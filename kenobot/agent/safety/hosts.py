@@ -26,14 +26,14 @@ _FIGURES = lazy.regex(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+))*")
 _LONGEST_VARIABLE = 3
 
 
-def _published(text: str) -> frozenset[str]:
+def _read_published(text: str) -> frozenset[str]:
     """Read IANA's list: a line of comment, and an ending a line; those of other scripts as they are written, too."""
     names = [line.lower() for line in text.splitlines() if line and not line.startswith("#")]
     spelt = [name.encode("ascii").decode("idna") for name in names if name.startswith("xn--")]
     return frozenset([*names, *spelt])
 
 
-TLDS = _published(TLD_LIST)
+TLDS = _read_published(TLD_LIST)
 _DOMAINS = TLDS | _RESERVED
 
 

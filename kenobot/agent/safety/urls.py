@@ -113,14 +113,14 @@ class Url:
 
 def find_urls(text: str) -> list[Url]:
     """Find the addresses in `text`, in order; they do not overlap."""
-    folded, places = _folded(text)
+    folded, places = _fold(text)
     return [
         Url(places[start], places[end - 1] + 1, folded[start:end]) if places else Url(start, end, text[start:end])
-        for start, end in _merged(chain(_spans(folded), find_contacts(folded), _find_spaced(folded)))
+        for start, end in _merge_spans(chain(_spans(folded), find_contacts(folded), _find_spaced(folded)))
     ]
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merge_spans(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Join spans that overlap, as of `@name:server` and its server."""
     last: tuple[int, int] | None = None
     for span in sorted(spans):
@@ -149,11 +149,11 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         elif match["scheme"] is not None:
             end = _past(_UNTIL_TARGET, text, end)
         elif match["spelt"] is not None:
-            span = _spelt(text, start, end, taken)
+            span = _find_spelt(text, start, end, taken)
             if span is None:
                 at = _past(_NAME, text, start)  # the rest may be an address by itself
                 match = _WHOLE_HOST.match(text, start)
-                span = _bare(text, start, match.end(), taken, code) if match else None
+                span = _find_bare(text, start, match.end(), taken, code) if match else None
                 if span is None:
                     continue
             start, end = span
@@ -161,12 +161,12 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
             at = taken = end
             continue
         else:
-            span = _bare(text, start, end, taken, code)
+            span = _find_bare(text, start, end, taken, code)
             if span is None:
                 at = end
                 continue
             start, end = span
-        end = _trimmed(text, start, end)
+        end = _trim(text, start, end)
         if end > start:
             yield start, end
         at = taken = max(end, match.end())
@@ -186,7 +186,7 @@ def join_spaced(address: str) -> str:
     return _SPACED_SIGNS.sub(lambda gap: _WRITTEN[gap[1].casefold()] if gap[1] else "", address)
 
 
-def _bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) -> tuple[int, int] | None:
+def _find_bare(text: str, start: int, end: int, floor: int, code: Sequence[Range]) -> tuple[int, int] | None:
     """Return the span of the address that a name with dots is part of; None for a mere name with dots."""
     mail = _LOCAL_AND_AT.search(text, max(floor, start - 2), start) is not None
     more = _AFTER_HOST.match(text, end)
@@ -228,7 +228,7 @@ def _is_within(ranges: Sequence[Range], at: int) -> bool:
     return before >= 0 and at < ranges[before][1]
 
 
-def _spelt(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
+def _find_spelt(text: str, start: int, end: int, floor: int) -> tuple[int, int] | None:
     """Return the span of a host whose dots are spelt out, with what is in front and behind; None when there is none.
 
     A word between blanks may be a word of a sentence, so there the ending must be a common one, or the dots two.
@@ -255,7 +255,7 @@ def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def _trimmed(text: str, start: int, end: int) -> int:
+def _trim(text: str, start: int, end: int) -> int:
     """Exclude the marks of the sentence around an address; a bracket opened within it stays."""
     surplus = text.count(")", start, end) - text.count("(", start, end)
     while end > start and text[end - 1] in _TRAILING:
@@ -267,7 +267,7 @@ def _trimmed(text: str, start: int, end: int) -> int:
     return end
 
 
-def _folded(text: str) -> tuple[str, list[int]]:
+def _fold(text: str) -> tuple[str, list[int]]:
     """Fold `text` as a client may read it, with the place of each character in `text`; no places if all are equal."""
     if text.isascii() and _UNSEEN_RUN.search(text) is None:
         return text, []
@@ -276,7 +276,7 @@ def _folded(text: str) -> tuple[str, list[int]]:
     at = 0
     for gap in [*_UNSEEN_RUN.finditer(text), None]:
         end = gap.start() if gap else len(text)
-        letters.append("".join(map(_plain, text[at:end])))
+        letters.append("".join(map(_fold_char, text[at:end])))
         places.extend(range(at, end))
         if gap and gap.lastindex:
             letters.append(_WRITTEN[gap[gap.lastindex].casefold()])
@@ -286,7 +286,7 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 
 @lru_cache(maxsize=4096)
-def _plain(char: str) -> str:
+def _fold_char(char: str) -> str:
     if char.isascii():
         return char
     mapped = _DOTS.get(ord(char)) or unicodedata.normalize("NFKC", char)
@@ -305,7 +305,7 @@ class SeenUrls:
         for text in texts:
             for address in find_urls(text):
                 self._forms.update(_beginnings(_form(address.text)))
-            rows += [figures_of(row[0]) for row in FIGURES.finditer(_folded(text)[0])]
+            rows += [figures_of(row[0]) for row in FIGURES.finditer(_fold(text)[0])]
         self._figures = " ".join(rows)
 
     def __call__(self, address: str) -> bool:

@@ -155,10 +155,10 @@ class OpenSentences:
 
     def close(self, text: str) -> str:
         """Return what can be shown of a reply that begins with `text`."""
-        beginning = text[: self._settled_length(text)]
+        beginning = text[: self._measure_settled(text)]
         return _close(beginning, self._guard, self._mark, self._is_asked)[0]
 
-    def _settled_length(self, text: str) -> int:
+    def _measure_settled(self, text: str) -> int:
         doubted = min(self._doubts(text), default=len(text))
         ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, doubted)]
         found = find_urls(text)

@@ -324,7 +324,7 @@ def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool
 def _told(
     connection: Connection, candidate: Candidate, decision: Decision, turn: ConversationTurn, session: str
 ) -> Iterator[str]:
-    """The lines that tell what a decision kept, and what it took the place of."""
+    """Yield the lines that tell what a decision kept, and what it took the place of."""
     if decision.action == "refused":
         yield "- refused:"
     if decision.record is None:

@@ -27,7 +27,7 @@ _NAMED = 3  # files
 
 
 def check_settings(context: CommandContext) -> Iterator[Finding]:
-    """The settings, as a start reads them."""
+    """Yield the settings, as a start reads them."""
     try:
         context.loaded  # noqa: B018 - raises ConfigError
     except KenobotError as error:
@@ -76,7 +76,7 @@ def check_room(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_database(context: CommandContext) -> Iterator[Finding]:
-    """The database: whether it can be used, is whole, is of this version, and stands in the past."""
+    """Yield the database: whether it can be used, is whole, is of this version, and stands in the past."""
     home = context.home
     restore = say("Put back a backup: `kenobot restore FILE`; `kenobot backup --list` shows them.")
     try:
@@ -110,7 +110,7 @@ def check_database(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_index(context: CommandContext) -> Iterator[Finding]:
-    """The search index, which can be made anew at any time."""
+    """Yield the search index, which can be made anew at any time."""
     index = context.home.index
     problem = diagnosis.index_problem(index)
     if not problem:
@@ -130,7 +130,7 @@ def check_index(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_files(context: CommandContext) -> Iterator[Finding]:
-    """The memory files beside the database."""
+    """Yield the memory files beside the database."""
     with context.read() as connection:
         found = diagnosis.compare_files(connection, context.home.memory)
     if found.missing:
@@ -147,7 +147,7 @@ def check_files(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_messages(context: CommandContext) -> Iterator[Finding]:
-    """Messages that wait, and that could not be answered."""
+    """Yield messages that wait, and that could not be answered."""
     with context.read() as connection:
         waiting = take_snapshot(connection, context.now).waiting_since
         ended = diagnosis.count_ended_letters(connection, context.now - _RECENT)
@@ -162,7 +162,7 @@ def check_messages(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_backups(context: CommandContext) -> Iterator[Finding]:
-    """The age of the newest backup."""
+    """Yield the age of the newest backup."""
     settings = context.loaded.settings.backup
     folder = backup_folder(context.home, settings.folder)
     archives = find_archives(folder)

@@ -16,7 +16,7 @@ from kenobot.providers.openai_compatible import PRESETS
 
 
 def check_plugins(context: CommandContext) -> Iterator[Finding]:
-    """Every plugin that is on, as a start builds it."""
+    """Yield every plugin that is on, as a start builds it."""
     loaded = context.loaded
     unusable = list(_unusable(context))
     advice = say("Correct its settings: `kenobot config` shows them, `kenobot setup` asks for what is missing.")

@@ -59,7 +59,7 @@ def _read_conversation(known: set[str], value: object, before: int, options: Tal
 
 
 def _branch(nodes: Mapping[str, Mapping[str, object]], leaf: object) -> list[str]:
-    """The way from the root to the message that was shown last."""
+    """Return the way from the root to the message that was shown last."""
     name = leaf if isinstance(leaf, str) and leaf in nodes else _newest_leaf(nodes)
     way: dict[str, None] = {}
     while isinstance(name, str) and name in nodes and name not in way:
@@ -109,7 +109,7 @@ def _teller(message: Mapping[str, object]) -> Role:
 
 
 def _part(piece: object) -> str:
-    """A piece of a message as text: of speech what was understood; nothing of pictures."""
+    """Return a piece of a message as text: of speech what was understood; nothing of pictures."""
     if isinstance(piece, str):
         return piece
     text = piece.get("text") if isinstance(piece, dict) else None

@@ -52,7 +52,7 @@ class MarkdownFact:
 
 
 def read(text: str, *, choices: bool = False, bare: bool = False) -> tuple[list[MarkdownFact], int]:
-    """The facts of a file, and how much of it is template text that nobody filled in.
+    """Return the facts of a file, and how much of it is template text that nobody filled in.
 
     choices: its tick boxes are answers, of which only the ticked ones count. bare: no heading is put before a fact.
     """
@@ -62,7 +62,7 @@ def read(text: str, *, choices: bool = False, bare: bool = False) -> tuple[list[
 
 
 def _facts(text: str, *, choices: bool, bare: bool) -> Iterator[MarkdownFact | None]:
-    """The facts of a file; None for each place that nobody filled in."""
+    """Yield the facts of a file; None for each place that nobody filled in."""
     text = _COMMENT.sub("", _FRONT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
     for _, facts in read_blocks(text.split("\n"), choices=choices, bare=bare):
         yield from facts
@@ -89,7 +89,7 @@ def read_blocks(
 
 
 def _date_in(text: str) -> date | None:
-    """The first calendar day written in `text` as YYYY-MM-DD; None when there is none."""
+    """Return the first calendar day written in `text` as YYYY-MM-DD; None when there is none."""
     for found in _DATE.finditer(text):
         try:
             return date.fromisoformat(found[1])
@@ -102,7 +102,10 @@ def _date_in(text: str) -> date | None:
 
 
 def _fact(item: str, heading: str, at: time | None, day: date | None, choices: bool) -> Iterator[MarkdownFact | None]:
-    """The fact of an item, None when nobody filled it in, nothing when it is blank. at, day: of the heading above."""
+    """Yield the fact of an item, None when nobody filled it in, nothing when it is blank.
+
+    at, day: of the heading above.
+    """
     ticked = _BOX.match(item)
     if ticked and choices and ticked[1] == " ":
         yield None
@@ -254,7 +257,7 @@ def _outdented(lines: Sequence[str]) -> list[str]:
 
 
 def _rows(block: Sequence[str]) -> Iterator[str]:
-    """Each row of a table under its heads; a table without a rule has none."""
+    """Yield each row of a table under its heads; a table without a rule has none."""
     cells = [[strip_bold(cell) for cell in line.strip().strip("|").split("|")] for line in block]
     ruled = _TABLE_RULE.fullmatch(block[1].strip()) is not None
     heads = cells[0] if ruled else []

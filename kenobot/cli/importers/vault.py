@@ -84,7 +84,7 @@ def read_canvas(plan: ImportPlan, path: str) -> None:
 
 
 def _template_folder(plan: ImportPlan) -> str:
-    """The folder of templates that Obsidian's settings name; "" when they name none."""
+    """Return the folder of templates that Obsidian's settings name; "" when they name none."""
     settings = plan.folder.read(".obsidian/templates.json")
     try:
         found = json.loads((settings and settings.text) or "{}")
@@ -100,7 +100,7 @@ def _is_template(path: str, folder: str) -> bool:
 
 
 def _stem(path: str) -> str:
-    """The name of a page; its day where the folders above tell year and month, such as 2026/02/03.md."""
+    """Return the name of a page; its day where the folders above tell year and month, such as 2026/02/03.md."""
     name = PurePosixPath(path)
     found = _OF_DAY.search(str(name.with_suffix("")))
     if found is None or not (found[2] or found[3]):

@@ -158,7 +158,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def day_in(text: str) -> date | None:
-    """The day that a text begins with, in the forms of files' names; None when it does with none."""
+    """Return the day that a text begins with, in the forms of files' names; None when it does with none."""
     text = fold(text.strip())
     if (named := _WEEKDAY.match(text)) and named[1] in _WEEKDAYS:
         text = text[named.end() :]
@@ -171,7 +171,7 @@ def day_in(text: str) -> date | None:
 
 
 def _day_named(stem: str) -> date | None:
-    """The day within the name of a page that is not a day's: of "Retro 2026-02-03"; of a week its Monday."""
+    """Return the day within the name of a page that is not a day's: of "Retro 2026-02-03"; of a week its Monday."""
     with contextlib.suppress(ValueError):
         if week := _WEEK.match(stem):
             return date.fromisocalendar(int(week[1]), int(week[2]), 1)
@@ -226,7 +226,7 @@ def _by_lines(lines: Sequence[str]) -> Mapping[str, object]:
 
 
 def _texts(value: object) -> list[str]:
-    """A value of front matter as texts, with the names of what it holds."""
+    """Return a value of front matter as texts, with the names of what it holds."""
     if value is None:
         return []
     if isinstance(value, dict):
@@ -239,7 +239,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _text(head: Mapping[str, object], name: str) -> str:
-    """The first text of a value of front matter; "" when there is none."""
+    """Return the first text of a value of front matter; "" when there is none."""
     return next(iter(_texts(head.get(name))), "")
 
 
@@ -264,7 +264,10 @@ def _read_head(page: Page, head: Mapping[str, object], lines: Sequence[str], lin
 
 
 def _clean(lines: Sequence[str], begin: int, kinds: dict[int, LineKind], links: Mapping[str, str]) -> Iterator[str]:
-    """Each line as it is read; "" for one that says nothing, whose kind is noted. begin: where the text begins."""
+    """Yield each line as it is read; "" for one that says nothing, whose kind is noted.
+
+    begin: where the text begins.
+    """
     fence, comment, is_system = "", "", False
     for at, line in enumerate(lines[begin:], begin):
         if comment:
@@ -294,7 +297,7 @@ def _clean(lines: Sequence[str], begin: int, kinds: dict[int, LineKind], links: 
 
 
 def _strip_comments(line: str) -> tuple[str, str]:
-    """A line without what stands in comments; and the mark that ends a comment that goes on."""
+    """Return a line without what stands in comments; and the mark that ends a comment that goes on."""
     for begin, end in (("%%", "%%"), ("<!--", "-->")):
         while begin in line:
             before, _, rest = line.partition(begin)
@@ -335,7 +338,7 @@ def _leads_to_days(line: str) -> bool:
 
 
 def _spoken(text: str, links: Mapping[str, str]) -> str:
-    """A line with its links as people read them, and fields `name:: value` as `name: value`."""
+    """Return a line with its links as people read them, and fields `name:: value` as `name: value`."""
     text = _LINK.sub(lambda found: _shown_link(found, links), text)
     text = _URL_LINK.sub(r"\1 (\2)", text)
     return _FIELD.sub(r"\1: ", text)

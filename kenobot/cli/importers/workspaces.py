@@ -148,7 +148,7 @@ def _add_episodes(sheet: FilePlan, text: str, said_at: datetime | None) -> None:
 
 
 def _moment(stamp: str, plan: ImportPlan) -> datetime | None:
-    """A time as nanobot writes it, in the owner's time zone unless it says another; None when it is none."""
+    """Return a time as nanobot writes it, in the owner's time zone unless it says another; None when it is none."""
     try:
         moment = datetime.fromisoformat(stamp.strip())
         moment = (moment if moment.tzinfo else moment.replace(tzinfo=plan.about.zone)).astimezone(UTC)
@@ -195,7 +195,7 @@ def _leave(plan: ImportPlan, base: str, offers: dict[str, str], instructions: tu
 
 
 def _day_of(path: str) -> date | None:
-    """The day that a file's name begins with."""
+    """Return the day that a file's name begins with."""
     try:
         return date.fromisoformat(path.rpartition("/")[2][:10])
     except ValueError:

@@ -105,7 +105,7 @@ def finish_interrupted_purge(context: CommandContext) -> None:
 
 
 def _in_files(root: Path, wordings: tuple[str, ...]) -> list[str]:
-    """Files below the memory folder that contain one of `wordings`."""
+    """Return files below the memory folder that contain one of `wordings`."""
     wanted = [text for text in wordings if len(text) >= _SHORTEST]
     found = []
     for path in sorted(root.rglob("*")):

@@ -33,13 +33,13 @@ def recall(context: CommandContext) -> int:
             full = Inspection.report_as_text(pack, text, markdown=args.markdown)
             print(escape_controls(translate_lines(full)))
         else:
-            print(escape_controls("\n".join(_found_lines(context, pack))))
+            print(escape_controls("\n".join(_iterate_found(context, pack))))
     if not (pack.memories or pack.excerpts):
         return options.NOT_FOUND if args.json else options.print_failure(_nothing_fits(context))
     return 0
 
 
-def _found_lines(context: CommandContext, pack: SearchReport) -> Iterator[str]:
+def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]:
     """What was found, each with the reason, for people; `--explain` has the figures."""
     for memory in pack.memories:
         record, why = memory.record, memory.explain()
@@ -71,18 +71,18 @@ def _nothing_fits(context: CommandContext) -> str:
 
 
 def context(context: CommandContext) -> int:
-    text = _recalled_text(context) if context.args.text else _loaded_text(context)
+    text = _render_recalled(context) if context.args.text else _render_loaded(context)
     if not text:
         return options.print_failure("No memory would be in the prompt.")
     return options.print_row({"context": text}, context.args.json, text)
 
 
-def _recalled_text(context: CommandContext) -> str:
+def _render_recalled(context: CommandContext) -> str:
     pack = _recall(context, " ".join(context.args.text), context.args.budget or 0, 0)
     return "\n".join(item.line for item in pack.shown)
 
 
-def _loaded_text(context: CommandContext) -> str:
+def _render_loaded(context: CommandContext) -> str:
     settings = context.loaded.settings
     scope: str = context.args.scope or "owner"
     query = MemoryQuery(

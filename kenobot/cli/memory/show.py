@@ -127,7 +127,7 @@ def _print_why(connection: Connection, reply: ReplyExplanation, context: Command
     """Print the memories behind a reply, then those that were only in view."""
     as_json = context.args.json
     if not as_json:
-        print(one_line(f"{context.local_time(reply.at)}  {reply.session}  {_short(reply.question)}"))
+        print(one_line(f"{context.local_time(reply.at)}  {reply.session}  {_shorten(reply.question)}"))
     behind, others = reply.told_apart()
     parts = ((behind, True, "Behind the answer:"), (others, False, "In view besides, without a word of it:"))
     for used, is_behind, heading in parts:
@@ -173,27 +173,28 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     for said in row["said"]:
         at = context.local_time(said["at"])
         head = say("{trust} in {session}, {at}:", trust=say(said["trust"]), session=said["session"], at=at)
-        lines.append(f"         {head} {flat(_short(said['text']))}")
+        lines.append(f"         {head} {flat(_shorten(said['text']))}")
     return "\n".join(lines)
 
 
 def _record_text(context: CommandContext, row: Mapping[str, Any]) -> str:
-    """A record: its text, of a summary its beginning, then what is known about it."""
+    """Return a record: its text, of a summary its beginning, then what is known about it."""
     shown = {name: row[name] for name in _SHOWN if row.get(name) not in ("", None, [], {})}
     shown |= {name: context.local_time(shown[name]) for name in _TIMES if name in shown}
     for repeated in ("updated", "valid_from"):
         if shown.get(repeated) == shown["created"]:
             del shown[repeated]
     lines = [
-        f"  {say(_NAMES.get(name, name)) + ':':<14} {one_line(_plain(name, value))}" for name, value in shown.items()
+        f"  {say(_NAMES.get(name, name)) + ':':<14} {one_line(_render_value(name, value))}"
+        for name, value in shown.items()
     ]
     linked = ", ".join(f"#{link['to']} ({say(link['type'])})" for link in row["links"])
     links = [f"  {say('links') + ':':<14} {linked}"] if linked else []
     return "\n".join([f"#{row['id']}  {escape_controls(record_text(row))}", *lines, *links])
 
 
-def _plain(name: str, value: object) -> str:
-    """A column's value in plain words."""
+def _render_value(name: str, value: object) -> str:
+    """Return a column's value in plain words."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {each}" for key, each in value.items())
     if isinstance(value, list):
@@ -207,11 +208,12 @@ def _change_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     head = f"{row['event']:>6}  {context.local_time(row['at'])}  {say(row['kind'])}{undone} {by}"
     lines = [head + (f": {translate(row['reason'])}" if row["reason"] else "")]
     lines += [
-        f"          {say(name)}: {_short(str(before))} → {_short(str(after))}" for name, before, after in row["changes"]
+        f"          {say(name)}: {_shorten(str(before))} → {_shorten(str(after))}"
+        for name, before, after in row["changes"]
     ]
     return "\n".join(map(one_line, lines))
 
 
-def _short(text: str, longest: int = 120) -> str:
+def _shorten(text: str, longest: int = 120) -> str:
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -133,7 +133,7 @@ async def _embed_newest(database: Database, embedder: Embedder) -> None:
 
 
 def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dict[str, Any]:
-    """The embedding model, or the reason for none, and how many records and messages it has embedded."""
+    """Return the embedding model, or the reason for none, and how many records and messages it has embedded."""
     try:
         choice = embedder_choice.choose_embedder(context.loaded, context.plugin_context)
         embedder, why = choice.embedder, choice.reason

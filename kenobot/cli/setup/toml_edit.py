@@ -16,7 +16,7 @@ _ANY_HEADER = lazy.regex(r"\s*\[")
 
 
 def set_value(text: str, section: str, key: str, value: Value) -> str:
-    """`text` with `key` of `[section]` set to `value`.
+    """Return `text` with `key` of `[section]` set to `value`.
 
     The edit is by line and knows only the common ways to write TOML. So the outcome is parsed and compared: unless
     exactly this one value has changed, ConfigError asks the person to do it by hand.
@@ -33,7 +33,10 @@ def set_value(text: str, section: str, key: str, value: Value) -> str:
 
 
 def remove_table(text: str, section: str) -> str:
-    """`text` without the table `[section]` and those within it. Raises ConfigError when that cannot be done safely."""
+    """Return `text` without the table `[section]` and those within it.
+
+    Raises ConfigError when that cannot be done safely.
+    """
     kept, inside = list[str](), False
     for line in text.splitlines(keepends=True):
         if _ANY_HEADER.match(line):
@@ -59,7 +62,7 @@ def _filled(tables: dict[str, Any]) -> dict[str, Any]:
 
 
 def toml_literal(value: Value) -> str:
-    """`value` as TOML writes it; JSON writes texts, switches and lists of texts alike, but for one character."""
+    """Return `value` as TOML writes it; JSON writes texts, switches and lists of texts alike, but for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

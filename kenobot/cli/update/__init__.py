@@ -76,7 +76,7 @@ def _change(context: CommandContext, installation: Installation, installer: Pack
         return _print_return(context, *finished) if finished else _go_back(context, guard)
     if installation.advice and not (args.wheel or args.to):
         return options.print_failure(installation.advice, options.FAILED)
-    wanted = _wanted(context, installation, installer)
+    wanted = _find_wanted(context, installation, installer)
     if wanted is None:
         told = say("{version} is the newest.", version=__version__)
         return _print(context, "current", __version__, __version__, told)
@@ -199,14 +199,14 @@ def _go_back(context: CommandContext, guard: DiskGuard) -> int:
 
 def _print_return(context: CommandContext, ended: Update, place: _Place) -> int:
     told = say("KenoBot is version {version} again.", version=ended.old.version)
-    lines = [told, *([translate_lines(place.restart)] if place.restart else []), *_kept(context, ended)]
+    lines = [told, *([translate_lines(place.restart)] if place.restart else []), *_describe_kept(context, ended)]
     return _print(
         context, "returned", ended.old.version, ended.new.version, "\n".join(lines),
         restart=place.restart, kept=ended.kept,
     )  # fmt: skip
 
 
-def _kept(context: CommandContext, ended: Update) -> list[str]:
+def _describe_kept(context: CommandContext, ended: Update) -> list[str]:
     """Say where a return has kept what was said and learned meanwhile, and what brings it in after all."""
     if not ended.kept:
         return []
@@ -233,7 +233,7 @@ def _finish(context: CommandContext) -> tuple[Update, _Place] | None:
     return Switch(context, place.runner, context.args.deadline).go_back(undone, undone.reason), place
 
 
-def _wanted(context: CommandContext, installation: Installation, installer: PackageInstaller) -> Wanted | None:
+def _find_wanted(context: CommandContext, installation: Installation, installer: PackageInstaller) -> Wanted | None:
     """Return what to install; None when nothing is newer. Raises ConfigError and UpdateFailed."""
     args = context.args
     if args.wheel:

@@ -83,11 +83,11 @@ def _extras(own: Distribution) -> tuple[str, ...]:
     return tuple(
         extra
         for extra in own.metadata.get_all("Provides-Extra") or []
-        if extra not in _DEVELOPERS and all(map(_is_installed, _needed(lines, extra)))
+        if extra not in _DEVELOPERS and all(map(_is_installed, _list_needed(lines, extra)))
     )
 
 
-def _needed(lines: list[str], extra: str) -> list[str]:
+def _list_needed(lines: list[str], extra: str) -> list[str]:
     found = [line.partition(";") for line in lines]
     only = re.compile(rf"\s*extra == ['\"]{re.escape(extra)}['\"]\s*")
     return [name[0] for line, _, marker in found if only.fullmatch(marker) and (name := _REQUIREMENT.match(line))]

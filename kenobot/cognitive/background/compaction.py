@@ -200,7 +200,7 @@ class CompactionWorker(PerChatWorker):
         answered = prompt.parse_lines(reply.text, len(batch.previous.lines), len(batch.turns), policy)
         if answered is None:
             return None
-        lines = [_sourced(each, batch) for each in answered]
+        lines = [_make_line(each, batch) for each in answered]
         length = sum(len(line.text) for line in lines)
         before = sum(len(line.text) for line in batch.previous.lines)
         if length < policy.min_chars or length < policy.min_length_share * before:
@@ -298,7 +298,7 @@ class CompactionWorker(PerChatWorker):
             connection, batch, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)
         )
         if found:
-            told = _told(found, unlisted)
+            told = _count_gaps(found, unlisted)
             events.add_event(connection, now, ACTOR, GAP_EVENT, session=session, record=number, data=told)
         return number
 
@@ -350,14 +350,14 @@ def _last_question(lines: Sequence[StoredMessage]) -> int:
     return next((line.id for line in reversed(lines) if line.role == "user"), lines[-1].id)
 
 
-def _told(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
+def _count_gaps(found: Sequence[Gap], unlisted: int) -> dict[str, Json]:
     """Count the gaps of a self-check; the event holds no words."""
     kinds: dict[str, Json] = {**Counter(gap.kind for gap in found)}
     turns: list[Json] = [*dict.fromkeys(gap.turn for gap in found if gap.turn is not None)]
     return {"kinds": kinds, "unlisted": unlisted, "turns": turns}
 
 
-def _sourced(answered: prompt.ParsedLine, batch: SummaryBatch) -> SummaryLine:
+def _make_line(answered: prompt.ParsedLine, batch: SummaryBatch) -> SummaryLine:
     """Turn a model's line into one of the summary, with the least trust of its sources."""
     turns = [batch.turns[at] for at in answered.turns]
     earlier = [batch.previous.lines[at] for at in answered.summary]

@@ -161,7 +161,7 @@ class ExtractionWorker(PerChatWorker):
         if not due:
             return False
         trouble = self._failing.get(session)
-        batch = await self._batch(session, turns, trouble.limit if trouble else len(turns))
+        batch = await self._make_batch(session, turns, trouble.limit if trouble else len(turns))
         try:
             found = await self._find(session, batch, trouble)
         except ExtractionFailed as error:
@@ -212,7 +212,7 @@ class ExtractionWorker(PerChatWorker):
         self._known.put(session, replace(known, newest=new[-1].last_message if new else known.newest, turns=count))
         return True
 
-    async def _batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
+    async def _make_batch(self, session: str, turns: Sequence[ConversationTurn], limit: int) -> ExtractionBatch:
         """Take the first turns of one scope that fit one call; for a model, with the memories they may touch."""
         policy, room, taken = self._policy.extract, self._policy.extract.batch_tokens, list[ConversationTurn]()
         for turn in turns[: min(limit, policy.batch_turns)]:

@@ -80,7 +80,7 @@ def link_new_record(
     """
     subjects = _subjects(record)
     named = links.ids_about_subjects(connection, record.scope, subjects, record.id, policy.links_per_type)
-    told = _told_before(connection, record, act, policy) if act.session else []
+    told = _list_told_before(connection, record, act, policy) if act.session else []
     found: list[tuple[LinkType, str, int, float]] = [
         *(("related", "alike", other, min(1.0, likeness)) for other, likeness in alike),
         *(("entity", f"both are about {subject}", other, 1.0) for other, subject in named),
@@ -92,7 +92,7 @@ def link_new_record(
     return [link for link, _ in made]
 
 
-def _told_before(
+def _list_told_before(
     connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy
 ) -> list[tuple[LinkType, str, int]]:
     """What the same conversation brought in just before a record, and what that names as its cause."""

@@ -70,7 +70,7 @@ class HistoryWindow:
 
     def minimum_shown(self, lines: Sequence[L], taken: int = 0) -> Sequence[L]:
         """Return what of `lines` a new prompt shows at least: the last ones, within half of the room."""
-        return _asked_first(self._fitting(lines, self.history_min, self.total_tokens // 2 - taken))
+        return _begin_with_person(self._fitting(lines, self.history_min, self.total_tokens // 2 - taken))
 
     def shown(self, lines: Sequence[L], cursor: int, taken: int = 0) -> Sequence[L]:
         """Return what of `lines` a new prompt shows: the newest, and back to message `cursor`, after which nothing is
@@ -83,7 +83,7 @@ class HistoryWindow:
         more = self._fitting(
             unsummed, self.history_min + self.summary_batch, self.total_tokens - self.total_tokens // 4 - taken
         )
-        return max(least, _asked_first(more), key=len)
+        return max(least, _begin_with_person(more), key=len)
 
     def unsummarized(self, lines: Sequence[L], taken: int = 0) -> Sequence[L]:
         """Return what of `lines`, none of which is summed up, a new prompt would not show by itself."""
@@ -109,7 +109,7 @@ class HistoryWindow:
         return lines[first:]
 
 
-def _asked_first(lines: Sequence[L]) -> Sequence[L]:
+def _begin_with_person(lines: Sequence[L]) -> Sequence[L]:
     """Return `lines` from the first one on that a person wrote: an answer alone says nothing."""
     first = next((at for at, line in enumerate(lines) if line.role == "user"), len(lines))
     return lines[first:]

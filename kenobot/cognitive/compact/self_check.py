@@ -71,7 +71,7 @@ def find_gaps(
                 held = TextCoverage(texts, day, policy.covered_from)
                 for kind, item in lost:
                     if (kind, item) not in held:
-                        found.setdefault((kind, item.casefold()), Gap(kind, _short(item), trust, turn.inbox_id))
+                        found.setdefault((kind, item.casefold()), Gap(kind, _shorten(item), trust, turn.inbox_id))
     return list(found.values())
 
 
@@ -104,6 +104,6 @@ def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) 
     return [(kind, part) for kind, found in parts.items() for part in found]
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(_BLOT(text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"

@@ -38,26 +38,26 @@ _DAYS = MONTHS.keys() | WEEKDAYS.keys()
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a message, each in one line."""
+    """Return the sentences of a message, each in one line."""
     parts = (" ".join(part.split()) for part in _END.split(text[:_LONGEST]))
     return [part for part in parts if any(map(str.isalnum, part))][:_MOST]
 
 
 @lru_cache(1024)  # summarizing and its self-check read the same sentences, and both read the summary's lines again
-def _plain(text: str) -> str:
+def _fold_quotes(text: str) -> str:
     return fold(text).replace("’", "'")
 
 
 @lru_cache(1024)
 def is_decision(sentence: str) -> bool:
     """Return whether somebody settles something."""
-    return _DECISION.search(_plain(sentence)) is not None
+    return _DECISION.search(_fold_quotes(sentence)) is not None
 
 
 @lru_cache(1024)
 def is_open(sentence: str) -> bool:
     """Return whether something is still to be done, known or decided."""
-    return _OPEN.search(_plain(sentence)) is not None
+    return _OPEN.search(_fold_quotes(sentence)) is not None
 
 
 def is_question(sentence: str) -> bool:
@@ -67,19 +67,19 @@ def is_question(sentence: str) -> bool:
 
 def leaves_unanswered(answer: str) -> bool:
     """Return whether an answer leaves the question open."""
-    return _UNKNOWING.search(_plain(answer[:_LONGEST])) is not None
+    return _UNKNOWING.search(_fold_quotes(answer[:_LONGEST])) is not None
 
 
 @lru_cache(1024)
 def dates(sentence: str) -> tuple[str, ...]:
-    """Days that are named by figures or month."""
-    return tuple(match[0] for match in _DATE.finditer(_plain(sentence)))
+    """Return days that are named by figures or month."""
+    return tuple(match[0] for match in _DATE.finditer(_fold_quotes(sentence)))
 
 
 @lru_cache(1024)
 def numbers(sentence: str) -> tuple[str, ...]:
-    """Numbers beside those of dates, each with the sign or the word after it: what is counted."""
-    plain = _DATE.sub(" ", _plain(sentence))
+    """Return numbers beside those of dates, each with the sign or the word after it: what is counted."""
+    plain = _DATE.sub(" ", _fold_quotes(sentence))
     found = []
     for match in _NUMBER.finditer(plain):
         unit = _UNIT.match(plain, match.end())
@@ -93,7 +93,7 @@ def numbers(sentence: str) -> tuple[str, ...]:
 
 @lru_cache(1024)
 def names(sentence: str) -> tuple[str, ...]:
-    """Words in capitals that do not begin the sentence, those that follow each other as one name."""
+    """Return words in capitals that do not begin the sentence, those that follow each other as one name."""
     found: list[list[str]] = []
     end = -1
     for at, match in enumerate(_WORD.finditer(sentence)):
@@ -127,7 +127,7 @@ class _StoredWords(NamedTuple):
 
 
 @lru_cache(512)
-def _stored_words(text: str) -> _StoredWords:
+def _read_stored_words(text: str) -> _StoredWords:
     folded = fold(text)
     found = frozenset(stem for word in words(text) for stem in stems(word))
     return _StoredWords(folded, found, frozenset(re.sub(r"\W", "", figure) for figure in _figures(folded)))
@@ -140,7 +140,7 @@ class TextCoverage:
         """said: the day from which relative days are counted. covered: the share of a sentence's words that counts."""
         self._said = said
         self._covered = covered
-        read = [_stored_words(text) for text in texts]
+        read = [_read_stored_words(text) for text in texts]
         self._texts = [each.folded for each in read]
         self._stems = [each.stems for each in read]
         self._digits = frozenset().union(*(each.digits for each in read))

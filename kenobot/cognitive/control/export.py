@@ -101,7 +101,7 @@ def check_lines(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Expo
     counts = dict.fromkeys(LINE_KINDS, 0)
     known = set[int]()
     number = turn = 0
-    for number, kind, content in _parsed(lines, is_memory_file):
+    for number, kind, content in _parse_lines(lines, is_memory_file):
         match content:
             case form.HeadLine():
                 head = content
@@ -115,9 +115,9 @@ def check_lines(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Expo
                 turn = max(turn, content.inbox_id or 0)
             case form.VectorLine():
                 _numbers(number, content.embedding)
-        for record in _named_records(content):
+        for record in _list_named_records(content):
             if record not in known:
-                raise _unknown(number, record)
+                raise _refuse_unknown(number, record)
         counts[kind] += 1
     if head is None:
         raise ImportFormatError(1, "invalid import format: the file is empty")
@@ -129,7 +129,7 @@ def check_lines(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Expo
     return ExportSummary(number, turn)
 
 
-def _parsed(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Iterator[tuple[int, str, Any]]:
+def _parse_lines(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Iterator[tuple[int, str, Any]]:
     for number, text in enumerate(lines, 1):
         if len(text) > form.MAX_LINE_CHARS:
             raise ImportFormatError(number, "it is too long to be a line of an export")
@@ -138,7 +138,7 @@ def _parsed(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> Iterator
         yield number, *form.parse(text, number, is_memory_file)
 
 
-def _named_records(content: Any) -> Iterator[int]:
+def _list_named_records(content: Any) -> Iterator[int]:
     """Yield the records that a line speaks of, which must have come before it."""
     match content:
         case form.EventLine() | form.VectorLine() | form.HiddenTurnLine():
@@ -148,7 +148,7 @@ def _named_records(content: Any) -> Iterator[int]:
             yield from (content.src, content.dst)
 
 
-def _unknown(number: int, record: int) -> ImportFormatError:
+def _refuse_unknown(number: int, record: int) -> ImportFormatError:
     return ImportFormatError(number, f"it speaks of record {record}, which has not come before")
 
 
@@ -170,7 +170,7 @@ def import_lines(
 
 def identity_in(lines: Iterable[str], is_memory_file: form.IsMemoryFile) -> dict[str, str]:
     """Find the texts of the identity folder in a checked export, by name."""
-    states = (content for _, kind, content in _parsed(lines, is_memory_file) if kind == "state")
+    states = (content for _, kind, content in _parse_lines(lines, is_memory_file) if kind == "state")
     return {each.key.removeprefix(_IDENTITY): each.value for each in states if each.key.startswith(_IDENTITY)}
 
 
@@ -189,7 +189,7 @@ def import_in_steps(
     import that is broken off is completed by the same one again.
     """
     intake = _Intake(connection, actor, summary.turn)
-    for number, kind, content in _parsed(lines, is_memory_file):
+    for number, kind, content in _parse_lines(lines, is_memory_file):
         if kind != "head":
             intake.take(number, kind, content)
             yield
@@ -222,15 +222,15 @@ class _Intake:
             case form.RecordLine():
                 self._record(number, content)
             case form.EventLine():
-                self._event(number, content)
+                self._take_event(number, content)
             case form.LinkLine():
-                self._of_records(number, kind, content.model_dump(), "src", "dst")
+                self._take_record_row(number, kind, content.model_dump(), "src", "dst")
             case form.VectorLine():
                 embedding = _numbers(number, content.embedding)
-                self._of_records(number, kind, {**content.model_dump(), "embedding": embedding}, "record_id")
+                self._take_record_row(number, kind, {**content.model_dump(), "embedding": embedding}, "record_id")
             case form.HiddenTurnLine():
                 turn = self._turn(content.inbox_id)
-                record = self._here(number, content.record_id) if turn is not None else None
+                record = self._map_record(number, content.record_id) if turn is not None else None
                 if turn is not None and record is not None:
                     self._count(kind, len(conversation.hide_turns(self._connection, [turn], record)))
             case form.TombstoneLine():
@@ -324,13 +324,13 @@ class _Intake:
         self._count("record", record)
         term_index.index_record(self._connection, record, line.scope)
 
-    def _event(self, number: int, line: form.EventLine) -> None:
+    def _take_event(self, number: int, line: form.EventLine) -> None:
         record = None
         if line.record_id is None:
             told = {"type": line.type, "at": line.at, "actor": line.actor, "session": line.session}
             is_known = rows.exists(self._connection, "event", **told, record_id=None)
         else:
-            record = self._here(number, line.record_id)
+            record = self._map_record(number, line.record_id)
             happened = {"type": line.type, "at": line.at, "actor": line.actor}
             is_known = record not in self._fresh or (
                 record in self._resumed and rows.exists(self._connection, "event", **happened, record_id=record)
@@ -344,7 +344,7 @@ class _Intake:
             if isinstance(said, int) and said in known:
                 data[name] = known[said]
         if isinstance(links := data.get("links"), list):
-            data["links"] = [[self._mapped(end) for end in pair] for pair in links if isinstance(pair, list)]
+            data["links"] = [[self._map_number(end) for end in pair] for pair in links if isinstance(pair, list)]
         values = {**line.model_dump(), "record_id": record, "data": data}
         self._last_event = max(self._last_event, events.last_event(self._connection))
         if line.id <= self._last_event:
@@ -352,26 +352,26 @@ class _Intake:
         self._last_event = self._events[line.id] = rows.insert_row(self._connection, "event", values)
         self._count("event", self._last_event)
 
-    def _mapped(self, number: Any) -> Any:
+    def _map_number(self, number: Any) -> Any:
         return self._records.get(number, number) if isinstance(number, int) else number
 
-    def _here(self, number: int, record: int) -> int | None:
+    def _map_record(self, number: int, record: int) -> int | None:
         """Map a record of the file to its number here. Raises ImportFormatError for one that did not come before."""
         if record not in self._records:
-            raise _unknown(number, record)
+            raise _refuse_unknown(number, record)
         return self._records[record]
 
-    def _of_records(self, number: int, kind: str, values: dict[str, Any], *names: str) -> None:
+    def _take_record_row(self, number: int, kind: str, values: dict[str, Any], *names: str) -> None:
         """Put in what belongs to records, unless one of these was left out."""
         for name in names:
-            here = self._here(number, values[name])
+            here = self._map_record(number, values[name])
             if here is None:
                 return
             values[name] = here
         self._count(kind, rows.insert_row(self._connection, kind, values))
 
     def _file(self, line: form.FileLine) -> None:
-        blocks: list[Json] = [self._mapped(block) for block in line.blocks]
+        blocks: list[Json] = [self._map_number(block) for block in line.blocks]
         if rows.exists(self._connection, "list_file", path=line.path):
             self._count("file", 0)
         elif None in blocks:  # its text holds what was left out

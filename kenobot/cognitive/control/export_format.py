@@ -43,7 +43,7 @@ def _moment(text: str) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
 
 
-def _spelled_moment(text: str) -> str:
+def _check_moment(text: str) -> str:
     """Check a moment, and keep its spelling: by that a message is known again."""
     _moment(text)
     return text
@@ -61,24 +61,24 @@ _FORMER_COLUMNS = {"attrs": "attributes", "evidence": "source_messages", "seen":
 
 
 def _current_names(kind: str, content: object) -> object:
-    """Content of a line with the names of this version."""
+    """Return content of a line with the names of this version."""
     match kind, content:
         case "record", dict():
-            return _renamed(content, _FORMER_COLUMNS)
+            return _rename(content, _FORMER_COLUMNS)
         case "head", {"counts": dict(counts), **rest}:
-            return {**rest, "counts": _renamed(counts, _FORMER_KINDS)}
+            return {**rest, "counts": _rename(counts, _FORMER_KINDS)}
         case "event", {"data": {"was": dict(was)} as data, **rest}:
-            return {**rest, "data": {**data, "was": _renamed(was, _FORMER_COLUMNS)}}
+            return {**rest, "data": {**data, "was": _rename(was, _FORMER_COLUMNS)}}
     return content
 
 
-def _renamed(content: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+def _rename(content: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
     return {names.get(name, name): value for name, value in content.items()}
 
 
 Scope = Annotated[str, AfterValidator(_scope)]
 Timestamp = Annotated[str, AfterValidator(_moment)]
-VerbatimTimestamp = Annotated[str, AfterValidator(_spelled_moment)]
+VerbatimTimestamp = Annotated[str, AfterValidator(_check_moment)]
 RowId = Annotated[int, Field(ge=1, le=2**53)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=2**53)]

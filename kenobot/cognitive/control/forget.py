@@ -127,7 +127,7 @@ def forget(
     if author:
         copies = [copy for copy in copies if said_only_by(connection, copy, author)]
     copies += [week for week in _weeks(connection, [known], reach) if week.status == "active" and week not in copies]
-    telling = _written_by(connection, author, turns_telling(connection, known, names=names))
+    telling = _select_written_by(connection, author, turns_telling(connection, known, names=names))
     told = [*telling, *(turn for copy in copies for turn in copy.source_message_ids)]
     if known.key != SUMMARY_KEY:
         summary_rows.withdraw_summaries(connection, told, known.text, act.at)
@@ -143,12 +143,12 @@ def forget(
             end_record(connection, copy, "forgotten", part)
     turns = conversation.hide_turns(connection, telling, known.id)
     for copy in copies:
-        sources = _written_by(connection, author, copy.source_message_ids)
+        sources = _select_written_by(connection, author, copy.source_message_ids)
         turns += conversation.hide_turns(connection, sources, copy.id)
     return ForgetResult(event, known, tuple(copies), tuple(dict.fromkeys(turns)))
 
 
-def _written_by(connection: Connection, author: str, turns: Sequence[int]) -> Sequence[int]:
+def _select_written_by(connection: Connection, author: str, turns: Sequence[int]) -> Sequence[int]:
     """Select the turns that this account wrote; all of them for ""."""
     written = conversation.authors(connection, turns) if author else {}
     return [turn for turn in turns if written.get(turn) == author] if author else turns
@@ -161,7 +161,7 @@ def update_hidden_turns(connection: Connection, record: Record, at: datetime, au
     author: as in `forget`.
     """
     if record.status == "forgotten":
-        turns = _written_by(connection, author, turns_telling(connection, record))
+        turns = _select_written_by(connection, author, turns_telling(connection, record))
         conversation.hide_turns(connection, turns, record.id)
         summary_rows.withdraw_summaries(connection, turns, record.text, at)
     else:
@@ -312,18 +312,18 @@ def _redact_events(connection: Connection, text: str) -> None:
     spelled = json.dumps(text, ensure_ascii=False)[1:-1]
     pattern = lazy.regex(rf"(?<!\w){re.escape(text)}(?!\w)")
     for happening in events.events_containing(connection, spelled):
-        blotted = _redacted(dict(happening.data), pattern)
+        blotted = _redact(dict(happening.data), pattern)
         assert isinstance(blotted, dict)
         rewrite_event(connection, happening.id, blotted)
 
 
-def _redacted(told: Json, pattern: re.Pattern[str]) -> Json:
+def _redact(told: Json, pattern: re.Pattern[str]) -> Json:
     match told:
         case str():
             return pattern.sub(ERASED_TEXT, told)
         case list():
-            return [_redacted(each, pattern) for each in told]
+            return [_redact(each, pattern) for each in told]
         case dict():
-            return {name: _redacted(value, pattern) for name, value in told.items()}
+            return {name: _redact(value, pattern) for name, value in told.items()}
         case _:
             return told

@@ -73,7 +73,7 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
 def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
     """Rewind a record to `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
-    return _rewound(connection, known, records.stamp(moment)) if known is not None else None
+    return _rewind(connection, known, records.stamp(moment)) if known is not None else None
 
 
 def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
@@ -84,7 +84,7 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
     at = records.stamp(moment)
     found: list[Record] = []
     for known in records.list_records(connection, reach, (), forms):
-        record = _rewound(connection, known, at)
+        record = _rewind(connection, known, at)
         if record is not None and record.status == "active":
             found.append(record)
             if len(found) == limit:
@@ -92,7 +92,7 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
     return found
 
 
-def _rewound(connection: Connection, known: Record, at: str) -> Record | None:
+def _rewind(connection: Connection, known: Record, at: str) -> Record | None:
     """Return `known` without what happened after `at`."""
     events = record_events(connection, known.id)
     born = events[0].at if events else known.created
@@ -132,9 +132,9 @@ class ReplyExplanation:
             for used in self.used_memories
             if used.record is not None
         }
-        answer = _plain(self.answer)
+        answer = _fold(self.answer)
         present = [(used, used.record) for used in self.used_memories if used.record is not None]
-        quoted = [used for used, record in present if _plain(record.text) in answer]
+        quoted = [used for used, record in present if _fold(record.text) in answer]
         recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
         rest = [used for used in self.used_memories if used.where != "message" and shared.get(used.record_id)]
         rest.sort(key=lambda used: -shared[used.record_id])
@@ -144,7 +144,7 @@ class ReplyExplanation:
         return tuple(behind.values()), tuple(used for used in self.used_memories if used.record_id not in behind)
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 

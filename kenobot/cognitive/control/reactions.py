@@ -67,7 +67,7 @@ def match_reaction(text: str) -> Reaction | None:
     refuses = bool(clauses) and _NAY.fullmatch(clauses[0]) is not None
     said = clauses[1:] if refuses else clauses
     reaction = _reaction(said[0], refuses) if said else None
-    return _weighed(reaction, said[0], said[1:], told=":" in folded) if reaction is not None else None
+    return _weigh(reaction, said[0], said[1:], told=":" in folded) if reaction is not None else None
 
 
 def apply_reaction(connection: Connection, session: str, text: str, principal: Principal, at: datetime) -> list[int]:
@@ -122,7 +122,7 @@ def _apply(
     taught = dict(feedback.recently_learned(connection, session))
     known = store.by_ids(connection, list(dict.fromkeys([*shown, *taught])), reach)
     live = [record for record in known.values() if record.status == "active"]
-    meant = _meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last)
+    meant = _choose_meant(heard, [(record, taught.get(record.id, "") > last.since) for record in live], last)
     for record in meant:
         apply_event(connection, record, heard.kind, act)
     return [record.id for record in meant]
@@ -137,7 +137,7 @@ def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
     return "disputed" if bare and _PHRASES["disputed"].fullmatch(bare) else None
 
 
-def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:
+def _weigh(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:
     """Drop a yes with a but, and "never forget this: …", which speaks of what follows."""
     if reaction == "confirmed" and any(_BUT.match(clause) for clause in rest):
         return None
@@ -147,7 +147,7 @@ def _weighed(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bo
     return Reaction(reaction, " ".join([reason, *rest]).strip())
 
 
-def _meant(heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange) -> list[Record]:
+def _choose_meant(heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange) -> list[Record]:
     """Choose the records that are meant: whose words were used, and of several those that the reaction names.
 
     records: with whether the last turn taught them; of the others the reply itself must have said something.

@@ -48,7 +48,7 @@ def find_unextracted(
         own = without_quotes(turn.text).strip()
         said = word_overlap(wanted, own)
         if said >= _POLICY.match_from_share and (best is None or said > best.overlap):
-            best = UnextractedTurn(turn, _meant(wanted, own), said)
+            best = UnextractedTurn(turn, _choose_sentences(wanted, own), said)
     return best
 
 
@@ -84,7 +84,7 @@ def admit_unextracted(
     return admit(connection, told, when).record
 
 
-def _meant(wanted: str, text: str) -> str:
+def _choose_sentences(wanted: str, text: str) -> str:
     """Return the sentences of a text that share words with `wanted`."""
     sentences = [each.strip() for each in _SENTENCES.split(text) if each.strip()]
     return " ".join(each for each in sentences if word_overlap(wanted, each) > 0) or text

@@ -80,7 +80,7 @@ def grade_reply(reply: str, asked: str = "", shown: Sequence[str] = ()) -> Reply
         if _repeats(text, words):
             signals.append("high_repetition")
             score -= _COST_REPETITION
-    if _unused(words if len(reply) <= _MAX_REPLY_CHARS else _content_words(reply), shown):
+    if _is_unused(words if len(reply) <= _MAX_REPLY_CHARS else _content_words(reply), shown):
         signals.append("unused_memory")
     score = round(max(score, 0.0), 2)
     quality: Quality = "good" if score >= _GOOD_FROM else "fair" if score >= _FAIR_FROM else "poor"
@@ -98,18 +98,18 @@ def _hedging(text: str) -> Literal["excessive_hedging", "mild_hedging"] | None:
 
 def _repeats(text: str, words: Sequence[str]) -> bool:
     windows = [words[start : start + _WINDOW_WORDS] for start in range(0, len(words), _WINDOW_WORDS)]
-    shares = [_repeated_share(window) for window in windows if len(window) >= _MIN_WINDOW_WORDS]
+    shares = [_measure_repeats(window) for window in windows if len(window) >= _MIN_WINDOW_WORDS]
     if shares and sum(shares) / len(shares) >= _REPEATED_WORDS_FROM:
         return True
     sentences = [plain for part in _SENTENCE_END.split(text.casefold()) if (plain := part.strip())]
-    return len(sentences) >= _MIN_SENTENCES and _repeated_share(sentences) >= _REPEATED_SENTENCES_FROM
+    return len(sentences) >= _MIN_SENTENCES and _measure_repeats(sentences) >= _REPEATED_SENTENCES_FROM
 
 
-def _repeated_share(items: Sequence[str]) -> float:
+def _measure_repeats(items: Sequence[str]) -> float:
     return 1 - len(set(items)) / len(items)
 
 
-def _unused(words: Sequence[str], shown: Iterable[str]) -> bool:
+def _is_unused(words: Sequence[str], shown: Iterable[str]) -> bool:
     """Tell whether no content word of the reply stands in a memory, in this form or another."""
     said = frozenset(stem for word in set(words) for stem in stems(fold(word)))
     remembered = False

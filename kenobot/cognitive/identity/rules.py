@@ -80,18 +80,18 @@ _UNSPACED = lazy.regex(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 def violations(rules: Rules, reply: str) -> list[str]:
     """Match the forbidden patterns that stand in `reply` as whole words, whatever their case."""
-    text = _plain(reply) if rules.forbidden else ""
+    text = _fold(reply) if rules.forbidden else ""
     return [each.pattern for each in rules.forbidden if (form := _form(each.pattern)) and form.search(text)]
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 @lru_cache(maxsize=256)
 def _form(pattern: str) -> re.Pattern[str] | None:
     """Compile a forbidden pattern; None when it is blank."""
-    plain = _plain(pattern)
+    plain = _fold(pattern)
     if not plain:
         return None
     before = r"(?<!\w)" if _is_word(plain[0]) else ""

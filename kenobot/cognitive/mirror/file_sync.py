@@ -1,7 +1,7 @@
 """Keep files that people edit and the database in step: what all kinds of files have in common.
 
-A kind of file is a subclass. `_dirty` finds the files that may have to be written, `_view` says how a file should be,
-`_absorb` lets memory follow a person's edit of it, and `_note` stores what the file was written as.
+A kind of file is a subclass. `_find_dirty` finds the files that may have to be written, `_view` says how a file should
+be, `_absorb` lets memory follow a person's edit of it, and `_note` stores what the file was written as.
 """
 
 import asyncio
@@ -101,10 +101,10 @@ class FileSync(Generic[Detail]):
             again, self._again = self._again, set()
             touched = 0
             try:
-                event, keys = await self._database.read(partial(self._dirty, again=again))
+                event, keys = await self._database.read(partial(self._find_dirty, again=again))
                 for start in range(0, len(keys), self.batch):
                     async with self._lock:
-                        touched += await _to_its_end(self._write(keys[start : start + self.batch]))
+                        touched += await _finish(self._write(keys[start : start + self.batch]))
             except BaseException:
                 self._again |= again
                 raise
@@ -146,7 +146,7 @@ class FileSync(Generic[Detail]):
         touched, stamp = 0, None
         try:
             for _ in range(_TRIES):
-                found = await self._without_torn_end(path, await disk.read(self._root, path))
+                found = await self._leave_torn_end(path, await disk.read(self._root, path))
                 stamp = found.stamp
                 if found.problem:
                     self._leave_alone(path, stamp, found.problem)
@@ -173,7 +173,7 @@ class FileSync(Generic[Detail]):
             self._leave_alone(path, stamp, f"{path} cannot be understood: it is left alone.")
         return touched
 
-    async def _without_torn_end(self, path: str, found: ReadResult) -> ReadResult:
+    async def _leave_torn_end(self, path: str, found: ReadResult) -> ReadResult:
         """Leave away the half character with which an append of ours was cut off; any other is its owner's."""
         if found.before_half is None:
             return found
@@ -196,7 +196,7 @@ class FileSync(Generic[Detail]):
             self._problems.pop(path, None)
             await self._note(path, view, stamp)
             return True
-        await self._before_write(view)
+        await self._prepare_write(view)
         with self._writing([path]):
             seen = self._seen.pop(path, None)  # until it is noted, what stands there may be ours
             stamp = await disk.replace(self._root, path, view.text, found.stamp) if view.text else None
@@ -235,7 +235,7 @@ class FileSync(Generic[Detail]):
         """Tell how the files that a turn of a chat looks at were seen last, None for not there."""
         raise NotImplementedError
 
-    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, Sequence[FileKey]]:
+    def _find_dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, Sequence[FileKey]]:
         """Find the newest event and, in the order of writing, what may have to be written. again: what failed."""
         raise NotImplementedError
 
@@ -247,7 +247,7 @@ class FileSync(Generic[Detail]):
         """Let memory follow a person's edit; how many facts it touched, and how the file should be now."""
         raise NotImplementedError
 
-    async def _before_write(self, view: FileView[Detail]) -> None:
+    async def _prepare_write(self, view: FileView[Detail]) -> None:
         """Note that a file may be about to be written."""
 
     async def _note(self, path: str, view: FileView[Detail], stamp: FileStamp | None) -> None:
@@ -255,7 +255,7 @@ class FileSync(Generic[Detail]):
         raise NotImplementedError
 
 
-async def _to_its_end(work: Coroutine[None, None, int]) -> int:
+async def _finish(work: Coroutine[None, None, int]) -> int:
     """Let `work` finish even if the caller is cancelled: an open file is closed, a written one is noted."""
     task = asyncio.ensure_future(work)
     try:

@@ -103,7 +103,7 @@ class PatternFile(FileSync[Digests]):
         async with self._lock:
             return await self._reconcile(PATH) if await asyncio.to_thread(self.has_changes) else 0
 
-    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
+    def _find_dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
         is_dirty = (
             bool(again)
             or self.has_changes()
@@ -112,7 +112,7 @@ class PatternFile(FileSync[Digests]):
         return events.last_event(connection), [PATH] if is_dirty else []
 
     def _view(self, connection: Connection, path: str, found: ReadResult) -> FileView[Digests]:
-        self._shown = _shown_patterns(connection, self._shown)
+        self._shown = _render_patterns(connection, self._shown)
         text = join_entries(pattern.text for pattern in self._shown.values())
         digests = {number: pattern.digest for number, pattern in self._shown.items()}
         versions = _versions(connection)
@@ -128,7 +128,7 @@ class PatternFile(FileSync[Digests]):
         _save_version(connection, text=found.text or "", digests=digests)
         return touched, self._view(connection, path, ReadResult())
 
-    async def _before_write(self, view: FileView[Digests]) -> None:
+    async def _prepare_write(self, view: FileView[Digests]) -> None:
         await self._database.write(partial(_save_version, text=view.text, digests=view.detail, beside=True))
 
     async def _note(self, path: str, view: FileView[Digests], stamp: FileStamp | None) -> None:
@@ -228,7 +228,7 @@ def _candidate(entry: PatternEntry, scope: str) -> Candidate:
 # ── what is noted ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _shown_patterns(connection: Connection, before: Mapping[int, _Shown]) -> Mapping[int, _Shown]:
+def _render_patterns(connection: Connection, before: Mapping[int, _Shown]) -> Mapping[int, _Shown]:
     """Render the patterns that the file shows; those of `before` that are as they were are kept."""
     figures = pattern_rows.figures_by_pattern(connection, ALL_SCOPES, _MOST)
     shown = {number: old for number, old in before.items() if figures.get(number) == old.figures}
@@ -287,11 +287,11 @@ def render_entry(entry: PatternEntry) -> str:
 
     Piece by piece, because `json` indents many times slower than it writes.
     """
-    lines = (f'    "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in _shown(entry).items())
+    lines = (f'    "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in _render_entry(entry).items())
     return "  {\n" + ",\n".join(lines) + "\n  }"
 
 
-def _shown(entry: PatternEntry) -> dict[str, str | float | int]:
+def _render_entry(entry: PatternEntry) -> dict[str, str | float | int]:
     shown: dict[str, str | float | int] = {
         "id": f"pattern-{entry.number}",
         "trigger": entry.trigger,
@@ -308,7 +308,7 @@ def parse(text: str) -> list[PatternEntry]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnusableFileError(f"it is not whole JSON ({_short(error)})") from None
+        raise UnusableFileError(f"it is not whole JSON ({_shorten(error)})") from None
     if not isinstance(found, list):
         raise UnusableFileError("it must be a list of patterns")
     entries = [_entry(item, place) for place, item in enumerate(found, 1)]
@@ -358,5 +358,5 @@ def _is_scope(scope: object) -> bool:
     return scope == OWNER_SCOPE or (found is not None and is_session_id(found[1]))
 
 
-def _short(error: Exception) -> str:
+def _shorten(error: Exception) -> str:
     return str(error).partition(":")[0] + (f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "")

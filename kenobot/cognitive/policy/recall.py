@@ -91,14 +91,9 @@ class RecallPolicy:
     best_fits_from: float = 0.25  # probability that the best memory is about a question; below, none is shown
     fits_from: float = 0.1  # the same of each other memory
     fits_by_words_from: float = 0.7  # relevance by words from which a memory is about a question in any case
-    none_below: float = 0.43  # likelihood of an answer
+    none_below: float = 0.43  # probability of an answer; below, memory says that it does not know
     low_below: float = 0.47  # the same
     medium_below: float = 0.6  # the same; from it on confidence is high
-    type_near_from: float = (
-        0.9  # similarity from which a memory without a word of the question may hold the type asked for
-    )
-    thing_near_from: float = 0.7  # the same of a thing that the asker has or uses: "what car do I drive?"
-    of_others_below: float = 0.2  # likelihood that talk tells it of the speaker asked about; below, confidence is none
 
     stability_per_use: float = 0.1  # gained by being shown
     again_minutes: float = 60.0  # until a use of the same memory counts again

@@ -50,16 +50,16 @@ def touched_since(connection: Connection, event: int) -> bool:
 
 def figures_by_pattern(connection: Connection, reach: Scopes, limit: int) -> dict[int, tuple[object, ...]]:
     """Query figures of the newest `limit` live patterns, which differ once one has changed, in the order they came."""
-    rows = _newest(connection, "id, use_count, confidence, updated, changed_event", reach, limit)
+    rows = _select_newest(connection, "id, use_count, confidence, updated, changed_event", reach, limit)
     return {row[0]: row[1:] for row in reversed(rows)}
 
 
 def live_texts(connection: Connection, reach: Scopes, limit: int) -> list[tuple[int, str, float]]:
     """Query number, text and confidence of the newest `limit` live patterns within `reach`."""
-    return _newest(connection, "id, text, confidence", reach, limit)
+    return _select_newest(connection, "id, text, confidence", reach, limit)
 
 
-def _newest(connection: Connection, columns: str, reach: Scopes, limit: int) -> list[Any]:
+def _select_newest(connection: Connection, columns: str, reach: Scopes, limit: int) -> list[Any]:
     where, scopes = scope_filter(reach)
     sql = f"SELECT {columns} FROM record WHERE {_LIVE_PATTERN} AND +{where} ORDER BY id DESC LIMIT ?"
     return connection.execute(sql, (*scopes, limit)).fetchall()

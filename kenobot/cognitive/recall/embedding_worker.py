@@ -17,10 +17,8 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.answers import topic_text
-from kenobot.cognitive.recall.question.slots import asks
-from kenobot.cognitive.recall.scoring.relevance import proper_names_text
-from kenobot.cognitive.recall.search.answerable import asked_words
+from kenobot.cognitive.recall.question.asking import asks
+from kenobot.cognitive.recall.question.question import asked_words
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
 from kenobot.cognitive.remember.nearness import Nearness
@@ -164,8 +162,7 @@ class EmbeddingWorker(BackgroundTask):
                 return False  # there are no vectors to compare yet
             of_speakers = await self._database.read(lambda _: as_speakers_say(self._index, None, text))
             words = asked_words(text) if asks(text) else ()
-            parts = filter(None, (proper_names_text(text), topic_text(text), *words))
-            sought = [*(query_text(each, self._policy) for each in (text, of_speakers)), *parts]
+            sought = [*(query_text(each, self._policy) for each in (text, of_speakers)), *words]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(settling), *having)
             return True

@@ -66,25 +66,25 @@ def admit(
     """
     text = sanitize(candidate.text, occasion.policy.max_text_chars)
     if all(unicodedata.category(char) in _BLANK for char in text):
-        return _decided(connection, occasion, Decision("discarded", "there is nothing in it"))
+        return _record_decision(connection, occasion, Decision("discarded", "there is nothing in it"))
     secret = find_secret(candidate, text)
     if secret is not None and not _is_kept(connection, candidate, text):
-        return _decided(connection, occasion, Decision("refused", f"it looks like {secret}"))
+        return _record_decision(connection, occasion, Decision("refused", f"it looks like {secret}"))
     term_index.index_backlog(connection)
     made = make_draft(connection, replace(candidate, text=text), text, occasion)
     if candidate.slot:
         return _fill(connection, made, occasion)
     known, key = _by_key(connection, made)
-    refusal = _unwanted(made, occasion)
+    refusal = _find_refusal(made, occasion)
     if refusal is None and known is None and instead_of is None:
         refusal = _explain_outlived(connection, made)
     if refusal is not None:
-        return _decided(connection, occasion, Decision("discarded", refusal))
+        return _record_decision(connection, occasion, Decision("discarded", refusal))
     made = replace(made, key=key)
     found = Comparison()
     if made.form in FACT_FORMS:
         found = compare(connection, made, occasion.policy.admit, occasion.nearness, instead_of)
-        found = replace(found, conflicts=tuple(_spared(conflict, occasion) for conflict in found.conflicts))
+        found = replace(found, conflicts=tuple(_spare(conflict, occasion) for conflict in found.conflicts))
     if known is not None:
         found = replace(found, repeated=known, later=None)
     if found.repeated is not None:
@@ -150,7 +150,7 @@ def correct(
 # ── what is not taken in ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _unwanted(made: RecordDraft, occasion: AdmitContext) -> str | None:
+def _find_refusal(made: RecordDraft, occasion: AdmitContext) -> str | None:
     """Return the reason why a candidate's own action keeps it out; None to admit it.
 
     What is important is admitted anyway.
@@ -186,7 +186,7 @@ def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
         asked = made.is_owner_word or (
             made.source in ("tag", "extraction")
             and made.trust in ("owner", "guest", "model")
-            and _heard(connection, made) > erased
+            and _find_heard(connection, made) > erased
         )
         if not asked:
             return "it was erased for good, and nobody has said it since"
@@ -205,7 +205,7 @@ def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
     return None
 
 
-def _heard(connection: Connection, made: RecordDraft) -> str:
+def _find_heard(connection: Connection, made: RecordDraft) -> str:
     """Return when the turns that say it came in; "" when they cannot be found. A tag without any is being said now."""
     if not made.evidence:
         return made.said_at if made.source == "tag" else ""
@@ -247,7 +247,7 @@ def _is_same_subject(known: Record, made: RecordDraft) -> bool:
 
 def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
     policy = occasion.policy
-    made = replace(made, tags=_inherited_tags(made, found))
+    made = replace(made, tags=_inherit_tags(made, found))
     confidence = contested_confidence(made.confidence, found.conflicts, policy.admit)
     action = _default_action(made)
     verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
@@ -272,13 +272,13 @@ def _create(connection: Connection, made: RecordDraft, found: Comparison, occasi
     return decision
 
 
-def _inherited_tags(made: RecordDraft, found: Comparison) -> tuple[str, ...]:
+def _inherit_tags(made: RecordDraft, found: Comparison) -> tuple[str, ...]:
     """Return the tags of a draft: what takes the place of a confidence is one."""
     told = any(dispute.record.is_confided for dispute in found.conflicts if dispute.resolution != "differ")
     return tuple(dict.fromkeys((*made.tags, CONFIDED))) if told else made.tags
 
 
-def _spared(conflict: Conflict, occasion: AdmitContext) -> Conflict:
+def _spare(conflict: Conflict, occasion: AdmitContext) -> Conflict:
     """Let a record that is spared stand beside what is said against it."""
     return replace(conflict, resolution="differ") if conflict.record.id in occasion.spared else conflict
 
@@ -319,7 +319,7 @@ def _reinforce(
     if same_words and made.evidence and set(made.evidence) <= set(known.source_message_ids):
         return _read_again(connection, known, made, disputes, occasion)
     weight = word_weight(made, policy.admit)
-    values = _surer(known, made, occasion, weight >= word_weight(known, policy.admit))
+    values = _strengthen(known, made, occasion, weight >= word_weight(known, policy.admit))
     reworded = made.key != known.key and may_displace(made, known, policy.admit) and is_richer(known.text, made.text)
     if reworded:
         values |= {"text": made.text, "key": made.key, "lang": detect_language(made.text)}
@@ -374,7 +374,7 @@ def _merge_details(known: Record, made: RecordDraft, counts: bool) -> dict[str, 
     }
 
 
-def _surer(known: Record, made: RecordDraft, occasion: AdmitContext, counts: bool) -> dict[str, ColumnValue]:
+def _strengthen(known: Record, made: RecordDraft, occasion: AdmitContext, counts: bool) -> dict[str, ColumnValue]:
     """Return what a repeat changes. counts: whoever repeats it is to be believed as much as whoever said it first."""
     policy = occasion.policy
     vouched = made.trust == "owner" and known.trust != "owner"
@@ -420,7 +420,7 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
     return decision
 
 
-def _decided(connection: Connection, occasion: AdmitContext, decision: Decision) -> Decision:
+def _record_decision(connection: Connection, occasion: AdmitContext, decision: Decision) -> Decision:
     _event(connection, occasion, decision, {"action": "discard"})
     return decision
 

@@ -94,10 +94,10 @@ def add_to_open_box(
     """Lay a record that was just learned into its scope's open box; the box, None for what lies in none."""
     if record.form not in _BOXED or record.source not in _TALK or record.status != "active":
         return None
-    return add_together(connection, [record], _named(record, policy), act, policy)
+    return add_together(connection, [record], _list_topics(record, policy), act, policy)
 
 
-def _named(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
+def _list_topics(record: Record, policy: BoxPolicy) -> tuple[str, ...]:
     """Return the topics of a record; none when nobody has said what it is about: its kind alone says nothing."""
     subjects = () if fold(record.subject) in _NOBODY else (record.subject,)
     tags = [str(tag) for tag in json.loads(record.tags) if tag not in MARKS]
@@ -122,7 +122,7 @@ def add_together(
     new = [record for record in others if box is not None and _put_in(connection, record, box, act.at, topics, policy)]
     after = BoxContents(
         topics=tuple(dict.fromkeys((*held.topics, *topics))),
-        latest=_latest(held, topics, latest, act.at),
+        latest=_list_latest(held, topics, latest, act.at),
         count=held.count + len(new),
         last_at=act.at,
         session=act.session,
@@ -171,7 +171,7 @@ def _words(records: Sequence[Record], policy: BoxPolicy) -> tuple[str, ...]:
     return plain_topics((term for record in records for term in terms(record.text)), policy.max_topics)
 
 
-def _latest(held: BoxContents, topics: Sequence[str], told: Sequence[str], at: datetime) -> tuple[str, ...]:
+def _list_latest(held: BoxContents, topics: Sequence[str], told: Sequence[str], at: datetime) -> tuple[str, ...]:
     """Return the topics named last: what comes in one breath is one naming.
 
     Words, `told`, are kept where nothing is named.

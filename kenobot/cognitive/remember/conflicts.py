@@ -81,14 +81,14 @@ def compare(
     Only notes repeat or contradict each other; a person's edit is never a repeat.
     """
     neighbours = _neighbours(connection, made, policy, near)
-    related = _related([(record, nearness) for record, nearness, _ in neighbours.values()], policy)
+    related = _select_related([(record, nearness) for record, nearness, _ in neighbours.values()], policy)
     if made.form != "note":
         return Comparison(related=related)
     if made.candidate.by_rules:
-        return Comparison(conflicts=tuple(_ended_by_rules(connection, made, policy)), related=related)
+        return Comparison(conflicts=tuple(_find_ended_by_rules(connection, made, policy)), related=related)
     verdicts = {verdict.record: verdict.relation for verdict in made.candidate.verdicts}
     parts = {verdict.record: verdict.part for verdict in made.candidate.verdicts}
-    other_values, same_values = _valued(connection, made, verdicts)
+    other_values, same_values = _find_valued(connection, made, verdicts)
     outdated = [pair for pair in other_values if pair[0].id != but]
     later = next(
         (record for record, _ in outdated if record.valid_from > made.said_at and not made.is_owner_word), None
@@ -107,7 +107,7 @@ def compare(
             continue
         verdict = verdicts.get(record.id)
         found = _judge(made, record, nearness, measured, verdict, policy)
-        denied = _denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
+        denied = _find_denied(made, record, policy) if found != "repeat" and verdict != "independent" else ()
         if verdict == "contradiction" and not denied and record.subject != made.subject:
             denied = _of_another(made, record)
         if found == "contradiction" or denied:
@@ -120,17 +120,17 @@ def compare(
     if same is None and made.source != "edit":  # the same value told in other words, or another language
         alike = (each for each in same_values if each.id not in disputes and each.id != but)
         same = next((each for each in alike if _may_end(each, made) and _same_frame(made, each)), None)
-    return Comparison(same, tuple(disputes.values()), _related(rest, policy))
+    return Comparison(same, tuple(disputes.values()), _select_related(rest, policy))
 
 
-def _ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:
+def _find_ended_by_rules(connection: Connection, made: RecordDraft, policy: AdmitPolicy) -> Iterator[Conflict]:
     """Resolve the contradictions that rules are sure of (ADR 44); the draft stays beside all other memories."""
     for verdict in made.candidate.verdicts:
         record = records.get(connection, verdict.record, (made.scope,))
         if record is not None and record.status == "active" and _may_end(record, made):
             found = resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
             if found.resolution == "invalidate" and (relative := lost_relative(record.text, made.text)):
-                yield Conflict(record, "amend", tuple(_gone_attributes(record, relative)), relative)
+                yield Conflict(record, "amend", tuple(_list_gone_attributes(record, relative)), relative)
             else:  # it was so until now: only a model may say that it was wrong
                 yield replace(found, resolution="supersede") if found.resolution == "invalidate" else found
 
@@ -165,7 +165,7 @@ def _may_end(record: Record, made: RecordDraft) -> bool:
     return record.form == "note" or (record.form == "episode" and planned)
 
 
-def _denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
+def _find_denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
     """Of a note that makes several claims, those that a draft says the opposite of."""
     parts = claims(record.text) if record.form == "note" else ()
     if len(parts) < 2:
@@ -186,7 +186,7 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
     told = {normalize_name(name): value for name, value in made.attributes.items()}
     if len(told) != 1:
         return False
-    said = {normalize_name(name): value for name, value in _said(record).items()}
+    said = {normalize_name(name): value for name, value in _list_said(record).items()}
     if told.keys() != said.keys():
         return False
     return all(
@@ -197,7 +197,7 @@ def _same_frame(made: RecordDraft, record: Record) -> bool:
     )
 
 
-def _valued(
+def _find_valued(
     connection: Connection, made: RecordDraft, verdicts: dict[int, Relation]
 ) -> tuple[list[tuple[Record, tuple[str, ...]]], list[Record]]:
     """Return notes that give the draft's subject another value for what there is one of, with the names of that.
@@ -258,7 +258,7 @@ def _names(text: str, subject: str) -> bool:
     return set(words_of(subject)) <= set(words_of(text))
 
 
-def _related(pairs: Sequence[tuple[Record, float]], policy: AdmitPolicy) -> tuple[tuple[Record, float], ...]:
+def _select_related(pairs: Sequence[tuple[Record, float]], policy: AdmitPolicy) -> tuple[tuple[Record, float], ...]:
     return tuple(pair for pair in pairs if pair[1] >= policy.related_from)[: policy.max_links]
 
 
@@ -307,7 +307,7 @@ def resolve_contradiction(
         left = remove_claims(record.text, denied) if denied else None
     if left is None or left == record.text or _stands_in(left, words.text):
         return Conflict(record, "invalidate")
-    return Conflict(record, "amend", tuple(_gone_attributes(record, left)), left)
+    return Conflict(record, "amend", tuple(_list_gone_attributes(record, left)), left)
 
 
 def _stands_in(text: str, whole: str) -> bool:
@@ -316,9 +316,9 @@ def _stands_in(text: str, whole: str) -> bool:
     return len(parts) < len(split_sentences(plain)) and all(part.strip(" .!…") in plain for part in parts)
 
 
-def _gone_attributes(record: Record, left: str) -> Iterator[str]:
+def _list_gone_attributes(record: Record, left: str) -> Iterator[str]:
     """Yield the names of what a record says that its text no longer does, of which `left` is left."""
-    for name, value in _said(record).items():
+    for name, value in _list_said(record).items():
         if _tells(record, record.text, name, value) and not _tells(record, left, name, value):
             yield name
 
@@ -337,7 +337,7 @@ def resolve_new_value(
     if not may_displace(words, record, policy):
         return Conflict(record, "differ", outdated)
     told = {normalize_name(name) for name in names}
-    said = _said(record)
+    said = _list_said(record)
     rest = {name: value for name, value in said.items() if normalize_name(name) not in told}
     over = {name: value for name, value in said.items() if normalize_name(name) in told}
     left = remove_values(record.text, list(over.values()), rest.values())
@@ -354,7 +354,7 @@ def resolve_new_value(
     return Conflict(record, "amend", outdated, marked if marked != record.text else "")
 
 
-def _said(record: Record) -> dict[str, str]:
+def _list_said(record: Record) -> dict[str, str]:
     return {name: value for name, value in record.attribute_map.items() if name != "by"}
 
 

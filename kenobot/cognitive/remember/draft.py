@@ -83,8 +83,8 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
     """Decide what a record of `candidate` would say. text: its words, cleaned. Reads a few rows, writes none."""
     policy, trust = occasion.policy, candidate.trust
     evidence = tuple(sorted({*candidate.evidence, *([] if occasion.evidence is None else [occasion.evidence])}))
-    told = _told(connection, candidate, evidence, occasion)
-    subject, attributes = _about(connection, candidate, text, told, occasion)
+    told = _find_told(connection, candidate, evidence, occasion)
+    subject, attributes = _find_subject(connection, candidate, text, told, occasion)
     # Preferences are shown as they stand; what others wrote is not one, but something to quote.
     category = "fact" if candidate.category == "preference" and trust in QUOTED_TRUST else candidate.category
     confidence = policy.confidence[trust] if candidate.confidence is None else candidate.confidence
@@ -156,7 +156,7 @@ def attributes_json(attributes: dict[str, str], by: str) -> str:
     return json.dumps({**kept, "by": by} if by else kept, ensure_ascii=False)
 
 
-def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: AdmitContext) -> str:
+def _find_told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: AdmitContext) -> str:
     """Return when it was said: of what was read out of earlier turns, when the last of them came in."""
     if occasion.said_at is not None:
         return records.stamp(occasion.said_at)
@@ -167,7 +167,7 @@ def _told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...
     return records.stamp(occasion.at)
 
 
-def _about(
+def _find_subject(
     connection: Connection, candidate: Candidate, text: str, told: str, occasion: AdmitContext
 ) -> tuple[str, dict[str, str]]:
     """Whom it is about, and what it says of them by name; read out of the text where nobody has said."""

@@ -138,7 +138,7 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
     day = part.day or local_day(context.at, context.zone)
     admission = AdmitContext(context.at, day, ACTOR, policy=context.policy, part_of=by_sleep.part_of)
     sources = store.by_ids(connection, (*part.derived_from, *part.supersedes), (part.candidate.scope,)).values()
-    candidate = replace(part.candidate, tags=(*part.candidate.tags, *_inherited_tags(part.candidate.form, sources)))
+    candidate = replace(part.candidate, tags=(*part.candidate.tags, *_inherit_tags(part.candidate.form, sources)))
     decision = admit(connection, candidate, admission)
     if decision.record is None:
         return False
@@ -155,7 +155,7 @@ def _admit(connection: Connection, part: AdmitRecord, context: PassContext, by_s
     return True
 
 
-def _inherited_tags(form: Form, sources: Collection[Record]) -> Iterator[str]:
+def _inherit_tags(form: Form, sources: Collection[Record]) -> Iterator[str]:
     """Yield the marks that what is made of records has from them."""
     if any(record.is_confided for record in sources):
         yield CONFIDED

@@ -106,7 +106,7 @@ def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterato
             kind=root.kind,
             reason=str(root.data.get("reason") or ""),
             record=about,
-            text=_short(record.text, _SHOWN) if record is not None else "",
+            text=_shorten(record.text, _SHOWN) if record is not None else "",
             changes=tuple(_columns(connection, about, events)) if about is not None else (),
             other_records=len({*changed} - {about}),
             undone=event_rows.undone_by(connection, number) is not None,
@@ -118,10 +118,10 @@ def _columns(connection: Connection, record: int, events: Sequence[EventRow]) ->
     ids = {event.id for event in events if event.record == record}
     for step in reversed(history(connection, record, ALL_SCOPES)) if ids else ():
         for name, before, after in step.changes if step.event in ids else ():
-            yield name, _short(str(before), _VALUE), _short(str(after), _VALUE)
+            yield name, _shorten(str(before), _VALUE), _shorten(str(after), _VALUE)
 
 
-def _short(text: str, longest: int) -> str:
+def _shorten(text: str, longest: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 

@@ -91,7 +91,7 @@ def box_members(connection: Connection, box: int) -> list[BoxMember]:
     rows = connection.execute(
         "SELECT src, first_at, why FROM link WHERE dst = ? AND type = 'member' ORDER BY first_at, src", (box,)
     )
-    return [BoxMember(src, datetime.fromisoformat(at), *_about(why)) for src, at, why in rows]
+    return [BoxMember(src, datetime.fromisoformat(at), *_parse_topics(why)) for src, at, why in rows]
 
 
 def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -103,7 +103,7 @@ def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, t
     )
     found: dict[int, list[tuple[tuple[str, ...], bool]]] = {}
     for box, why in rows:
-        found.setdefault(box, []).append(_about(why))
+        found.setdefault(box, []).append(_parse_topics(why))
     return {box: _story(told) for box, told in found.items()}
 
 
@@ -117,7 +117,7 @@ def _story(told: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[str, ...]:
     return tuple(named or dict.fromkeys(topic for topics, _ in told for topic in topics))
 
 
-def _about(why: str) -> tuple[tuple[str, ...], bool]:
+def _parse_topics(why: str) -> tuple[tuple[str, ...], bool]:
     return tuple(filter(None, why.removeprefix(_WORDS).split(_COMMA))), not why.startswith(_WORDS)
 
 

@@ -94,15 +94,13 @@ def ids_about_subjects(
     connection: Connection, scope: str, subjects: Iterable[str], but: int, limit: int
 ) -> list[tuple[int, str]]:
     """Return the newest live records about each of `subjects`, at most `limit` in all, newest first: id and subject."""
-    found: list[tuple[int, str]] = []
-    for subject in subjects:
-        rows = connection.execute(
-            "SELECT id, subject FROM record WHERE scope = ? AND subject = ? AND status = 'active' AND id != ? "
-            "ORDER BY id DESC LIMIT ?",
-            (scope, subject, but, limit),
-        )
-        found.extend((row[0], row[1]) for row in rows)
-    return sorted(found, reverse=True)[:limit]
+    rows = connection.execute(
+        "SELECT about.id, about.subject FROM json_each(?) AS asked CROSS JOIN record AS about ON about.id IN "
+        "(SELECT id FROM record WHERE scope = ? AND subject = asked.value AND status = 'active' AND id != ? "
+        "ORDER BY id DESC LIMIT ?)",
+        (json.dumps([*subjects]), scope, but, limit),
+    ).fetchall()
+    return sorted(rows, reverse=True)[:limit]
 
 
 def recently_created(

@@ -41,7 +41,7 @@ def neighbours(
     about = topic_words(text)
     marks = list(dict.fromkeys(_mark(scope, subject, form) for forms in about[:_SOUGHT] for form in forms))
     counts = sorted((count, mark) for count, mark in zip(_counts(connection, marks), marks, strict=True) if count)
-    bags, rarest = _together(scope, subject, about), counts[:_RAREST]
+    bags, rarest = _join_stems(scope, subject, about), counts[:_RAREST]
     listed = _newest_of_each(connection, [*bags, *(mark for _, mark in rarest)])
     scores: dict[int, float] = defaultdict(float)
     for records in listed[: len(bags)]:
@@ -61,21 +61,21 @@ def neighbours(
 
 def records_with_attribute(connection: Connection, scope: str, subject: str, attribute: str) -> list[Record]:
     """Return the newest live records of this scope that say what this attribute of `subject` is."""
-    ids = _newest(connection, _attribute(scope, subject, attribute), _LOADED)
+    ids = _select_newest(connection, _attribute(scope, subject, attribute), _LOADED)
     found = store.by_ids(connection, ids, (scope,)).values()
     return [record for record in found if record.status == "active" and record.subject == subject]
 
 
 def subject_by_name(connection: Connection, scope: str, name: str) -> str | None:
     """Return the subject of this scope that is known to go by `name`, as the newest record that says so has it."""
-    ids = _newest(connection, _name(scope, name), 1)
+    ids = _select_newest(connection, _name(scope, name), 1)
     found = store.by_ids(connection, ids, (scope,))
     return found[ids[0]].subject if ids and ids[0] in found else None
 
 
 def subjects_by_name(connection: Connection, scope: str, name: str) -> set[str]:
     """Return every subject of this scope that is known to go by `name`."""
-    ids = _newest(connection, _name(scope, name), _LOADED)
+    ids = _select_newest(connection, _name(scope, name), _LOADED)
     return {known.subject for known in store.by_ids(connection, ids, (scope,)).values() if known.status == "active"}
 
 
@@ -84,7 +84,7 @@ def subject_by_relation(connection: Connection, scope: str, relation: str) -> st
 
     None for none or several.
     """
-    ids = _newest(connection, _relation(scope, relation), _LOADED)
+    ids = _select_newest(connection, _relation(scope, relation), _LOADED)
     known = [each for each in store.by_ids(connection, ids, (scope,)).values() if each.status == "active"]
     names = {name for each in known for kin, name in told_relatives(each.text) if kin == relation}
     if len(names) != 1:
@@ -107,9 +107,9 @@ def index_record(connection: Connection, record: int, scope: str) -> None:
 def index_new(connection: Connection, record: Record) -> None:
     """File a record that is filed nowhere yet; one that is not live is left out."""
     if record.status == "active" and record.form in _FILED:
-        connection.executemany(
-            "INSERT OR IGNORE INTO term_index (term, record_id) VALUES (?, ?)",
-            [(mark, record.id) for mark in sorted(set(_marks(record)))],
+        connection.execute(
+            "INSERT OR IGNORE INTO term_index (term, record_id) SELECT value, ? FROM json_each(?)",
+            (record.id, json.dumps(sorted(set(_marks(record))))),
         )
 
 
@@ -129,7 +129,7 @@ def index_backlog(connection: Connection) -> None:
 
 def shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
     """Yield every number that two or more records are filed under, with those; also of what is still to be filed."""
-    late = _unfiled(connection)
+    late = _load_unfiled(connection)
     rows = connection.execute(
         "SELECT term, count(*), group_concat(record_id) FROM term_index WHERE record_id > ? GROUP BY term "
         "HAVING count(*) > 1 OR ?",
@@ -150,13 +150,13 @@ def term_counts(connection: Connection) -> dict[int, int]:
             "SELECT record_id, count(*) FROM term_index WHERE record_id > ? GROUP BY record_id", (behind,)
         ).fetchall()
     )
-    for records in _unfiled(connection).values():
+    for records in _load_unfiled(connection).values():
         for record in records:
             found[record] = found.get(record, 0) + 1
     return found
 
 
-def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
+def _load_unfiled(connection: Connection) -> dict[int, "array[int]"]:
     """Return what the records that are still to be filed would be filed under."""
     before = int(read_state(connection, _BEHIND) or 0)
     late: dict[int, array[int]] = {}
@@ -172,7 +172,7 @@ def _unfiled(connection: Connection) -> dict[int, "array[int]"]:
 def _marks(record: Record) -> Iterator[int]:
     about = topic_words(record.text)
     yield from (_mark(record.scope, record.subject, form) for forms in about for form in forms)
-    yield from _together(record.scope, record.subject, about)
+    yield from _join_stems(record.scope, record.subject, about)
     for attribute, value in json.loads(record.attributes).items():
         if attribute == "by":
             continue
@@ -193,7 +193,7 @@ def _mark(scope: str, subject: str, form: str) -> int:
     return _number(scope, subject, "w", form)
 
 
-def _together(scope: str, subject: str, about: tuple[tuple[str, ...], ...]) -> list[int]:
+def _join_stems(scope: str, subject: str, about: tuple[tuple[str, ...], ...]) -> list[int]:
     """Return all words of a text in one, by their English and by their Spanish stems."""
     bags = {" ".join(sorted({forms[0] for forms in about})), " ".join(sorted({forms[-1] for forms in about}))}
     return [_number(scope, subject, "*", bag) for bag in sorted(bags) if bag]
@@ -236,7 +236,7 @@ def _newest_of_each(connection: Connection, marks: Sequence[int]) -> list[list[i
     return [sorted(json.loads(row[0]), reverse=True) for row in rows]
 
 
-def _newest(connection: Connection, mark: int, limit: int) -> list[int]:
+def _select_newest(connection: Connection, mark: int, limit: int) -> list[int]:
     rows = connection.execute(
         "SELECT record_id FROM term_index WHERE term = ? ORDER BY record_id DESC LIMIT ?", (mark, limit)
     )

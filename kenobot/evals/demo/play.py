@@ -108,7 +108,7 @@ async def play_act(
                 pattern_matches=fits,
                 sleep=slept,
                 tree={path: text for path, text in after.items() if not _is_aside(path)},
-                files=_changed(before, after),
+                files=_compare_files(before, after),
                 changed_record_files=sum(
                     before.get(path) != after.get(path) for path in before.keys() | after if _is_card(path)
                 ),
@@ -143,7 +143,7 @@ def _memory(request: Request) -> str:
 
 
 def _nights(connection: Connection, *, last: int) -> SleepSummary:
-    """The nights after the first `last` ones."""
+    """Return the nights after the first `last` ones."""
     runs = [run for run in reversed(Nights.list_newest(connection, _NIGHTS)) if run.id > last]
     reports = [Nights.report(connection, run, SleepPolicy()) for run in runs]
     told = [(each, tuple(_decisions(each))) for each in reports]
@@ -159,7 +159,7 @@ def _decisions(told: NightReport) -> Iterator[tuple[str, ChangeReport]]:
 
 
 async def _fits(house: Simulation, step: DemoStep) -> tuple[MatchedPattern, ...]:
-    """The patterns that fit what was said, best first, within what the speaker may know."""
+    """Return the patterns that fit what was said, best first, within what the speaker may know."""
     who = step.who
     if who is None:
         return ()
@@ -180,7 +180,7 @@ def _is_aside(path: str) -> bool:
     return _is_card(path) or path.startswith(_IDENTITY)
 
 
-def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileChange, ...]:
+def _compare_files(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FileChange, ...]:
     """Return what changed but the record files, by path; a file that went elsewhere as it was is one change."""
     paths = sorted(path for path in before.keys() | after if before.get(path) != after.get(path))
     shown = [path for path in paths if not _is_aside(path)]

@@ -35,15 +35,15 @@ def page_excerpt(act: Act, steps: Sequence[StepResult], look: DisplayStyle) -> s
         lines.append(f"@@ {look.moment(seen.step.at)} · {seen.step.title[look.language]} @@")
         if who is not None:
             lines.append(f"  {who.name}: {seen.step.says}")
-            lines += [f"  (in the prompt) {line}" for line in _known(seen)]
+            lines += [f"  (in the prompt) {line}" for line in _iterate_known(seen)]
             lines += [f"  KenoBot: {line}" for line in seen.answer.splitlines()[:1]]
         told = (f"! {name}: {deed.reason}" for _, decisions in seen.sleep.with_changes for name, deed in decisions)
         lines += dict.fromkeys(told)
         lines += [line for file in seen.files if file.path != _ASIDE for line in _file(file, look)]
-    return "\n".join([*(_clipped(line) for line in lines), "```"])
+    return "\n".join([*(_clip(line) for line in lines), "```"])
 
 
-def _known(seen: StepResult) -> Iterator[str]:
+def _iterate_known(seen: StepResult) -> Iterator[str]:
     """Yield the lines of the prompt's memory that the story is about."""
     wanted = [line for expect in seen.step.expect for text in expect.prompt for line in text.splitlines()]
     for line in seen.memory.splitlines():
@@ -58,5 +58,5 @@ def _file(file: FileChange, look: DisplayStyle) -> list[str]:
     return [f"  {file.path}: {look.label(change_kind(file))}", *lines[:_LINES]]
 
 
-def _clipped(line: str) -> str:
+def _clip(line: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"

@@ -71,11 +71,11 @@ def as_text(seen: StepResult, look: DisplayStyle) -> str:
     if step.who is not None:
         said = [look.paint(line, "bold") for line in look.wrap(step.says, f"{step.who.name}: ")]
         lines += ["", f"{look.paint(step.who.name, 'bold', 'yellow')}: {said[0]}", *said[1:]]
-        lines += _section("memory", [_shown(line, look) for line in seen.memory.splitlines()], look)
+        lines += _section("memory", [_colour_line(line, look) for line in seen.memory.splitlines()], look)
         lines += _section("fits", [_fit(fit, look) for fit in seen.pattern_matches], look)
-        lines += _section("reply", [_tagged(line, look) for line in step.reply.splitlines()], look)
+        lines += _section("reply", [_colour_tags(line, look) for line in step.reply.splitlines()], look)
     if seen.sleep.nights:
-        lines += _section("sleep", list(_slept(seen, look)), look)
+        lines += _section("sleep", list(_render_nights(seen, look)), look)
     lines += _section("files", list(_files(seen, look)), look)
     lines += _section("wrong", [look.paint(failure, "bold", "red") for failure in seen.failures], look)
     return "\n".join([*lines, ""])
@@ -88,11 +88,11 @@ def _section(name: str, lines: list[str], look: DisplayStyle) -> Iterator[str]:
         yield from (f"{look.paint('│', 'dim')} {line}".rstrip() for line in lines)
 
 
-def _shown(line: str, look: DisplayStyle) -> str:
+def _colour_line(line: str, look: DisplayStyle) -> str:
     return look.paint(line, "magenta") if line.startswith("#") and not line.startswith("## 1") else line
 
 
-def _tagged(line: str, look: DisplayStyle) -> str:
+def _colour_tags(line: str, look: DisplayStyle) -> str:
     return _TAG.sub(lambda tag: look.paint(tag[0], "magenta"), line)
 
 
@@ -106,7 +106,7 @@ def _fit(fit: MatchedPattern, look: DisplayStyle) -> str:
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _slept(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
+def _render_nights(seen: StepResult, look: DisplayStyle) -> Iterator[str]:
     slept = seen.sleep
     yield look.label("nights", nights=slept.nights, quiet=slept.nights - len(slept.with_changes))
     for night, decisions in slept.with_changes:

@@ -86,7 +86,7 @@ def play_tour(story: Story, tour: Tour, *, skip_quiet_nights: bool) -> int:
             tour.begin(act)
             steps = play_act(story, act, Path(folder) / act.name, skip_quiet_nights=skip_quiet_nights)
             try:
-                while seen_to_the_end and (result := runner.run(_next(steps))) is not None:
+                while seen_to_the_end and (result := runner.run(_take_next(steps))) is not None:
                     failures += len(result.failures)
                     seen_to_the_end = tour.step(act, result)
             finally:
@@ -97,5 +97,5 @@ def play_tour(story: Story, tour: Tour, *, skip_quiet_nights: bool) -> int:
     return failures
 
 
-async def _next(steps: AsyncGenerator[StepResult, None]) -> StepResult | None:
+async def _take_next(steps: AsyncGenerator[StepResult, None]) -> StepResult | None:
     return await anext(steps, None)

@@ -60,7 +60,7 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
             stored = await house.app.database.read(everything)
     places = {row: place + 1 for place, row in enumerate(said)}
     score.messages += len(said)
-    score.applied_asked += applied_changes(fortnight, _renumbered(stored, places), _renumbered(earlier, places))
+    score.applied_asked += applied_changes(fortnight, _renumber(stored, places), _renumber(earlier, places))
 
 
 class ReportingProvider(ScriptedProvider):
@@ -89,7 +89,7 @@ def _is_over(record: Record, utterance: Utterance) -> bool:
     return any(fact.is_in(told_by(record)) and (not due or fact.due in ("", due)) for fact in utterance.ends)
 
 
-def _renumbered(stored: Sequence[Record], places: dict[int, int]) -> list[Record]:
+def _renumber(stored: Sequence[Record], places: dict[int, int]) -> list[Record]:
     """Records with their messages numbered as the utterances of a fortnight are."""
     return [
         record._replace(source_messages=json.dumps([places[n] for n in record.source_message_ids if n in places]))

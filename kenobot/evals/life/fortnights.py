@@ -83,7 +83,7 @@ class Fact:
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], ...]:
-        found = [word for word in _plain(self.words).split() if not word.startswith("@")]
+        found = [word for word in _fold(self.words).split() if not word.startswith("@")]
         return tuple(lazy.regex(rf"(?<!\w)(?:{'|'.join(map(re.escape, word.split('|')))})") for word in found)
 
     @property
@@ -93,11 +93,11 @@ class Fact:
 
     def is_in(self, text: str) -> bool:
         """Return whether a text has all its words."""
-        plain = _plain(text)
+        plain = _fold(text)
         return all(pattern.search(plain) for pattern in self._patterns)
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     """Fold a text, and ñ with it, which writers of facts leave out as they do accents."""
     return fold(text).replace("ñ", "n")
 

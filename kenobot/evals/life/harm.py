@@ -140,10 +140,10 @@ class _Home:
         row = await self._say(text)
         score.told += 1
         score.messages += 1
-        stored = await self._records()
+        stored = await self._load_records()
         self._judge(self._before, stored, set(), text, score)
         await self._answer(text, 0, language, score)
-        self._before = await self._records()
+        self._before = await self._load_records()
         score.kept += any(row in record.source_message_ids for record in self._before if _is_live(record))
         return row
 
@@ -158,11 +158,11 @@ class _Home:
         score.messages += 1
         score.changes += bool(ended)
         score.held += bool(was)
-        stored = await self._records()
+        stored = await self._load_records()
         at_once = bool(was) and _is_over(was, stored, dialogue.rest)
         self._judge(before, stored, {ended}, last, score)
         await self._answer(last, ended, dialogue.language, score, dialogue.rest)
-        after = await self._records()
+        after = await self._load_records()
         answered = bool(was) and _is_over(was, after, dialogue.rest)
         score.at_once += at_once
         score.with_answers += answered
@@ -186,7 +186,7 @@ class _Home:
     async def sleep_on_it(self, score: HarmScore) -> None:
         """Let a night pass, which ends nothing."""
         await self._house.run_until(self._house.clock.now() + timedelta(days=1), SCHEDULE)
-        stored = await self._records()
+        stored = await self._load_records()
         known = {each.id for each in self._before}  # what sleep concludes is in its own words
         self._judge(self._before, [each for each in stored if each.id in known], self._over, "the night", score)
 
@@ -221,7 +221,7 @@ class _Home:
 
     # ── what became of it ────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _records(self) -> list[Record]:
+    async def _load_records(self) -> list[Record]:
         return await self._house.app.database.read(everything)
 
     def _judge(
@@ -260,7 +260,7 @@ def _is_live(record: Record) -> bool:
 
 
 def _is_repeated(record: Record, after: Sequence[Record]) -> bool:
-    return any(_is_live(each) and _plain(record.text) in _plain(each.text) for each in after if each.id != record.id)
+    return any(_is_live(each) and _fold(record.text) in _fold(each.text) for each in after if each.id != record.id)
 
 
 def _is_altered(record: Record, found: Record, said: dict[int, str]) -> bool:
@@ -272,9 +272,9 @@ def _is_altered(record: Record, found: Record, said: dict[int, str]) -> bool:
 
 def _is_word_for_word(record: Record, said: dict[int, str]) -> bool:
     """Return whether each sentence of a memory stands in something that was said."""
-    texts = [_plain(text) for text in said.values()]
-    parts = [_plain(part) for part in split_sentences(record.text)]
-    return any(_plain(record.text) in text for text in texts) or all(
+    texts = [_fold(text) for text in said.values()]
+    parts = [_fold(part) for part in split_sentences(record.text)]
+    return any(_fold(record.text) in text for text in texts) or all(
         any(part in text for text in texts) for part in parts
     )
 
@@ -295,7 +295,7 @@ def _is_rid_of(was: str, left: str, rest: str) -> bool:
     """
     if rest:
         over = _read_values(was) - _read_values(rest)
-        return _plain(left) in _plain(rest) or (bool(over) and not over & _read_values(left))
+        return _fold(left) in _fold(rest) or (bool(over) and not over & _read_values(left))
     names = {name for _, name in told_relatives(left)}
     says = {word for word in words(fold(left)) if word not in STOPWORDS and word not in RELATIVES}
     return left != was and bool(names) and says <= names
@@ -306,13 +306,13 @@ def _read_values(text: str) -> set[tuple[str, str]]:
 
 
 def _stands(rest: str, records: Sequence[Record]) -> bool:
-    told = _plain(" ".join(told_by(each) for each in records if _is_live(each)))
-    return all(word in told.split() for word in _plain(rest).split())
+    told = _fold(" ".join(told_by(each) for each in records if _is_live(each)))
+    return all(word in told.split() for word in _fold(rest).split())
 
 
 def _has(records: Sequence[Record], row: int, text: str) -> bool:
     return any(_is_live(each) and row in each.source_message_ids for each in records)
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     return _NOT_WORDS.sub(" ", fold(text)).strip()

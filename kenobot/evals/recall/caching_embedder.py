@@ -33,7 +33,7 @@ class CachingEmbedder:
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         found: dict[str, array[float]] = {}
         for text in texts:
-            row = self._known(text, kind)
+            row = self._load_known(text, kind)
             if row is not None:
                 found[text] = row
         fresh = [text for text in dict.fromkeys(texts) if text not in found]
@@ -53,7 +53,7 @@ class CachingEmbedder:
         if close is not None:
             await close()
 
-    def _known(self, text: str, kind: EmbedKind) -> "array[float] | None":
+    def _load_known(self, text: str, kind: EmbedKind) -> "array[float] | None":
         row = self._file.execute(
             "SELECT vector FROM row WHERE model = ? AND kind = ? AND text = ?", (self.model_id, kind, text_hash(text))
         ).fetchone()

@@ -93,7 +93,7 @@ class Conversation:
 
 
 def load(name: str) -> list[Conversation]:
-    """The conversations of a set that ships, or of a file. Raises ConfigError when it cannot be read."""
+    """Return the conversations of a set that ships, or of a file. Raises ConfigError when it cannot be read."""
     if name in BUILT_IN:
         return _lines(resources.files("kenobot.evals.recall").joinpath("data", f"{name}.jsonl").read_text("utf-8"))
     try:
@@ -184,14 +184,14 @@ def _digest(text: str) -> bytes:
 
 
 def select_question(conversations: Sequence[Conversation], question: str) -> list[Conversation]:
-    """The conversation of a question, with that alone. Raises ConfigError when there is none of this id."""
+    """Return the conversation of a question, with that alone. Raises ConfigError when there is none of this id."""
     if found := _with_questions(conversations, lambda each: each.id == question):
         return found[:1]
     raise ConfigError(f"There is no question {question!r} in it; --misses names those that were not answered.")
 
 
 def _with_questions(conversations: Sequence[Conversation], fits: Callable[[Question], bool]) -> list[Conversation]:
-    """The conversations with the questions that fit alone; without those that have none."""
+    """Return the conversations with the questions that fit alone; without those that have none."""
     kept = [replace(each, questions=tuple(filter(fits, each.questions))) for each in conversations]
     return [each for each in kept if each.questions]
 
@@ -337,7 +337,7 @@ def _talk(name: str, rows: Sequence[JsonRow]) -> Conversation:
 
 
 def _notes(home: str, rows: Sequence[JsonRow]) -> Conversation:
-    """The notes of one owner: those in Spanish are one person's, the rest another's."""
+    """Return the notes of one owner: those in Spanish are one person's, the rest another's."""
     mine = [row for row in rows if "id" in row and (row["lang"] == "es") == (home == "es")]
     units = [
         Passage(
@@ -374,7 +374,7 @@ def _kind(row: JsonRow, asked: JsonRow) -> str:
 
 
 def _gold(row: JsonRow, asked: JsonRow) -> tuple[str, ...]:
-    """The note that a question was written for, first, and those that answer it also."""
+    """Return the note that a question was written for, first, and those that answer it also."""
     return str(row["id"]), *_strings(asked.get("also"))
 
 

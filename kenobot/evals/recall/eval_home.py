@@ -203,7 +203,7 @@ async def open_eval_home(
     try:
         await _say(place, [unit for unit in conversation.passages if unit.kind == "turn"])
         await _note(place, [unit for unit in conversation.passages if unit.kind == "note"], tick)
-        await _indexed(place)
+        await _index(place)
         await place.embedding.wait_idle()
         if embedder is not None and (index.vectors is None or not index.vectors.size(embedder.model_id)):
             raise StoreError(f"{embedder.model_id} placed nothing by meaning; the log says why")
@@ -253,7 +253,7 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
         tick(at + 1, len(units))
 
 
-async def _indexed(place: EvalHome) -> None:
+async def _index(place: EvalHome) -> None:
     await place.database.read(place.index.catch_up)
     left = 1
     while left:

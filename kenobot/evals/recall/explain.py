@@ -26,7 +26,7 @@ def explain_misses(place: EvalHome, question: Question, answer: RecallAnswer, de
     units: dict[str, tuple[SourceKind, int]] = {key: ("record", number) for number, key in place.record_keys.items()}
     units |= {key: ("turn", number) for number, key in place.turn_keys.items()}
     return tuple(
-        _lost(key, answer, *units[key])
+        _find_loss(key, answer, *units[key])
         if key in units
         else MissedPassage(key, "not kept", place.rejected.get(key, "it is not in the data"))
         for key in question.gold
@@ -34,7 +34,7 @@ def explain_misses(place: EvalHome, question: Question, answer: RecallAnswer, de
     )
 
 
-def _lost(key: str, answer: RecallAnswer, kind: SourceKind, number: int) -> MissedPassage:
+def _find_loss(key: str, answer: RecallAnswer, kind: SourceKind, number: int) -> MissedPassage:
     trace = answer.trace
     seen = trace.ranked.get((kind, number))
     if (reason := trace.dropped.get((kind, number))) is not None and reason != "no room":

@@ -141,13 +141,13 @@ async def run(
             row = _row(question, rankings, answer, lost, sessions)
             if question.by_words:
                 shown = (await home.recall(question, 0, 0, reranker=judge, also=also)).ranking
-                row = replace(row, needed=_needed(question, answer.ranking, shown))
+                row = replace(row, needed=_measure_needed(question, answer.ranking, shown))
             report.rows.append(row)
             progress(conversation.name, len(report.rows), whole)
     return report
 
 
-def _needed(question: Question, ranking: Sequence[str], shown: Sequence[str]) -> dict[int, float]:
+def _measure_needed(question: Question, ranking: Sequence[str], shown: Sequence[str]) -> dict[int, float]:
     """Return `QuestionResult.needed`. shown: what a chat is shown."""
     wanted = set(question.by_words)
     first = {depth: ranking[:depth] for depth in DEPTHS} | {0: shown}

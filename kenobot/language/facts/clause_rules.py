@@ -198,7 +198,7 @@ def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
 
 
 def _dated(rule: ExtractionRule, fact: ExtractedFact, clause: str, said: date) -> ExtractedFact | None:
-    """A birthday or a commitment; None when no day is named, or one that makes no sense."""
+    """Return a birthday or a commitment; None when no day is named, or one that makes no sense."""
     plain = fold(clause)
     if rule.needs == "birthday":
         has_year = names_year(plain)

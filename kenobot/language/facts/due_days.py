@@ -125,13 +125,13 @@ def counts_from_another(text: str) -> bool:
 
 @lru_cache(64)  # bounded: a sentence is asked for as a clause, as a fact and as a part of its message
 def _named(text: str, said: date) -> tuple[str, Sequence[NamedDay]]:
-    """A text, folded, and the days that it names."""
+    """Return a text, folded, and the days that it names."""
     plain = fold(text[:_LONGEST]).replace("’", "'").replace("‘", "'")
     return plain, tuple(days_named(plain, said))
 
 
 def _counted(plain: str, before: str, said: date) -> NamedDay | None:
-    """The day that a text counts from the last one that was named before it."""
+    """Return the day that a text counts from the last one that was named before it."""
     if day_counted(plain, said) is None:
         return None
     _, named = _named(before, said)
@@ -194,7 +194,7 @@ def _sureness(plain: str, found: Sequence[NamedDay], named: NamedDay) -> int:
 
 
 def _meant(plain: str, days: Sequence[NamedDay], at: int) -> date:
-    """The day of an expression; the one right behind it, where that says more closely when."""
+    """Return the day of an expression; the one right behind it, where that says more closely when."""
     named = days[at]
     before, words = plain[max(0, named.start - _AROUND) : named.start], plain[named.start : named.end]
     if named.last != named.day and _TO_WITHIN.search(words) and _MOVES.search(_PART.split(before)[-1]):

@@ -176,13 +176,13 @@ def _told(sentence: str, read: Core, said: date, *, confided: bool) -> tuple[Ext
 
 
 def _without_day(fact: ExtractedFact) -> ExtractedFact:
-    """A fact that goes on about a plan, and names no day itself: it outlives that."""
+    """Return a fact that goes on about a plan, and names no day itself: it outlives that."""
     left = tuple(pair for pair in fact.attributes if pair[0] != "due")
     return replace(fact, attributes=left, category="fact" if fact.category == "commitment" else fact.category)
 
 
 def _with_before(sentence: str, read: Core, before: str, said: date) -> Core:
-    """A sentence behind the one before it, where it tells more of what that states or of whom it names."""
+    """Return a sentence behind the one before it, where it tells more of what that states or of whom it names."""
     told = read_core(before).told
     if _adds(sentence) and _tells(told, said) and not read_clauses(read.told, said).facts:
         read = replace(read, told=without_marks(sentence))

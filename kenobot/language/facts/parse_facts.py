@@ -75,7 +75,10 @@ class ExtractedFact:
 
 
 def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
-    """The facts in a model's answer, each once; None when it holds nothing that can be read, such as an excuse."""
+    """Return the facts in a model's answer, each once.
+
+    None when it holds nothing that can be read, such as an excuse.
+    """
     answer = answer.removeprefix("\ufeff").strip()[:_LONGEST]
     values = list(_values(answer))
     if not values:
@@ -111,7 +114,7 @@ def _items(value: object) -> Iterable[object]:
 
 
 def _told_in_prose(text: str) -> Iterator[ExtractedFact]:
-    """Lines that say something of the person, from a model that would not write JSON. It is not sure of those."""
+    """Yield lines that say something of the person, from a model that would not write JSON. It is not sure of those."""
     for line in text.splitlines()[:50]:
         told = _STATEMENT.fullmatch(line.strip())
         if told and not _ABOUT_THE_TALK.match(told[1]) and not told[1].rstrip().endswith("?"):
@@ -119,7 +122,7 @@ def _told_in_prose(text: str) -> Iterator[ExtractedFact]:
 
 
 def _unlike(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
-    """Each fact once; one that is told several times has all its evidence."""
+    """Return each fact once; one that is told several times has all its evidence."""
     found: dict[tuple[str, str], ExtractedFact] = {}
     for fact in facts:
         known = found.setdefault((fact.subject.casefold(), key_of(fact.text)), fact)
@@ -129,7 +132,7 @@ def _unlike(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
 
 
 def one_line(value: object, longest: int) -> str:
-    """`value` as one line of text, "" when it is no text."""
+    """Return `value` as one line of text, "" when it is no text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return _BLANKS.sub(" ", str(value)).strip()[:longest].rstrip()
@@ -226,7 +229,7 @@ def _verdicts(value: object) -> tuple[tuple[int, Relation], ...]:
 
 
 def _first(item: Mapping[str, object], *names: str) -> object:
-    """The first of the names by which models call a field; None when the item has none of them."""
+    """Return the first of the names by which models call a field; None when the item has none of them."""
     return next((item[name] for name in names if name in item), None)
 
 

@@ -83,7 +83,7 @@ def passages(text: str, sentences: Sequence[ToldSentence]) -> Iterator[Passage]:
 
 
 def _text_of(text: str, group: Sequence[ToldSentence]) -> str:
-    """The words of a message from the first of some sentences to the last, in one line."""
+    """Return the words of a message from the first of some sentences to the last, in one line."""
     first, last = group[0], group[-1]
     if first is last:
         return first.told
@@ -95,7 +95,7 @@ def _text_of(text: str, group: Sequence[ToldSentence]) -> str:
 
 
 def _runs(sentences: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
-    """Sentences between those that stand apart, each without what tells nothing at either end."""
+    """Yield sentences between those that stand apart, each without what tells nothing at either end."""
     run: list[ToldSentence] = []
     for sentence in sentences:
         if sentence.apart:

@@ -102,7 +102,7 @@ def is_noted(told: str) -> bool:
 
 
 def _ahead(told: str, said: date) -> ExtractedFact | None:
-    """A statement of a day that lies ahead, such as "on Thursday Gemma flies over"."""
+    """Return a statement of a day that lies ahead, such as "on Thursday Gemma flies over"."""
     plain = folded(told)
     if not is_statement(told) or is_past(told) or len(plain) != len(told) or len(told.split()) < _LEAST_WORDS:
         return None
@@ -138,7 +138,7 @@ def _guessed(told: str, said: date) -> list[ExtractedFact]:
 
 
 def _whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -> ExtractedFact:
-    """A text that somebody asked to be remembered, whole, with what was understood of its parts."""
+    """Return a text that somebody asked to be remembered, whole, with what was understood of its parts."""
     attributes = tuple(dict(pair for fact in read for pair in fact.attributes).items())
     category = read[0].category if read else "fact"
     due = day_due(text, said)

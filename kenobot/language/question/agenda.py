@@ -67,7 +67,7 @@ def _days_of(plain: str, today: date) -> tuple[int, int, DateRange] | None:
     if (within := _WITHIN.search(plain)) is not None and (days := _count_days(within)) > 0:
         return *within.span(), DateRange(today, today + timedelta(days=days - 1))
     if named := days_named(plain, today):
-        return _named_range(plain, named, today)
+        return _find_range(plain, named, today)
     if of_year is not None:
         number = MONTHS[of_year["month"]]
         first_day = date(today.year + (number < today.month), number, 1)
@@ -75,7 +75,7 @@ def _days_of(plain: str, today: date) -> tuple[int, int, DateRange] | None:
     return None
 
 
-def _named_range(plain: str, named: Sequence[NamedDay], today: date) -> tuple[int, int, DateRange]:
+def _find_range(plain: str, named: Sequence[NamedDay], today: date) -> tuple[int, int, DateRange]:
     """Return the day that a question names, all days up to it, or those between two."""
     first = named[0]
     start = first.start

@@ -95,10 +95,11 @@ def names_other_relationship(question: str, text: str) -> bool:
     return bool(known) and not any(known.intersection((*each.words, *each.broader_words)) for each in meant)
 
 
+@lru_cache(256)  # one question beside each of the texts that may answer it
 def _relationships_in(plain: str) -> tuple[Relationship, ...]:
     """Find the relationships of whomever in a folded text."""
     held = {each.removesuffix("'s") for each in words(plain)}
-    return tuple(each for each, _ in _relationships() if held.intersection(each.words))
+    return tuple([each for each, _ in _relationships() if not held.isdisjoint(each.words)])
 
 
 def find_first_words(called: Sequence[str]) -> list[str]:

@@ -58,7 +58,7 @@ def is_single_valued(attribute: str) -> bool:
 
 
 def read_attribute(text: str) -> AttributeStatement | None:
-    """The one thing that `text` says of somebody, if it has one of the shapes."""
+    """Return the one thing that `text` says of somebody, if it has one of the shapes."""
     found = _matched(text)
     return _frame(*found) if found is not None else None
 
@@ -87,7 +87,7 @@ def told_relation(text: str) -> str:
 
 
 def _matched(text: str) -> tuple[str, Mapping[str, str]] | None:
-    """The shape that a text has, by name, and what stands in its groups."""
+    """Return the shape that a text has, by name, and what stands in its groups."""
     sentence = text.strip()
     if not sentence or len(sentence) > _LONGEST or "\n" in sentence or not _TOLD_BY.search(fold(sentence)):
         return None

@@ -159,7 +159,7 @@ def same_words(one: Statement, other: Statement) -> bool:
 
 
 def is_contrary(one: Statement, other: Statement) -> bool:
-    """Return whether they differ in nothing but the answer: one denies what the other says, or says the opposite."""
+    """Return whether two statements differ in polarity alone: one denies the other, or has an antonym."""
     if len(one.content) != len(other.content) or not one.content:
         return False
     flips = int(one.negative != other.negative)
@@ -179,7 +179,7 @@ def is_contrary(one: Statement, other: Statement) -> bool:
 
 
 def repeat_veto(old: str, new: str, *, read: bool) -> str:
-    """The reason why `new` cannot repeat `old`; "" for none.
+    """Return the reason why `new` cannot repeat `old`; "" for none.
 
     read: a reader of both calls them the same. Then additions pass; else any difference in names, numbers, dates or
     conditions is a veto.
@@ -242,7 +242,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _weighty(statement: Statement) -> tuple[str, ...]:
-    """The words of a statement without those that only hold it together."""
+    """Return the words of a statement without those that only hold it together."""
     return tuple(word for word in statement.content if fold(word) not in _HOLDING)
 
 

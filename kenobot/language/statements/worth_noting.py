@@ -76,7 +76,7 @@ def feature_names(text: str) -> Iterator[str]:
 
 
 def _shape(token: str) -> str:
-    """A token, or how long a number is."""
+    """Return a token, or how long a number is."""
     return f"#{min(len(token), 5)}" if token.isdigit() else token
 
 

@@ -39,7 +39,7 @@ def find_moments(day: date | None, clock: ClockTime, part: str, now: datetime) -
 
 
 def _likely(moments: list[datetime], hours: Sequence[int]) -> list[datetime]:
-    """The moments, or only the first, which is of the morning, where that is what people mean."""
+    """Return the moments, or only the first, which is of the morning, where that is what people mean."""
     return moments[:1] if _EARLIEST <= hours[0] <= _LATEST else moments
 
 

@@ -100,7 +100,7 @@ class Pieces:
     odd: list[Span] = field(default_factory=list)  # bounded: of one text; turn
 
     def spans(self) -> list[Span]:
-        """The places of all pieces, in order."""
+        """Return the places of all pieces, in order."""
         rows = (self.repeats, self.clocks, self.parts, self.days, self.durations, self.bounds, self.hours)
         spans = [(piece.start, piece.end) for row in rows for piece in row]
         spans += [self.nth[1:]] if self.nth else []

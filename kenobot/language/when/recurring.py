@@ -100,7 +100,7 @@ def _leave_out(repeat: Repeat, without: Sequence[int]) -> Repeat | None:
 
 
 def _with_days(repeat: Repeat, pieces: Pieces, roles: Roles) -> Rule | None:
-    """The rule with the days that are said beside it: "every month on the 15th"."""
+    """Return the rule with the days that are said beside it: "every month on the 15th"."""
     rule = repeat.rule
     days = roles.days
     if rule is None:
@@ -240,7 +240,7 @@ _LENGTHS = {"day": 1, "dia": 1, "wee": 7, "wk": 7, "sem": 7, "for": 14, "qui": 1
 
 
 def _end_of(bound: Bound, start: datetime, now: datetime) -> datetime | None:
-    """The last moment of a length of time that begins at the start."""
+    """Return the last moment of a length of time that begins at the start."""
     unit = bound.unit.removeprefix("this ")
     if bound.unit.startswith("this "):
         if unit in ("week", "semana"):

@@ -112,7 +112,7 @@ def _nth_days(orders: str, what: str, base: Rule) -> Rule:
 
 
 def _of_period(groups: Groups) -> Rule | None:
-    """The rule of a period such as "every other month" or "cada trimestre", without its days."""
+    """Return the rule of a period such as "every other month" or "cada trimestre", without its days."""
     if "month" in groups:
         return Rule("YEARLY", months=(MONTHS[groups["month"]],))
     count = 2 if "other" in groups else read_number(groups.get("n", "")) or 1

@@ -45,7 +45,7 @@ def group_spans(plain: str, spans: Sequence[Span]) -> list[Cluster]:
 
 
 def _before_clause(plain: str, clusters: list[Cluster]) -> list[Cluster]:
-    """The clusters before the clause that is to be said: "recuérdame a las 9 que mañana tengo dentista"."""
+    """Return the clusters before the clause that is to be said: "recuérdame a las 9 que mañana tengo dentista"."""
     for place in range(1, len(clusters)):
         start = clusters[place - 1][-1][1]
         if _CLAUSE.search(plain, start, clusters[place][0][0]) and _HEAD.fullmatch(plain, 0, clusters[0][0][0]):
@@ -54,7 +54,7 @@ def _before_clause(plain: str, clusters: list[Cluster]) -> list[Cluster]:
 
 
 def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
-    """The one of several clusters that says when; all of them where that is not known."""
+    """Return the one of several clusters that says when; all of them where that is not known."""
     asked = [each for each in clusters if _ASKED.search(plain, 0, each[0][0])]
     if len(asked) == 1:
         return asked

@@ -64,21 +64,21 @@ class ModelFile:
         if (mark, sizes, block) != (_MARK, [HIDDEN, LAYERS, HEADS, INNER, POSITIONS], _BLOCK):
             raise ValueError("a model of another form")
         self._pieces, self._text, self._special = pieces, text, (unknown, first, last)
-        self._read_replacements = _HEAD.size + 4 * (pieces + 1) + 4 * pieces + text
-        _, size = _COUNT_SIZE.unpack(self._read(self._read_replacements, _COUNT_SIZE.size))
-        self._tensors = self._directory(self._read_replacements + _COUNT_SIZE.size + size)
+        self._replacements = _HEAD.size + 4 * (pieces + 1) + 4 * pieces + text
+        _, size = _COUNT_SIZE.unpack(self._read(self._replacements, _COUNT_SIZE.size))
+        self._tensors = self._directory(self._replacements + _COUNT_SIZE.size + size)
 
     def vocabulary(self) -> Vocabulary:
         """Read the pieces."""
         places = _HEAD.size, 4 * (self._pieces + 1)
         scores = sum(places), 4 * self._pieces
-        count, size = _COUNT_SIZE.unpack(self._read(self._read_replacements, _COUNT_SIZE.size))
+        count, size = _COUNT_SIZE.unpack(self._read(self._replacements, _COUNT_SIZE.size))
         return Vocabulary(
             self._read(sum(scores), self._text),
             np.frombuffer(self._read(*places), "<u4"),
             np.frombuffer(self._read(*scores), "<f4"),
             *self._special,
-            _read_replacements(self._read(self._read_replacements + _COUNT_SIZE.size, size), count),
+            _read_replacements(self._read(self._replacements + _COUNT_SIZE.size, size), count),
         )
 
     def float_tensor(self, name: str) -> "NDArray[np.float32]":

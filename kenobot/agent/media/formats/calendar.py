@@ -55,7 +55,9 @@ def invitation_lines(raw: bytes) -> Iterator[str]:
             zone = _zone_of(start, recurs=rule is not None)
             yield _line(event, start.dt, zone, _rule_of(rule, zone) if rule is not None else "")
             end = event.get("DTEND")
-            if (last := _last_day(end.dt) if end is not None else _after(start.dt, event.get("DURATION"))) is not None:
+            if (
+                last := _last_day(end.dt) if end is not None else _add_duration(start.dt, event.get("DURATION"))
+            ) is not None:
                 yield f"  until {_write_moment(last, zone)}"
             yield from _people(event, answers=method == "REPLY")
             if text := " ".join(str(event.get("DESCRIPTION", "")).split()):
@@ -66,7 +68,7 @@ def _last_day(end: date) -> date:
     return end if isinstance(end, datetime) else end - timedelta(days=1)
 
 
-def _after(start: date, duration: Any) -> date | None:
+def _add_duration(start: date, duration: Any) -> date | None:
     return None if duration is None else start + duration.dt
 
 

@@ -28,8 +28,8 @@ def _lines(message: EmailMessage, depth: int) -> Iterator[str]:
     body = message.get_body(("html", "plain"))
     if body is not None:
         yield from _body(body)
-    forms = _within(message, "multipart/alternative")
-    inner = _within(message, "message/rfc822")
+    forms = _find_within(message, "multipart/alternative")
+    inner = _find_within(message, "message/rfc822")
     parts = [part for part in message.walk() if part is not body and id(part) not in inner]
     calendars = [part for part in parts if _is_calendar(part)]
     for lines in dict.fromkeys(map(_read_calendar, calendars)):  # some send the same again as a file
@@ -41,10 +41,10 @@ def _lines(message: EmailMessage, depth: int) -> Iterator[str]:
                 if isinstance(each, EmailMessage):
                     yield from _lines(each, depth + 1)
         elif part.get_content_maintype() != "multipart":
-            yield from _beside(part, is_form=id(part) in forms or part in calendars)
+            yield from _iterate_beside(part, is_form=id(part) in forms or part in calendars)
 
 
-def _beside(part: MIMEPart, *, is_form: bool) -> Iterator[str]:
+def _iterate_beside(part: MIMEPart, *, is_form: bool) -> Iterator[str]:
     """Yield what a reader shows of a part beside the body. is_form: as another form of it, or already."""
     if file := part.get_filename():
         if part.is_attachment() or "Content-ID" not in part:
@@ -67,7 +67,7 @@ def _read_calendar(part: MIMEPart) -> tuple[str, ...]:
     return tuple(text.splitlines())
 
 
-def _within(message: EmailMessage, kind: str) -> set[int]:
+def _find_within(message: EmailMessage, kind: str) -> set[int]:
     """Return which parts are within those of a kind."""
     outer = [part for part in message.walk() if part is not message or kind.startswith("multipart")]
     kinds = [part for part in outer if part.get_content_type() == kind]

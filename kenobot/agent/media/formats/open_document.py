@@ -141,7 +141,7 @@ class _Document:
             if tag in _LEFT_OUT:
                 continue
             if self._styles.is_hidden(child):
-                yield from self._hidden(child)
+                yield from self._note_hidden(child)
                 continue
             if tag in (TEXT + "p", TEXT + "h"):
                 yield from self._paragraph(child, self._styles.heading_mark(child) if tag == TEXT + "h" else "")
@@ -165,7 +165,7 @@ class _Document:
             elif not tag.startswith(("{http://www.w3.org/", "{urn:oasis:names:tc:opendocument:xmlns:svg", FORM)):
                 yield from self._blocks(_order_shapes(child) if tag == DRAW + "g" else child)
 
-    def _hidden(self, element: Element) -> Iterator[str]:
+    def _note_hidden(self, element: Element) -> Iterator[str]:
         """Note that a sheet or slide is left out."""
         if element.tag == DRAW + "page":
             self._slides += 1
@@ -177,10 +177,10 @@ class _Document:
         line = _Line()
         if any(each.get(TEXT + "is-hidden") == "true" for each in paragraph.iter(TEXT + "hidden-paragraph")):
             return
-        self._inline(paragraph, line)
+        self._read_inline(paragraph, line)
         yield from line.lines(mark)
 
-    def _inline(self, container: Element, line: _Line) -> None:
+    def _read_inline(self, container: Element, line: _Line) -> None:
         raised, struck = self._styles.look(container)
         shows, named = self._styles.shows_text(container), self._styles.font(container)
         outer = line.shown, line.font
@@ -194,11 +194,11 @@ class _Document:
         add(container.text)
         for child in container:
             if not self._styles.is_hidden(child) and (line.shown or child.tag in (TEXT + "span", TEXT + "a")):
-                self._inline_child(child, line)
+                self._read_inline_child(child, line)
             add(child.tail)
         line.shown, line.font = outer
 
-    def _inline_child(self, child: Element, line: _Line) -> None:
+    def _read_inline_child(self, child: Element, line: _Line) -> None:
         match child.tag.removeprefix(TEXT):
             case "s":
                 line.text.append(" " * min(1000, int(child.get(TEXT + "c", "1"))))
@@ -209,7 +209,7 @@ class _Document:
             case "note":
                 self._note(child, line)
             case "ruby":
-                self._ruby(child, line)
+                self._read_ruby(child, line)
             case "hidden-text" | "hidden-paragraph" if child.get(TEXT + "is-hidden", "true") == "true":
                 return
             case _ if child.tag in _LEFT_OUT:
@@ -223,12 +223,12 @@ class _Document:
             case _ if child.tag.startswith(DRAW) and child.tag != DRAW + "a":
                 line.after += self._blocks([child])
             case _:
-                self._inline(child, line)
+                self._read_inline(child, line)
 
-    def _ruby(self, element: Element, line: _Line) -> None:
+    def _read_ruby(self, element: Element, line: _Line) -> None:
         base, above = element.find(TEXT + "ruby-base"), element.find(TEXT + "ruby-text")
         if base is not None:
-            self._inline(base, line)
+            self._read_inline(base, line)
         if above is not None and (shown := "".join(above.itertext()).strip()):
             line.text.append(f" ({shown})")
 

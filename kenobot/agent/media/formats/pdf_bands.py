@@ -18,7 +18,7 @@ def join_bands(lines: Sequence[list[Run]], rules: Sequence[Rule]) -> list[list[R
     """Return the lines of a page, those of a row between two rules as one."""
     found = list(lines)
     for group in _group(rules):
-        bands = [(each, _within(found, each)) for each in pairwise(group)]
+        bands = [(each, _select_within(found, each)) for each in pairwise(group)]
         filled = [(band, inside) for band, inside in bands if inside]
         is_sure = len(filled) >= _SURE and all(_has_single(inside) for _, inside in filled)
         for _, inside in filled:
@@ -47,7 +47,7 @@ def _group(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
             yield sorted(same, key=lambda rule: -rule.y0)
 
 
-def _within(lines: Sequence[list[Run]], band: tuple[Rule, Rule]) -> list[list[Run]]:
+def _select_within(lines: Sequence[list[Run]], band: tuple[Rule, Rule]) -> list[list[Run]]:
     top, bottom = band
     inside = [line for line in lines if all(bottom.y0 < (run.y0 + run.y1) / 2 < top.y0 for run in line)]
     fits = all(top.x0 - NEAR <= run.x0 and run.x1 <= top.x1 + NEAR for line in inside for run in line)

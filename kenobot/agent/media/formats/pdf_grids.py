@@ -52,10 +52,10 @@ class Grid:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
         self._down = [rule for rule in rules if rule.is_vertical]
-        self.xs = _distinct(rule.x0 for rule in self._down)
-        self.ys = _distinct(rule.y0 for rule in rules if not rule.is_vertical)
+        self.xs = _merge_close(rule.x0 for rule in self._down)
+        self.ys = _merge_close(rule.y0 for rule in rules if not rule.is_vertical)
         if self._down:
-            self.ys = _distinct([*self.ys, min(r.y0 for r in self._down), max(r.y1 for r in self._down)])
+            self.ys = _merge_close([*self.ys, min(r.y0 for r in self._down), max(r.y1 for r in self._down)])
 
     @property
     def is_table(self) -> bool:
@@ -124,7 +124,7 @@ def _cell_lines(glyphs: Sequence[Glyph]) -> list[str]:
     return list(join_words(written))
 
 
-def _distinct(places: Iterable[float]) -> list[float]:
+def _merge_close(places: Iterable[float]) -> list[float]:
     found = list[float]()
     for place in sorted(places):
         if not found or place - found[-1] > NEAR:

@@ -117,9 +117,9 @@ class _Reader:
             elif found["sign"]:
                 self._sign(found["sign"])
             elif found["hex"]:
-                self._bytes(bytes.fromhex(found["hex"].decode()))
+                self._take_bytes(bytes.fromhex(found["hex"].decode()))
             elif found["text"]:
-                self._bytes(found["text"])
+                self._take_bytes(found["text"])
         self._end_paragraph()
         self._end_table()
         yield from self._margins["header"]
@@ -182,17 +182,17 @@ class _Reader:
         if word in _SIGNS:
             self._add(_SIGNS[word])
         elif word in ("f", "uc", "ansicpg", "mac", "u"):
-            self._letters(word, number)
+            self._follow_letters(word, number)
         else:
-            self._layout(word, number)
+            self._follow_layout(word, number)
 
-    def _letters(self, word: str, number: int | None) -> None:
+    def _follow_letters(self, word: str, number: int | None) -> None:
         """Follow how letters are written."""
         group = self._group
         if word == "mac":
             group.codec = "mac-roman"
         elif word == "u" and number is not None:
-            self._unicode(number)
+            self._take_unicode(number)
         elif word == "uc":
             group.uc = number or 0
         elif word == "f":
@@ -201,7 +201,7 @@ class _Reader:
         elif word == "ansicpg":
             group.codec = _codec(number or 0)
 
-    def _layout(self, word: str, number: int | None) -> None:
+    def _follow_layout(self, word: str, number: int | None) -> None:
         """Follow paragraphs and hidden text."""
         group, flow = self._group, self._flow
         match word:
@@ -262,11 +262,11 @@ class _Reader:
         if sign in b"\r\n":
             self._end_paragraph()
         elif sign in (b"\\", b"{", b"}"):
-            self._bytes(sign)
+            self._take_bytes(sign)
         elif sign in (b"~", b"_"):
             self._add(" " if sign == b"~" else "-")
 
-    def _bytes(self, raw: bytes) -> None:
+    def _take_bytes(self, raw: bytes) -> None:
         self._group.begins = False
         if self._pass:
             skipped = min(self._pass, len(raw))
@@ -277,7 +277,7 @@ class _Reader:
         if raw and not self._group.skipped and not self._group.hidden:
             self._pending += raw
 
-    def _unicode(self, number: int) -> None:
+    def _take_unicode(self, number: int) -> None:
         code = number % 65536
         self._pass = self._group.uc
         if 0xD800 <= code < 0xDC00:

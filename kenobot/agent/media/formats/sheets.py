@@ -60,7 +60,9 @@ class _Book:
             properties if "date1904" in properties.attrib else None, "date1904"
         )
         again = calculation is not None and calculation.get("fullCalcOnLoad") in ("1", "true")
-        texts = [text for part in package.find_related(main, "sharedStrings") for text in _shared_texts(package, part)]
+        texts = [
+            text for part in package.find_related(main, "sharedStrings") for text in _read_shared_texts(package, part)
+        ]
         styles = next((package.load(part) for part in package.find_related(main, "styles")), None)
         return cls(texts, _formats(styles), _fonts(styles), from_1904, again)
 
@@ -73,7 +75,7 @@ class _Sheet:
         self._part = part
         self._book = book
         self._comments = _comments(package, part)
-        self._merged = list(_merged_ranges(package, part))
+        self._merged = list(_read_merged_ranges(package, part))
         self._hidden: list[tuple[int, int]] = []  # the first and last of columns
         self._left_out = 0
         self._columns_left_out = set[int]()
@@ -118,7 +120,7 @@ class _Sheet:
             after += comment
             before = sum(max(0, min(last, column) - first + 1) for first, last in self._hidden)
             cells += [""] * (column - 1 - before - len(cells))
-            cells.append(self._shown_value(cell))
+            cells.append(self._render_value(cell))
         line = write_row(cells)
         if is_hidden:
             self._left_out += bool(line)
@@ -134,7 +136,7 @@ class _Sheet:
             for left, top, right, bottom in self._merged
         )
 
-    def _shown_value(self, cell: Element) -> str:
+    def _render_value(self, cell: Element) -> str:
         style, fonts = int(cell.get("s", "0")), self._book.fonts
         return read_symbols(self._value(cell), fonts[style] if style < len(fonts) else "")
 
@@ -188,7 +190,7 @@ def _chart_names(chart: Element | None) -> Iterator[str]:
             yield "".join(piece.text or "" for piece in each if local(piece) == "v")
 
 
-def _shared_texts(package: Package, part: str) -> Iterator[str]:
+def _read_shared_texts(package: Package, part: str) -> Iterator[str]:
     opened = package.open(part)
     for _, element in ElementTree.iterparse(opened) if opened is not None else ():
         if local(element) == "si":
@@ -262,7 +264,7 @@ def _add(found: dict[str, list[str]], reference: str, author: str, text: str) ->
     found.setdefault(reference, []).append(f"[comment on {reference}{by}: {text}]")
 
 
-def _merged_ranges(package: Package, part: str) -> Iterator[tuple[int, int, int, int]]:
+def _read_merged_ranges(package: Package, part: str) -> Iterator[tuple[int, int, int, int]]:
     """Yield the first and last column and row of merged cells. They come behind the rows, so the file is searched."""
     opened, rest, count = package.open(part), b"", 0
     while opened is not None and (chunk := opened.read(_CHUNK)):

@@ -36,7 +36,7 @@ def read_slides(path: Path) -> Iterator[str]:
             continue
         yield f"# {number}"
         yield from _Shapes(package, relation.part).lines(slide)
-        yield from _beside(package, relation.part)
+        yield from _iterate_beside(package, relation.part)
         if is_on(slide, "showMasterSp"):
             yield from _background(package, relation.part, shown)
 
@@ -144,7 +144,7 @@ def _cell(cell: Element) -> str:
     return "\n".join(text_lines(cell.find(_A + "txBody")))
 
 
-def _beside(package: Package, part: str) -> Iterator[str]:
+def _iterate_beside(package: Package, part: str) -> Iterator[str]:
     """Yield the speaker's notes of a slide and its comments."""
     for notes in package.find_related(part, "notesSlide"):
         root = package.load(notes)

@@ -65,7 +65,7 @@ class _Story:
         self._main = main
         self._part = main
         styles = self._first("styles")
-        self._hidden = _hidden_styles(styles)
+        self._hidden = _find_hidden_styles(styles)
         self._lists = ListNumbers(self._first("numbering"), styles)
         self._notes = {kind: self._by_id(kind + "s") for kind in ("footnote", "endnote", "comment")}
         self._count = {"footnote": 0, "endnote": 0}
@@ -87,9 +87,9 @@ class _Story:
             elif name in _AROUND:
                 yield from self.blocks(child)
         if local(container) == "body":
-            yield from self._carried_lines()
+            yield from self._flush_carried()
 
-    def _carried_lines(self) -> Iterator[str]:
+    def _flush_carried(self) -> Iterator[str]:
         line, self._carried = self._carried, None
         yield from line.lines() if line is not None else ()
 
@@ -121,7 +121,7 @@ class _Story:
         if container is None:
             return []
         kept, self._carried = self._carried, None
-        lines = [*self.blocks(container), *self._carried_lines()]
+        lines = [*self.blocks(container), *self._flush_carried()]
         self._carried = kept
         return lines
 
@@ -143,7 +143,7 @@ class _Story:
         hidden = self._is_hidden(properties, "pStyle")
         marked = None if properties is None else properties.find(_W + "rPr")
         if not hidden:
-            self._inline(paragraph, line)
+            self._read_inline(paragraph, line)
         gone = marked is not None and any(marked.find(_W + name) is not None for name in _GONE)
         if gone:  # the paragraph goes on in the next
             self._carried = line
@@ -151,25 +151,25 @@ class _Story:
         hidden = hidden or (not line.text and marked is not None and is_on(marked.find(_W + "vanish"), _VAL))
         yield from line.lines("" if hidden else self._lists.mark(properties))
 
-    def _inline(self, container: Iterable[Element], line: _Line) -> None:
+    def _read_inline(self, container: Iterable[Element], line: _Line) -> None:
         for child in container:
             name = local(child)
             if name == "r":
                 self._run(child, line)
             elif name == "AlternateContent":
-                self._inline(_choice(child), line)
+                self._read_inline(_choice(child), line)
             elif name == "ruby":
-                base, above = (("".join(self._plain(child.find(_W + each)))) for each in ("rubyBase", "rt"))
+                base, above = (("".join(self._read_plain(child.find(_W + each)))) for each in ("rubyBase", "rt"))
                 line.text.append(f"{base} ({above})" if above else base)
             elif child.tag.startswith(_MATH):
                 line.text.append(write_formula(child))
             elif name in _AROUND:
-                self._inline(child, line)
+                self._read_inline(child, line)
 
-    def _plain(self, container: Element | None) -> list[str]:
+    def _read_plain(self, container: Element | None) -> list[str]:
         line = _Line()
         if container is not None:
-            self._inline(container, line)
+            self._read_inline(container, line)
         return line.text
 
     def _run(self, run: Element, line: _Line) -> None:
@@ -180,7 +180,7 @@ class _Story:
         for child in run:
             name = local(child)
             if name == "fldChar":
-                self._field(child, line)
+                self._follow_field(child, line)
             elif name == "instrText" and self._codes[-1:] == [True]:
                 self._code.append(child.text or "")
             elif not hidden and not any(self._codes):
@@ -189,7 +189,7 @@ class _Story:
                 else:
                     self._run_part(name, child, line)
 
-    def _field(self, mark: Element, line: _Line) -> None:
+    def _follow_field(self, mark: Element, line: _Line) -> None:
         """Follow where the code of a field ends, which is not shown, and its result begins."""
         kind = mark.get(_W + "fldCharType")
         if kind == "begin":
@@ -216,15 +216,15 @@ class _Story:
             case "sym":
                 line.text.append(read_symbols(chr(int(child.get(_W + "char", "20"), 16)), child.get(_W + "font", "")))
             case "ruby":
-                self._inline([child], line)
+                self._read_inline([child], line)
             case "footnoteReference" | "endnoteReference" | "commentReference":
                 self._note(name.removesuffix("Reference"), child.get(_W + "id", ""), line)
             case "drawing" | "pict" | "object":
                 line.after += self._read_drawing(child)
             case "AlternateContent":
-                self._alternative(_choice(child), line)
+                self._read_alternative(_choice(child), line)
 
-    def _alternative(self, chosen: Iterable[Element], line: _Line) -> None:
+    def _read_alternative(self, chosen: Iterable[Element], line: _Line) -> None:
         for child in chosen:
             if local(child) == "t":
                 line.text.append(child.text or "")
@@ -269,14 +269,14 @@ class _Story:
         if name == "textpath":
             return [drawing.get("string", "")]
         if name == "chart" and (reference := drawing.get(_R + "id")):
-            return self._related_lines(reference)
+            return self._read_related(reference)
         if name == "relIds" and (reference := drawing.get(_R + "dm")):
-            return self._related_lines(reference)
+            return self._read_related(reference)
         for child in drawing:
             lines += self._read_drawing(child)
         return lines
 
-    def _related_lines(self, reference: str) -> list[str]:
+    def _read_related(self, reference: str) -> list[str]:
         relation = self._package.relations(self._part).get(reference)
         part = None if relation is None else self._package.load(relation.part)
         if part is None:
@@ -286,12 +286,12 @@ class _Story:
     # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _table(self, table: Element) -> Iterator[str]:
-        for row in _within(table, "tr"):
+        for row in _iterate_within(table, "tr"):
             properties = row.find(_W + "trPr")
             if properties is not None and any(properties.find(_W + name) is not None for name in (*_GONE, "hidden")):
                 continue
             cells = [Cell(()) for _ in range(_grid(properties, "gridBefore"))]
-            for cell in _within(row, "tc"):
+            for cell in _iterate_within(row, "tc"):
                 lines, wide = self._cell(cell)
                 cells += [Cell(lines, cell.find(f".//{_W}tbl") is not None), *[Cell(())] * wide]
             yield from write_cells(cells)
@@ -316,7 +316,7 @@ def diagram_lines(diagram: Element) -> Iterator[str]:
                 yield text
 
 
-def _hidden_styles(styles: Element | None) -> frozenset[str]:
+def _find_hidden_styles(styles: Element | None) -> frozenset[str]:
     """Return the styles whose text is hidden, by themselves or by a style they are based on."""
     based, hidden = dict[str, str](), dict[str, bool]()
     for style in styles if styles is not None else ():
@@ -337,13 +337,13 @@ def _hidden_styles(styles: Element | None) -> frozenset[str]:
     return frozenset(name for name in based if is_hidden(name))
 
 
-def _within(container: Element, wanted: str) -> Iterator[Element]:
+def _iterate_within(container: Element, wanted: str) -> Iterator[Element]:
     """Yield the rows of a table or the cells of a row, also those in content controls."""
     for child in container:
         if local(child) == wanted:
             yield child
         elif local(child) in _AROUND:
-            yield from _within(child, wanted)
+            yield from _iterate_within(child, wanted)
 
 
 def _grid(properties: Element | None, name: str) -> int:

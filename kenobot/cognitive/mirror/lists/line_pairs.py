@@ -144,16 +144,18 @@ class _Pairs:
         line's origin.
         """
         for across in (False, True):
-            without = [{None, *self._standing, *self._kept(at)} for at in range(len(self._files))]
+            without = [{None, *self._standing, *self._list_kept(at)} for at in range(len(self._files))]
             olds = [place for place in self._old if self._record(place) not in without[place[0]]]
             came: set[Place] = set()
-            for _, _, old, new in sorted(self._alike(olds, least, across=across)):
+            for _, _, old, new in sorted(self._pair_alike(olds, least, across=across)):
                 if old not in self._paired and new not in came:
                     self._pair(old, new, same=False)
                     came.add(new)
             self._loosen()
 
-    def _alike(self, olds: Sequence[Place], least: float, *, across: bool) -> Iterator[tuple[float, int, Place, Place]]:
+    def _pair_alike(
+        self, olds: Sequence[Place], least: float, *, across: bool
+    ) -> Iterator[tuple[float, int, Place, Place]]:
         """Yield pairs of loose lines that are alike, with what sorts the best first: likeness, then nearness."""
         before, after = defaultdict[Hashable, list[Place]](list), defaultdict[Hashable, list[Place]](list)
         for places, by_home in ((olds, before), (self._new, after)):
@@ -171,12 +173,12 @@ class _Pairs:
     def result(self) -> list[LineEdits]:
         """Tell what became of each file's lines."""
         found: list[LineEdits] = []
-        gone_from = self._gone_from()
+        gone_from = self._find_gone()
         for at, file in enumerate(self._files):
             gone = [i for i in range(len(file.old)) if (at, i) not in self._paired]
             records = [record for record in dict.fromkeys(file.old[i][0] for i in gone) if record is not None]
             ended = {record for how, record in self._origins[at].values() if how == "changed"}
-            kept = self._kept(at)
+            kept = self._list_kept(at)
             lives = {*self._standing, *ended, *kept}
             went = self._cut[at].union(records).difference(kept)
             found.append(
@@ -190,14 +192,14 @@ class _Pairs:
             )
         return found
 
-    def _kept(self, at: int) -> list[int | None]:
+    def _list_kept(self, at: int) -> list[int | None]:
         return [record for how, record in self._origins[at].values() if how == "kept"]
 
-    def _gone_from(self) -> dict[int, list[str]]:
+    def _find_gone(self) -> dict[int, list[str]]:
         """Find for each record the files that show it no more."""
         found = defaultdict[int, list[str]](list)
         for at, file in enumerate(self._files):
-            kept = set(self._kept(at))
+            kept = set(self._list_kept(at))
             for record in dict.fromkeys(record for record, _ in file.old):
                 if record is not None and record not in kept:
                     found[record].append(file.path)

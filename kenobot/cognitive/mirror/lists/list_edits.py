@@ -103,17 +103,19 @@ class ListFileEdit(ListFile):
                     self._confirm_as_own(was)
                 continue
             if how in ("moved", "copied") and was is not None:
-                standing[at] = self._moved(was, settles=how == "moved")
+                standing[at] = self._move_here(was, settles=how == "moved")
             elif how in ("changed", "rewritten") and was is not None:
-                standing[at] = self._changed(was, text, mark, stays=how == "changed" and not self._lost_home(was))
+                standing[at] = self._replace_line(
+                    was, text, mark, stays=how == "changed" and not self._has_lost_home(was)
+                )
             else:
-                standing[at] = self._added(text, mark, list_layout.entry_time(chunks[at]))
+                standing[at] = self._add_line(text, mark, list_layout.entry_time(chunks[at]))
             self._spared.update(record for record in (standing[at],) if record is not None)
             yield
         here = set(standing.values())
         for record in self._edits.removed:
             if record not in here:
-                self._removed(record)
+                self._remove_line(record)
                 yield
         for record, path in self._edits.left.items():
             self._settle_elsewhere(record, path)
@@ -140,21 +142,21 @@ class ListFileEdit(ListFile):
             tier="core" if role.kind == "core" else "daily",
         )
 
-    def _added(self, text: str, mark: QuoteMark | None, time: str | None = None) -> int | None:
+    def _add_line(self, text: str, mark: QuoteMark | None, time: str | None = None) -> int | None:
         """Find or make the record that says `text`; None when memory refuses it."""
         candidate = self._candidate(text, mark)
-        known = None if candidate.slot else self._known(text)
+        known = None if candidate.slot else self._find_known(text)
         if known is None:
             context = self._context if mark is None else replace(self._context, speaker_name=mark.by)
             context = replace(context, said_at=self._moment(time)) if time else context
-            record = self._our_own(text) or self._revived(text)
+            record = self._our_own(text) or self._revive_line(text)
             if record is None:
                 record = admit(self.connection, candidate, context).record
             self._file(record)
             return record
-        return self._known_here(known, candidate)
+        return self._settle_known(known, candidate)
 
-    def _revived(self, text: str) -> int | None:
+    def _revive_line(self, text: str) -> int | None:
         """Find what was forgotten or erased and stands here again; None: there is no such thing.
 
         Cut from another file a while ago, it has moved; in an earlier wording it is the owner's word, as any correction
@@ -163,7 +165,7 @@ class ListFileEdit(ListFile):
         if self.role.kind == "slot":
             return None
         key, scope = key_of(text), self.role.scope
-        ended = self._forgotten_as(key)
+        ended = self._find_forgotten(key)
         if ended is None:
             if tombstone_time(self.connection, scope, key) is None:
                 return None
@@ -173,11 +175,11 @@ class ListFileEdit(ListFile):
             if ended.key != key:
                 return None
             if revived_lines.restore(self.connection, ended, self._context):
-                return self._moved(ended.id)
+                return self._move_here(ended.id)
         revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, ended.id))
         return ended.id
 
-    def _forgotten_as(self, key: str) -> store.Record | None:
+    def _find_forgotten(self, key: str) -> store.Record | None:
         """Query the record that was forgotten last with these words, or with others that took their place."""
         ended = store.ended_with_key(self.connection, self.role.scope, key, 1)
         if not ended or ended[0].form not in _LINES:
@@ -194,7 +196,7 @@ class ListFileEdit(ListFile):
             return False
         return self._context.at - datetime.fromisoformat(last.at) <= self._context.policy.files.cut_within
 
-    def _known_here(self, known: store.Record, candidate: Candidate) -> int:
+    def _settle_known(self, known: store.Record, candidate: Candidate) -> int:
         """Let what is known stand here as well, by its owner's word; what others said stays what others said."""
         if self.shows(known):
             return known.id  # a line written twice, or our own that a crash kept us from noting down
@@ -207,11 +209,11 @@ class ListFileEdit(ListFile):
             self._put(known, "edited", {"subject": candidate.subject})
         return known.id
 
-    def _moved(self, record: int, *, settles: bool = True) -> int:
+    def _move_here(self, record: int, *, settles: bool = True) -> int:
         """Let a record stand here, instead of where its line stood before. settles: it belongs here from now on."""
         known = store.get(self.connection, record, self.reach)
         if known is not None and known.status == "active":  # what the bot forgot meanwhile stays forgotten
-            self._known_here(known, self._candidate(known.text))
+            self._settle_known(known, self._candidate(known.text))
             if settles:
                 self._settle(record, self.role)
         return record
@@ -259,18 +261,18 @@ class ListFileEdit(ListFile):
             return None
         return said if said <= self._context.at else None
 
-    def _changed(self, was: int, text: str, mark: QuoteMark | None, *, stays: bool) -> int | None:
+    def _replace_line(self, was: int, text: str, mark: QuoteMark | None, *, stays: bool) -> int | None:
         """Put a line in the place of what a record said. stays: it stood here, and where it belongs goes on."""
         before = store.get(self.connection, was, self.reach)
         if before is None or before.status != "active":
-            return was if before is not None and self._was_said(before, text) else self._added(text, mark)
+            return was if before is not None and self._was_said(before, text) else self._add_line(text, mark)
         if self.role.kind == "slot":
             if events.was_previous_text(self.connection, before, text, self._cursor()):
                 return was
-            return self._refused(was, admit(self.connection, self._candidate(text), self._context).record)
-        known = self._known(text)
-        if known is None and key_of(text) != before.key and (revived := self._revived(text)) is not None:
-            self._removed(was)  # the words that came back take no place
+            return self._forget_overwritten(was, admit(self.connection, self._candidate(text), self._context).record)
+        known = self._find_known(text)
+        if known is None and key_of(text) != before.key and (revived := self._revive_line(text)) is not None:
+            self._remove_line(was)  # the words that came back take no place
             return revived
         form: Form = "episode" if (known or before).form == "episode" else "note"
         is_core = self.role.kind == "core" or (before.tier == "core" and stays)
@@ -291,24 +293,24 @@ class ListFileEdit(ListFile):
         self._file(decision.record, before.tier if stays and not is_elsewhere else "")
         if decision.record is not None and not stays and not is_elsewhere:
             self._settle(decision.record, self.role)
-        return self._refused(was, decision.record)
+        return self._forget_overwritten(was, decision.record)
 
-    def _lost_home(self, record: int) -> bool:
+    def _has_lost_home(self, record: int) -> bool:
         """Tell whether the file that a changed record belongs in, another than this, shows it no more."""
         known = store.get(self.connection, record, self.reach)
         home = paths.path_of(known) if known is not None else None
         return home != self.path and home in self._edits.gone_from.get(record, ())
 
-    def _refused(self, was: int, record: int | None) -> int | None:
+    def _forget_overwritten(self, was: int, record: int | None) -> int | None:
         """Forget what the person wrote over, even when memory does not take what they wrote instead."""
         if record is None:
             forget(self.connection, was, self.reach, self._context, line_only=True)
         return record
 
-    def _removed(self, record: int) -> None:
+    def _remove_line(self, record: int) -> None:
         """Forget what was taken out of the file it belongs in; elsewhere it was only shown."""
         known = store.get(self.connection, record, self.reach)
-        if known is not None and (self.shows(known) or self._stood(known)):
+        if known is not None and (self.shows(known) or self._has_stood(known)):
             first = self._forgotten[0] if self._forgotten else None  # all of it is undone together
             context = replace(self._context, part_of=first)
             hidden = forget(self.connection, record, self.reach, context, line_only=True)
@@ -340,7 +342,7 @@ class ListFileEdit(ListFile):
             return False
         return record.text == text or events.was_previous_text(self.connection, record, text, self._cursor())
 
-    def _stood(self, record: store.Record) -> bool:
+    def _has_stood(self, record: store.Record) -> bool:
         """Tell whether it belonged here when the file was last written, and sleep has moved it since."""
         tiers = decay_store.tiers_left_by_sleep(self.connection, record.id, self._cursor())
         return any(paths.path_of(record._replace(tier=tier)) == self.path for tier in tiers)
@@ -348,7 +350,7 @@ class ListFileEdit(ListFile):
     def _cursor(self) -> int:
         return int(read_state(self.connection, CURSOR) or 0)
 
-    def _known(self, text: str) -> store.Record | None:
+    def _find_known(self, text: str) -> store.Record | None:
         """Query the live record of this scope that says `text`."""
         key = key_of(text)
         forms = ("note", "episode")

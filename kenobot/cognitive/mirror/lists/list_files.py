@@ -91,7 +91,7 @@ class ListFiles(FileSync[Blocks]):
         if session is not None and not self.full_scan_is_due():
             async with self._lock:
                 await self._open()
-                return await self._look_at(self._hot(session))
+                return await self._look_at(self._list_hot(session))
         self._archive_wanted |= session is None
         if self._next_look is None:
             self._next_look = asyncio.create_task(self._look(), name="look at the memory files")
@@ -105,7 +105,7 @@ class ListFiles(FileSync[Blocks]):
         return 0 if last is not None and now - last < _ARCHIVE_SECONDS else await self.sync_in()
 
     def recent_stamps(self, session: str) -> dict[str, FileStamp | None]:
-        return {path: self._seen.get(path) for path in self._hot(session)}
+        return {path: self._seen.get(path) for path in self._list_hot(session)}
 
     def mark_dirty(self, record_ids: Iterable[int]) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
@@ -192,11 +192,11 @@ class ListFiles(FileSync[Blocks]):
         self._scanned = now
         return False
 
-    def _hot(self, session: str) -> Sequence[str]:
+    def _list_hot(self, session: str) -> Sequence[str]:
         """List the files that people and this chat are likeliest to change: as many however large memory is."""
         return _hot_paths(self._today(), session)
 
-    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
+    def _find_dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
         cursor = self._cursor or 0
         marked = {key for key in again if isinstance(key, int)}
         touched = events.record_ids_touched_since(connection, cursor)
@@ -302,7 +302,7 @@ class ListFiles(FileSync[Blocks]):
 
         An editor that saves may empty a file first and write it then.
         """
-        lost = await self._held_much(path)
+        lost = await self._query_held(path)
         if not lost:
             return False
         now = self._clock.monotonic()
@@ -316,7 +316,7 @@ class ListFiles(FileSync[Blocks]):
         log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
         return True
 
-    async def _held_much(self, path: str) -> tuple[int, ...]:
+    async def _query_held(self, path: str) -> tuple[int, ...]:
         """Query the records of a file whose emptying may be a loss; none where it held few."""
         held = await self._database.read(lambda c: ListFile(c, path, self._role(path), self._zone).last_records())
         return held if len(held) >= self._policy.files.announce_from else ()
@@ -384,7 +384,7 @@ class ListFiles(FileSync[Blocks]):
             if await self._is_as_noted(path):
                 return None
             found = await disk.read(self._root, path)
-            if found.text is None or (not found.text.strip() and await self._held_much(path)):
+            if found.text is None or (not found.text.strip() and await self._query_held(path)):
                 return None  # it may be lost
             view = await self._database.read(partial(self._view, path=path, found=found))
             lines = await self._database.read(partial(self._read_lines, path=path, text=found.text))
@@ -444,14 +444,14 @@ class ListFiles(FileSync[Blocks]):
         found = await self._read_as_noted(path)
         if found is None or found.text is None:
             return  # edited meanwhile: the next look takes that in
-        if self._policy.sleep.expired == "archive" and not await self._kept(ARCHIVE + path, found.text):
+        if self._policy.sleep.expired == "archive" and not await self._keep_text(ARCHIVE + path, found.text):
             self._report(path, f"{path} cannot be put into the archive: there are too many of that name.")
             return
         if await asyncio.to_thread(disk.remove, self._root, path, found.stamp):
             await self._database.write(partial(list_file_rows.delete_list_file, path=path))
             self._unlearn(path)
 
-    async def _kept(self, path: str, text: str) -> bool:
+    async def _keep_text(self, path: str, text: str) -> bool:
         """Put a text where nobody's file stands, at `path` or beside it, unless it is there. Raises OSError."""
         stem = path.removesuffix(".md")
         for name in (path, *(f"{stem}-{copy}.md" for copy in range(2, _COPIES))):

@@ -71,7 +71,7 @@ def split(kind: FileKind, text: str) -> list[str]:
             return [text] if text else []
         case "daily":
             starts = [found.start() for found in _ENTRY.finditer(text)]
-            return _joined(text, [0, *starts, len(text)])
+            return _join_parts(text, [0, *starts, len(text)])
         case "topic":
             return [part for chunk in _bullets(text) for part in _paragraphs(chunk)]
         case _:
@@ -140,7 +140,7 @@ def entry_time(chunk: str) -> str | None:
 def _bullets(text: str) -> list[str]:
     """Return each bullet with its continuation, and what stands between bullets. Fenced code is never a bullet."""
     lines = lines_of(text)
-    fenced = _fenced(lines)
+    fenced = _mark_fenced(lines)
     cuts = {0, len(lines)}
     at = 0
     while at < len(lines):
@@ -150,7 +150,7 @@ def _bullets(text: str) -> list[str]:
         end = _end_of_bullet(lines, at)
         cuts |= {at, end}
         at = end
-    return _joined(lines, sorted(cuts))
+    return _join_parts(lines, sorted(cuts))
 
 
 def _paragraphs(chunk: str) -> list[str]:
@@ -160,10 +160,10 @@ def _paragraphs(chunk: str) -> list[str]:
     lines = lines_of(chunk)
     sorts = [
         "code" if code else "blank" if not line.strip() else "heading" if line.startswith("#") else "prose"
-        for line, code in zip(lines, _fenced(lines), strict=True)
+        for line, code in zip(lines, _mark_fenced(lines), strict=True)
     ]
     cuts = [at for at in range(1, len(lines)) if sorts[at] != sorts[at - 1] or sorts[at] == "heading"]
-    return _joined(lines, [0, *cuts, len(lines)])
+    return _join_parts(lines, [0, *cuts, len(lines)])
 
 
 def lines_of(text: str) -> list[str]:
@@ -171,7 +171,7 @@ def lines_of(text: str) -> list[str]:
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
-def _joined(parts: Sequence[str], cuts: Sequence[int]) -> list[str]:
+def _join_parts(parts: Sequence[str], cuts: Sequence[int]) -> list[str]:
     return ["".join(parts[start:end]) for start, end in pairwise(cuts) if start < end]
 
 
@@ -187,7 +187,7 @@ def _end_of_bullet(lines: Sequence[str], start: int) -> int:
     return end
 
 
-def _fenced(lines: Sequence[str]) -> list[bool]:
+def _mark_fenced(lines: Sequence[str]) -> list[bool]:
     """Mark the lines in code blocks. A fence that is never closed is just a line: it must not swallow the rest."""
     inside = [False] * len(lines)
     opened: tuple[int, str] | None = None
@@ -251,14 +251,14 @@ def arrange(
     live = {**tolerated, **{item.id: item for item in own_items}}
     if kind == "slot":
         literal = [block for block in blocks if block.record is None]
-        return [_shown(kind, blocks[0].raw if blocks else "", own_items[0])] if own_items else literal
+        return [_spell_item(kind, blocks[0].raw if blocks else "", own_items[0])] if own_items else literal
     placed = {block.record for block in blocks if block.record in live}
     result: list[FileBlock] = []
     for block in blocks:
         if block.record is None:
             result.append(block)
         elif block.record in live:
-            result.append(_shown(kind, block.raw, live[block.record]))
+            result.append(_spell_item(kind, block.raw, live[block.record]))
         elif (heir := successors.get(block.record)) in live and heir not in placed:
             placed.add(heir)
             result.append(FileBlock(_in_place_of(kind, block.raw, live[heir]), heir))
@@ -270,7 +270,7 @@ def arrange(
     return normalize_blocks(kind, append_items(kind, result, missing) if missing else result)
 
 
-def _shown(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
+def _spell_item(kind: FileKind, raw: str, item: ShownRecord) -> FileBlock:
     """Return `item` in the person's own spelling if that still says the same, with the mark that it has to have."""
     said = fact_text(kind, raw)
     same = said == item.text.strip() or (said is not None and kind != "slot" and key_of(said) == key_of(item.text))
@@ -304,7 +304,7 @@ def adopt_items(
         if at is None:
             missing.append(item)
         else:
-            result[at] = _shown(kind, result[at].raw, item)
+            result[at] = _spell_item(kind, result[at].raw, item)
     return result, missing
 
 

@@ -65,7 +65,7 @@ class ListFile:
         is_watched: nothing but what is noted has been written there, so what differs is a person's edit, even if it is
         what would be written now.
         """
-        blocks = self._arranged(self._inherited())
+        blocks = self._arrange(self._inherit_log())
         text = list_layout.join_blocks(blocks)
         is_noted = self.noted_text == text and self.noted_blocks == blocks
         ours = (self.noted_text,) if is_watched else (text, self.noted_text)
@@ -125,7 +125,7 @@ class ListFile:
         subjects = store.subjects(self.connection, self.role.scope)
         return next((subject for subject in subjects if paths.page_name(subject) == name), name)
 
-    def _inherited(self) -> list[FileBlock]:
+    def _inherit_log(self) -> list[FileBlock]:
         """Begin an archived log as it was in the hot tree, with its owner's own text."""
         role, noted = self.role, self.noted_blocks
         if not (role.archived and role.is_expired and role.kind == "daily") or role.stays_empty:
@@ -169,7 +169,7 @@ class ListFile:
             case "entity":
                 return store.newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
 
-    def _arranged(self, blocks: list[FileBlock]) -> list[FileBlock]:
+    def _arrange(self, blocks: list[FileBlock]) -> list[FileBlock]:
         """Arrange the file anew: `blocks` with what has changed in memory since."""
         kind, text, leaves = self.role.kind, list_layout.join_blocks(blocks), self._leaves()
         home = {record.id: record for record in self._own_records(text)}

@@ -40,16 +40,16 @@ def arrange_memory_md(
     )
     placed = {block.record for block in result}
     unplaced = [item for item in own_items if item.id not in placed]
-    lines, missing = list_layout.adopt_items("core", _exploded(result), unplaced)
+    lines, missing = list_layout.adopt_items("core", _explode(result), unplaced)
     pointers = sum(index_target(line.raw) is not None for line in lines)
-    lines = _indexed(lines, refs)
-    lines = _with_plain(lines, [item for item in missing if item.id not in nights])
+    lines = _index_refs(lines, refs)
+    lines = _insert_plain(lines, [item for item in missing if item.id not in nights])
     for night in sorted({nights[item.id] for item in missing if item.id in nights}):
         lines = _with_night(lines, night, [item for item in missing if nights.get(item.id) == night])
     return list_layout.normalize_blocks("core", _tidy(lines, _OURS if pointers > len(refs) else _NIGHT))
 
 
-def _exploded(blocks: Sequence[FileBlock]) -> list[FileBlock]:
+def _explode(blocks: Sequence[FileBlock]) -> list[FileBlock]:
     """Return `blocks` with literal text line by line."""
     return [
         FileBlock(line, block.record)
@@ -69,7 +69,7 @@ def _is_blank(line: FileBlock) -> bool:
 # ── the index ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _indexed(lines: list[FileBlock], refs: Mapping[str, int]) -> list[FileBlock]:
+def _index_refs(lines: list[FileBlock], refs: Mapping[str, int]) -> list[FileBlock]:
     """Keep one pointer for each ref file, where its owner has put it, else below the heading for them."""
     kept: list[FileBlock] = []
     left = dict(refs)
@@ -86,13 +86,13 @@ def _indexed(lines: list[FileBlock], refs: Mapping[str, int]) -> list[FileBlock]
     at = next((at for at, line in enumerate(kept) if line.raw.rstrip() == REFERENCE_HEADING), None)
     if at is None:
         return [*kept, *_opening(kept, REFERENCE_HEADING), *new]
-    return _inserted(kept, _end_of(kept, at), new)
+    return _insert(kept, _end_of(kept, at), new)
 
 
 # ── facts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _with_plain(lines: list[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
+def _insert_plain(lines: list[FileBlock], items: Sequence[ShownRecord]) -> list[FileBlock]:
     """Insert items of no section above the bot's own sections, at the end of what is its owner's."""
     if not items:
         return lines
@@ -113,7 +113,7 @@ def _with_night(lines: list[FileBlock], night: str, items: Sequence[ShownRecord]
     for at, line in enumerate(lines):
         match = _NIGHT.match(line.raw.rstrip("\r\n")) if line.record is None else None
         if match and match[1] == night:
-            return _inserted(lines, _end_of(lines, at), new)
+            return _insert(lines, _end_of(lines, at), new)
     heading = _CONSOLIDATED + night
     index = next((at for at, line in enumerate(lines) if line.raw.rstrip() == REFERENCE_HEADING), len(lines))
     before = lines[:index]
@@ -134,10 +134,10 @@ def _opening(before: Sequence[FileBlock], heading: str) -> list[FileBlock]:
     text = list_layout.join_blocks(before)
     present = len(text) - len(text.rstrip("\n"))
     gap = "\n" * max(0, 2 - present) if text.strip() else ""
-    return _exploded([FileBlock(f"{gap}{heading}\n")])
+    return _explode([FileBlock(f"{gap}{heading}\n")])
 
 
-def _inserted(lines: Sequence[FileBlock], at: int, new: Sequence[FileBlock]) -> list[FileBlock]:
+def _insert(lines: Sequence[FileBlock], at: int, new: Sequence[FileBlock]) -> list[FileBlock]:
     before = list(lines[:at])
     if before and not before[-1].raw.endswith("\n"):
         before[-1] = FileBlock(f"{before[-1].raw}\n", before[-1].record)

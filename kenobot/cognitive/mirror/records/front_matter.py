@@ -134,7 +134,7 @@ def _inline(name: str, written: str) -> Json:
         try:
             found: Json = json.loads(written)
         except ValueError:
-            return _loose(name, written)
+            return _read_loose(name, written)
         return found
     if written[:1] == "'":
         if len(written) < 2 or written[-1] != "'":
@@ -155,7 +155,7 @@ def _inline(name: str, written: str) -> Json:
     return number if math.isfinite(number) else written  # a word such as "Inf"
 
 
-def _loose(name: str, written: str) -> Json:
+def _read_loose(name: str, written: str) -> Json:
     """Return `[a, b]` and `{a: b}` without quotes."""
     inside = written[1:-1].strip()
     if written[0] == "[" and written[-1] == "]" and not re.search(r'[\[{"\]}]', inside):

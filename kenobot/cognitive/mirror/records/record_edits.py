@@ -85,7 +85,7 @@ def absorb_edit(
         if current is None or (not is_right_folder(current.folder, record) and is_right_folder(seen.folder, record)):
             owner, outdated = record.id, current
             if current is None:
-                _moved(connection, record, spot, context)
+                _follow_move(connection, record, spot, context)
         elif card.is_unedited and not is_right_folder(seen.folder, record):
             return EditOutcome(0, None, leftover=seen)
         elif card.is_unedited:
@@ -138,7 +138,7 @@ def _standing(connection: Connection, root: Path, record: Record) -> RecordFileR
     return row if row is not None and os.path.lexists(root / row.path) else None
 
 
-def _moved(connection: Connection, record: Record, spot: FileLocation, context: AdmitContext) -> None:
+def _follow_move(connection: Connection, record: Record, spot: FileLocation, context: AdmitContext) -> None:
     """Follow a person who moved a card into the archive, or out of it."""
     row = record_file_rows.card_of(connection, record.id)
     before = location_of(row.folder) if row is not None else None

@@ -93,7 +93,7 @@ class RecordFiles(FileSync[EditOutcome]):
 
         Of a very large memory only the files of the last days: the others have their turn in the rounds.
         """
-        folders = await self._folders()
+        folders = await self._list_folders()
         await asyncio.to_thread(disk.remove_leftovers, self._root, folders)
         few = await self._database.read(record_file_rows.count_files) <= self._limits.scan_step_files
         return await self.sync_in() if few else await self.sync_in("")
@@ -110,7 +110,7 @@ class RecordFiles(FileSync[EditOutcome]):
         async with self._lock:
             look = _Look()
             recent = self._recent_paths(session) if session is not None else None
-            folders = await self._folders() if recent is None else recent
+            folders = await self._list_folders() if recent is None else recent
             folders = [each for each in folders if self._last_look.get(each, 0) <= asked_after]
             number = self._look_count = self._look_count + 1
             await self._look(folders, look)
@@ -129,7 +129,7 @@ class RecordFiles(FileSync[EditOutcome]):
         """Take one step of the slow round over all files, from where the last step ended; how many facts it touched."""
         async with self._lock:
             if not self._round:
-                self._round = await self._folders()
+                self._round = await self._list_folders()
                 self._round_look = _Look()
             look, touched, seen = self._round_look, 0, 0
             while self._round and seen < self._limits.scan_step_files:
@@ -142,7 +142,7 @@ class RecordFiles(FileSync[EditOutcome]):
                 touched += await self._take_missing(look)
             return touched
 
-    async def _folders(self) -> list[str]:
+    async def _list_folders(self) -> list[str]:
         there = await asyncio.to_thread(scan.record_folders, self._root)
         return sorted({*there, *await self._database.read(record_file_rows.known_folders)})
 
@@ -276,7 +276,7 @@ class RecordFiles(FileSync[EditOutcome]):
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
+    def _find_dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
         numbers = {key for key in again if isinstance(key, int)}
         event, dirty = record_plans.dirty_records(
             connection, self._cursor or 0, numbers, complete=not self._is_complete

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from kenobot.core import lazy
 from kenobot.language.dates import asks_time_first, calendar_names, names_time
-from kenobot.language.lexicon import STOPWORDS, load_tables, table_pattern
+from kenobot.language.lexicon import load_tables, table_pattern
 from kenobot.language.question.relations import (
     names_other_relationship,
     names_relationship,
@@ -42,6 +42,8 @@ _NAME = lazy.regex(
 _OWN_NAME = lazy.regex(
     r"(?:my (?:full )?name is|i(?:'m| am)(?: called)?|(?:yo )?(?:me llamo|soy)|mi nombre es)(?: [\w'-]+){1,3}\W*"
 )
+_CAPITALS = lazy.regex(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
+_LONGEST_NAMING = 2000  # characters in which names are looked for
 CAPITALISED = lazy.regex(r"(?<![^\W_])[^\W\d_a-zà-ÿ][\w'’-]*")
 _PLACE_FOLLOWS = lazy.regex(r"\b(?:in|en)\s+$")
 _FESTIVE = lazy.regex(
@@ -64,7 +66,6 @@ _ORDER = lazy.regex(  # after a verb that begins a sentence: "Call the dentist",
 _SELF = frozenset("i'm i've i'd i'll".split())
 _LONGEST = 2000  # characters of a text that are searched
 _KIND_OPENING, _TYPE_OPENING = 5, 12  # words of a question within which it says what it asks for
-_TOPIC_WORDS = 8
 _LATIN = 0.7  # share of Latin letters from which on a text is one in Latin letters
 
 
@@ -181,11 +182,6 @@ def asks_who_is(question: str) -> bool:
     return _pattern("other", "who_is").search(fold(question[:_LONGEST])) is not None
 
 
-def asks_name(question: str) -> bool:
-    """Return whether a question asks for a name, or who it is that has a bond or trade."""
-    return asked_type(question) == "name" or asks_who_is(question)
-
-
 def _names_person(question: str, plain: str) -> bool:
     """Return whether a folded text names a person by a bond, trade or pronoun that the question has not.
 
@@ -214,28 +210,6 @@ def _is_day_of_others(plain: str) -> bool:
     )
 
 
-@lru_cache(512)
-def topic_stems(question: str) -> frozenset[str]:
-    """Return the stems of what a question is about, without the words that ask for a type of answer.
-
-    Where it has no others, those are what it is about: "what is our school called?" is about a school.
-    """
-    said = (word for word in words(fold(question[:_LONGEST])) if word not in STOPWORDS)
-    found = frozenset(stems(word)[0] for word in said)
-    return found - _type_stems() or found - _naming_stems()
-
-
-def topic_text(question: str) -> str:
-    """Return what a question is about, as it is written, without the words that ask for a type of answer; "" for none.
-
-    "garage" of "What is the code of the garage?". "" also where no type is asked for.
-    """
-    if asked_type(question) is None:
-        return ""
-    said = [word for word in words(question[:_LONGEST]) if fold(word) not in STOPWORDS and not is_type_word(word)]
-    return " ".join([*dict.fromkeys(said)][:_TOPIC_WORDS])
-
-
 def type_words_in(question: str) -> frozenset[str]:
     """Return the stems of the words of a question that ask for a type of answer."""
     return frozenset(stem for word in words(fold(question[:_LONGEST])) for stem in stems(word)) & _type_stems()
@@ -251,13 +225,10 @@ def _type_stems() -> frozenset[str]:
     return frozenset(stem for word in _tables()["other"]["type_words"].split() for stem in stems(word))
 
 
-@lru_cache(1)
-def _naming_stems() -> frozenset[str]:
-    return frozenset(stem for word in _tables()["other"]["naming_words"].split() for stem in stems(word))
-
-
 def is_latin(text: str) -> bool:
     """Return whether a text is mostly in Latin letters."""
+    if text.isascii():
+        return True
     letters = [char for char in text if char.isalpha()]
     return sum(ord(char) < 0x250 for char in letters) >= _LATIN * len(letters)
 
@@ -278,3 +249,8 @@ def _has_new_name(question: str, text: str, *, person: bool) -> bool:
             if not (first and word in _sentence_beginnings()):
                 return True
     return False
+
+
+def proper_names(text: str) -> list[str]:
+    """List the words of a text that begin with a capital within a sentence."""
+    return _CAPITALS.findall(text[:_LONGEST_NAMING])

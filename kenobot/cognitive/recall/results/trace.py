@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
+    from kenobot.cognitive.recall.question.question import Question
     from kenobot.cognitive.recall.scoring.score import Score
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
     from kenobot.cognitive.store.records import Record
@@ -45,19 +46,6 @@ class TracedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfidenceFeatures:
-    """Describe the best memory for a question, as `search.confidence` weighs it."""
-
-    near: float  # its similarity as a share of a usual answer's
-    rest: float  # the similarity without the names of the question
-    named: float  # 1 where the question has names
-    apart: float  # its lead over the next memory
-    kind: float  # 1 where it holds the kind of answer asked for; a half where no kind is
-    unknown: float  # share of the question's names that no memory found has
-    lacks: float  # 1 where it cannot hold the answer; see `question.answers`
-
-
-@dataclass(frozen=True, slots=True)
 class MixFeatures:
     """Describe the best memory and the best turn of a search, as `search.mixing` weighs them; 0 where there is none."""
 
@@ -81,31 +69,27 @@ class JudgedItem:
     """A memory or turn found for a question.
 
     near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
+    turn: it is quoted from talk, and no memory.
     """
 
     text: str
     near: float = 0.0
     word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
+    turn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A question with what was found for it, best first.
+    """A question with what was found for it, best first. general: see `QuestionKind`."""
 
-    lacking: no item holds the type of answer asked for, see `search.lacking`. likely: see
-    `SearchReport.answer_probability`; None where it is not known. general: see `QuestionKind`.
-    """
-
-    question: str
+    question: "Question"
     items: Sequence[JudgedItem]
-    lacking: bool = False
-    likely: float | None = None
     general: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedTrace:
-    """What `search.answerable` was given, with the kind and number of each item. row: the question's vector."""
+    """What `search.judge` was given, with the kind and number of each item. row: the question's vector."""
 
     judged: JudgedQuestion
     keys: Sequence[tuple[SourceKind, int]]
@@ -134,7 +118,6 @@ class RecallTrace:
     ranked: dict[tuple[SourceKind, int], TracedItem] = field(default_factory=dict)
     dropped: dict[tuple[SourceKind, int], str] = field(default_factory=dict)  # bounded: what one recall looked at; turn
     turns_searched: bool = False
-    confidence_features: ConfidenceFeatures | None = None
     question: QuestionKind | None = None
     judged: JudgedTrace | None = None
     mix_features: MixFeatures | None = None

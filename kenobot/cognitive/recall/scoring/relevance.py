@@ -13,14 +13,10 @@ from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.store.records import Record
-from kenobot.core import lazy
 from kenobot.language.dates import DateRange, calendar_names, parse_date_range
 from kenobot.language.words import fold, head_and_tail, words
 
 _EITHER = 0.5
-_LONGEST_NAMING = 2000  # characters in which names are looked for
-_LONGEST = 300  # characters of a question in which names are taken for whom it is about
-_CAPITALS = lazy.regex(r"(?<![.!?:;¿¡\n] )(?<![¿¡\n])(?<!^)\b[^\W\d_a-zà-ÿ][^\W\d_]*[a-zà-ÿ]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ def question_features(text: str, names: Sequence[str], subjects: frozenset[str],
     """Extract the features of a question. names: of people it means without naming them."""
     short = head_and_tail(text)
     plain = fold(short)
-    people = {word for name in [*names, *proper_names(text)] for word in words(name) if len(word) > 1}
+    people = {word for name in [*names, *answers.proper_names(text)] for word in words(name) if len(word) > 1}
     return QuestionFeatures(
         frozenset(people),
         subjects,
@@ -48,16 +44,6 @@ def question_features(text: str, names: Sequence[str], subjects: frozenset[str],
         calendar_names(plain),
         answers.is_negative(short),
     )
-
-
-def proper_names(text: str) -> list[str]:
-    """List the words of a text that begin with a capital within a sentence."""
-    return _CAPITALS.findall(text[:_LONGEST_NAMING])
-
-
-def proper_names_text(text: str) -> str:
-    """Join the proper names of a question; "" without any, or for a long message."""
-    return " ".join(dict.fromkeys(proper_names(text))) if len(text) <= _LONGEST else ""
 
 
 def score_relevance(

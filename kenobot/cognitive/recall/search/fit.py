@@ -1,42 +1,22 @@
 """Decide which memories are about a question at all, so that what is merely nearest is not shown as if it were.
 
-A logistic regression over the features of a question and of one memory; its weights are `fit.json`, made by
-`python -m bench.learn_confidence`. Without vectors there is nothing to decide: words that match are about it.
+By the judge's probability of a fit, from six features of a question and one memory. Without vectors there is nothing to
+decide: words that match are about it.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import lru_cache
-from importlib import resources
-from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.results.memory import RecalledMemory
 from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
-from kenobot.cognitive.recall.search.confidence import OTHER_MODELS
 from kenobot.cognitive.recall.search.filters import RecallFilter
+from kenobot.cognitive.recall.search.judge import FitFeatures, fit_probability
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.words import terms
 
-
-@dataclass(frozen=True, slots=True)
-class FitFeatures:
-    """Describe a question and one memory. Each but `general` speaks for a fit."""
-
-    meaning: float  # similarity as a share of a usual answer's
-    named: float  # 1 where the memory speaks of whom the question names
-    personal: float  # 1 where the question says "I" or "my"
-    general: float  # -1 for a question about a person's own affairs, 1 for one of general knowledge
-    kind: float  # 1 where the memory holds the kind of answer that is asked for
-    days: float  # how close the memory comes to the days that the question names
-
-
 _TOLD_TOGETHER = frozenset({"member", "time"})
-FEATURE_NAMES = tuple(each.name for each in fields(FitFeatures))
-_values = attrgetter(*FEATURE_NAMES)  # as `astuple`, which copies each: a question fits dozens of memories
 
 
 def fit_features(question: QuestionKind, parts: Mapping[str, float]) -> FitFeatures:
@@ -49,13 +29,6 @@ def fit_features(question: QuestionKind, parts: Mapping[str, float]) -> FitFeatu
         kind=float(parts["kind"] == 1),
         days=parts["then"] + max(0.0, parts["calendar"]),
     )
-
-
-def fit_probability(features: FitFeatures, model: str) -> float:
-    """Estimate the probability that a memory is about the question."""
-    by = learned_weights().get(model) or learned_weights()[OTHER_MODELS]
-    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, _values(features), strict=True))
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def keep_fitting(
@@ -129,11 +102,3 @@ def _fit(question: QuestionKind, memory: RecalledMemory, measured: Mapping[int, 
     if parts["words"] >= policy.fits_by_words_from:
         return 1.0
     return fit_probability(fit_features(question, parts), question.model)
-
-
-@lru_cache(1)
-def learned_weights() -> Mapping[str, Mapping[str, float]]:
-    """Read the weights of each feature and of "always", in log-odds, by the id of the model."""
-    text = resources.files(__package__).joinpath("fit.json").read_text("utf-8")
-    found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]
-    return found

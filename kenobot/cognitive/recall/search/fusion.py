@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
-from kenobot.cognitive.recall.search.confidence import CONFIDENCE_LEVELS
-from kenobot.cognitive.recall.search.lacking import lack_answer
+from kenobot.cognitive.recall.search.found_items import item_text
+from kenobot.cognitive.recall.search.judge import CONFIDENCE_LEVELS
 from kenobot.cognitive.recall.search.mixing import Item
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.storage.connection import Connection
@@ -25,8 +26,9 @@ def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQ
     shown = _fused([first, *others], query)
     candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
     level = first.level
-    found = any(each.level != "none" for each in others) and not lack_answer(query.text, shown)
-    if found and not first.answer_probability:  # words alone, or the type of what one query finds, spoke against it
+    kind = answers.asked_type(query.text)
+    able = any(not answers.lacks_answer(kind, query.text, item_text(each)) for each in shown)
+    if able and any(each.level != "none" for each in others):  # the first search may have found too little
         level = max("low", level, key=CONFIDENCE_LEVELS.index)
     return replace(
         first,

@@ -2,9 +2,10 @@
 
 from functools import cached_property
 
-from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
-from kenobot.cognitive.recall.search import answerable
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.question.question import asked_words
+from kenobot.cognitive.recall.search.judge import answered_by_texts
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.words import stems, words
@@ -40,18 +41,15 @@ class ShownTexts:
             if not said.isdisjoint(known)
         )
 
-    def answer(self, question: str) -> bool:
+    def answer(self, question: str, policy: RecallPolicy = DEFAULT.recall) -> bool:
         """Return whether lines that share a word with a question answer it, judged by words alone."""
-        asked = {stem for word in answerable.asked_words(question) for stem in stems(word)}
-        kind = answers.asked_type(question)
+        asked = {stem for word in asked_words(question) for stem in stems(word)}
         shares = (
             (len(asked.intersection(stem for word in known for stem in stems(word))), line)
             for line, known in self._statements
         )
         best = sorted((each for each in shares if each[0]), key=lambda each: -each[0])
-        lines = [line for _, line in best if not answers.lacks_answer(kind, question, line)]
-        items = [JudgedItem(line) for line in lines[: answerable.MOST_JUDGED]]
-        return bool(items) and bool(answerable.is_answered(JudgedQuestion(question, items), answerable.WORDS_ALONE))
+        return answered_by_texts(question, [line for _, line in best], policy)
 
     @cached_property
     def _statements(self) -> list[tuple[str, frozenset[str]]]:

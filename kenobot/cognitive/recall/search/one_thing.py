@@ -14,7 +14,7 @@ from importlib import resources
 
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import AgePair
-from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, only_asks
+from kenobot.cognitive.recall.search.found_items import ItemKey, item_key, item_text, only_asks
 from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.core import lazy
 from kenobot.language.words import fold, head_and_tail, stems

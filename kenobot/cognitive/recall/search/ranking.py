@@ -9,7 +9,7 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
-from kenobot.cognitive.recall.question.slots import asks
+from kenobot.cognitive.recall.question.asking import asks
 from kenobot.cognitive.recall.results.memory import MatchWay, MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import question_features, score_relevance
 from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
-from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
@@ -27,27 +26,20 @@ from kenobot.cognitive.recall.candidates.by_words import (
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.question import relationship_names
-from kenobot.cognitive.recall.question.answers import is_latin, topic_text
-from kenobot.cognitive.recall.question.slots import asks
+from kenobot.cognitive.recall.question.asking import asks
 from kenobot.cognitive.recall.results.memory import ConfidenceLevel, Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion, JudgedTrace, QuestionKind
+from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
-from kenobot.cognitive.recall.search import answerable, mixing, ranking
-from kenobot.cognitive.recall.search.attribution import is_of_others
-from kenobot.cognitive.recall.search.confidence import (
-    CONFIDENCE_LEVELS,
-    answer_level,
-    answer_probability,
-    confidence_level,
-    talk_level,
-)
+from kenobot.cognitive.recall.search import mixing, ranking
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
-from kenobot.cognitive.recall.search.lacking import ItemKey, item_key, item_text, lack_answer, only_asks
+from kenobot.cognitive.recall.search.found_items import item_key
+from kenobot.cognitive.recall.search.judge import CONFIDENCE_LEVELS, answer_level, relevance_level, talk_level
+from kenobot.cognitive.recall.search.judge_found import judge_found
 from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
@@ -58,8 +50,6 @@ from kenobot.language.question import relations
 from kenobot.language.recall_need import recall_need
 from kenobot.language.words import search_terms
 from kenobot.storage.connection import Connection
-
-_SHELVES: tuple[Literal["record", "turn"], ...] = ("record", "turn")
 
 
 def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
@@ -83,8 +73,6 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     question = _question_kind(index, query, hits)
     likely = None
     if question is not None and index.vectors is not None:
-        if similarities:
-            likely = answer_probability(index.vectors, query.text, ranked, query.trace)
         if beside := [each.record.id for each in ranked if told_together(each)]:
             similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
         ranked = keep_fitting(question, ranked, similarities, sieve)
@@ -109,10 +97,10 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     near = level = _level_by_nearness(best, likely if memories or likely is None else 0.0, by_turns, policy)
     if asks(query.text):
         if found and not query.marks:
-            lacking = _hold_no_answer(index, query, parsed, found, measured=question is not None)
-            answered = _judged(index, query, found, lacking=lacking, likely=likely)
-            level, likely = _doubted(level, likely, lacking, answered)
-        if level == "none" and sieve.on_show.answer(query.text):
+            judged = judge_found(index, query, parsed, found)
+            level, likely = _judged_level(judged, near, policy, measured=question is not None)
+            level = level if memories else min(level, "medium", key=CONFIDENCE_LEVELS.index)
+        if level == "none" and sieve.on_show.answer(query.text, policy):
             level = "low"
     halves = quote_other_halves(connection, index, found, turns, sieve, room)
     return replace(
@@ -130,105 +118,21 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
 
 
 def _level_by_nearness(best: float, likely: float | None, by_turns: float, policy: RecallPolicy) -> ConfidenceLevel:
-    """Return how sure memory is by how near what was found comes. likely: that a memory answers, where it is known."""
-    by_memories = confidence_level(best, policy) if likely is None else answer_level(likely, policy)
+    """Return how sure memory is by how near what was found comes. likely: by a reranker's marks, where it gave some."""
+    by_memories = relevance_level(best, policy) if likely is None else answer_level(likely, policy)
     return max(by_memories, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
 
 
-def _hold_no_answer(
-    index: SideIndex,
-    query: MemoryQuery,
-    parsed: ParsedQuery,
-    shown: Sequence[RecalledMemory | Excerpt],
-    *,
-    measured: bool,
-) -> bool:
-    """Return whether nothing shown may hold the answer: not of its type, or told of others by talk alone.
-
-    measured: how near each is in meaning is known.
-    """
-    apart = _topic_nearness(index, query.text, shown) if measured else {}
-    if lack_answer(query.text, shown, query.policy.recall if measured else None, apart):
-        return True
-    excerpts = [each for each in shown if isinstance(each, Excerpt)]
-    return len(excerpts) == len(shown) and is_of_others(parsed, excerpts, query.policy.recall.of_others_below)
-
-
-def _doubted(
-    level: ConfidenceLevel, likely: float | None, lacking: bool, answered: bool | None
+def _judged_level(
+    judged: float | None, near: ConfidenceLevel, policy: RecallPolicy, *, measured: bool
 ) -> tuple[ConfidenceLevel, float | None]:
-    """Return the level and the probability of an answer, given what was judged of it; see `_judged`."""
-    if lacking or answered is False:
-        return "none", 0.0
-    return "low" if answered and level == "none" else level, likely
+    """Return the level by the probability of an answer, and that; what words alone judge is either denied or as near.
 
-
-def _judged(
-    index: SideIndex,
-    query: MemoryQuery,
-    shown: Sequence[RecalledMemory | Excerpt],
-    *,
-    lacking: bool,
-    likely: float | None,
-) -> bool | None:
-    """Judge by what was learned whether the first of what is shown answers the question; None where that is not known.
-
-    Not of talk of several people, who may be asked about by name, nor of what is not in Latin letters.
+    measured: vectors were searched.
     """
-    chosen = [each for each in shown if not only_asks(each)][: answerable.MOST_JUDGED]
-    excerpts = [each for each in chosen if isinstance(each, Excerpt)]
-    if not chosen or not is_latin(query.text) or not all(is_latin(item_text(each)) for each in chosen):
-        return None
-    if excerpts and all(each.turn.line.name for each in excerpts):
-        return None
-    vectors = index.vectors
-    if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
-        items = [JudgedItem(item_text(each)) for each in chosen]
-        model, judged, row = answerable.WORDS_ALONE, JudgedQuestion(query.text, items, lacking, likely), None
-    else:
-        model, row = vectors.models[0], vectors.query_row(query.text)
-        if query.trace is None and model not in answerable.learned_weights():
-            return None
-        items = _judged_items(index, query.text, chosen)
-        judged = JudgedQuestion(query.text, items, lacking, likely, vectors.generality(query.text))
-    if query.trace is not None:
-        query.trace.judged = JudgedTrace(judged, tuple(item_key(each) for each in chosen), model, row)
-    return answerable.is_answered(judged, model, row)
-
-
-def _judged_items(index: SideIndex, question: str, items: Sequence[RecalledMemory | Excerpt]) -> list[JudgedItem]:
-    """Measure how near items are to a question and to each of its words."""
-    whole = _nearness(index, question, items)
-    near = {word: _nearness(index, word, items) for word in answerable.asked_words(question)}
-    return [
-        JudgedItem(
-            item_text(each),
-            whole.get(item_key(each), 0.0),
-            {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
-        )
-        for each in items
-    ]
-
-
-def _topic_nearness(
-    index: SideIndex, question: str, shown: Sequence[RecalledMemory | Excerpt]
-) -> Mapping[ItemKey, float]:
-    """Measure how near what is shown is to what a question is about; nothing where that has no vector."""
-    topic = topic_text(question)
-    return _nearness(index, topic, shown) if topic else {}
-
-
-def _nearness(index: SideIndex, text: str, items: Sequence[RecalledMemory | Excerpt]) -> dict[ItemKey, float]:
-    """Measure how near items are to a text; nothing of those without a vector, or where the text has none."""
-    if index.vectors is None:
-        return {}
-    keys = [item_key(each) for each in items]
-    found: dict[ItemKey, float] = {}
-    for shelf in _SHELVES:
-        if numbers := [number for kind, number in keys if kind == shelf]:
-            near = index.vectors.similarities(shelf, text, None, 0, also=numbers)
-            found |= {(shelf, number): share for number, share in near.items()}
-    return found
+    if judged is None or (not measured and judged >= policy.none_below):
+        return max("low", near, key=CONFIDENCE_LEVELS.index) if judged else near, None
+    return answer_level(judged, policy), judged
 
 
 def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:

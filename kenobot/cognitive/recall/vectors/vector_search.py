@@ -158,22 +158,6 @@ class VectorIndex:
             found |= scale.query_similarities(cosines)
         return found
 
-    def similarity_without_names(self, text: str, names: str, number: int) -> float | None:
-        """Compare a record with a message without its names: whom a message asks about is often known, and what is
-        asked of them not. names: as they stand in the message. None where the vectors are not cached.
-        """
-        for model, row, matrix, scale in self._comparable("query", query_text(text, self._policy.meaning)):
-            named = self.cached(model, "query", names)
-            if named is None:
-                continue
-            named = _without(named, self._models[model].common)
-            named = named / max(float(np.linalg.norm(named)), _CLOSE)
-            rest = row - (row @ named) * named
-            rest *= float(np.linalg.norm(row)) / max(float(np.linalg.norm(rest)), _CLOSE)
-            if (cosine := matrix.cosines(rest, [number]).get(number)) is not None:
-                return scale.query_similarity(cosine)
-        return None
-
     def beside(self, model: str, text: str, numbers: Sequence[int]) -> tuple[Floats, Floats] | None:
         """Return the vector of a passage, and a row for each record; None where one of them is not at hand."""
         held = self._models.get(model)

@@ -155,11 +155,11 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     for row in rows:
         if row.role == "assistant":
             if turns and turns[-1].inbox_id == row.inbox_id:
-                turns[-1] = _answered(turns[-1], row)
+                turns[-1] = _add_answer(turns[-1], row)
             else:
-                turns.append(_unprompted(row))
+                turns.append(_make_unprompted(row))
             continue
-        said = _spoken(row) if row.scope.startswith("chat:") else SpokenLine("", "", row.text)
+        said = _split_line(row) if row.scope.startswith("chat:") else SpokenLine("", "", row.text)
         turns.append(
             ConversationTurn(
                 last_message=row.id,
@@ -177,7 +177,7 @@ def group_turns(rows: Iterable[MessageRow]) -> list[ConversationTurn]:
     return turns
 
 
-def _answered(turn: ConversationTurn, row: MessageRow) -> ConversationTurn:
+def _add_answer(turn: ConversationTurn, row: MessageRow) -> ConversationTurn:
     """Return a turn with its answer; written out, for it is done for every turn that is read."""
     return ConversationTurn(
         row.id,
@@ -194,7 +194,7 @@ def _answered(turn: ConversationTurn, row: MessageRow) -> ConversationTurn:
     )
 
 
-def _spoken(row: MessageRow) -> SpokenLine:
+def _split_line(row: MessageRow) -> SpokenLine:
     """Split a line of a group's conversation; a line without an id by what its mail says, while that is kept."""
     said = split_line(row.text)
     name = sanitize_name(row.sender_name or "") or row.sender or ""
@@ -203,7 +203,7 @@ def _spoken(row: MessageRow) -> SpokenLine:
     return replace(said, text=said.text.replace("\n  ", "\n")) if said.name or said.id else said
 
 
-def _unprompted(row: MessageRow) -> ConversationTurn:
+def _make_unprompted(row: MessageRow) -> ConversationTurn:
     """Return a turn of something the bot said by itself."""
     at = datetime.fromisoformat(row.at)
     return ConversationTurn(row.id, row.inbox_id, "", row.text, at, "model", chat_scope(row.session), hidden=True)

@@ -39,7 +39,7 @@ class ExtractionBatch:
 def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy) -> Request:
     """Return the request for a batch. Its system part is the same every time, so that it can be read from a cache."""
     parts = [f"Today is {batch.day:%A, %Y-%m-%d}.", "", "## What is remembered already", ""]
-    parts += _remembered(batch.known, policy) or ["Nothing yet."]
+    parts += _render_known(batch.known, policy) or ["Nothing yet."]
     if batch.guidelines:
         parts += ["", "## What experience says", "", batch.guidelines[: policy.guideline_chars]]
     parts += ["", "## The conversation"]
@@ -60,7 +60,7 @@ def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:
     )
 
 
-def _remembered(known: Sequence[Record], policy: ExtractPolicy) -> list[str]:
+def _render_known(known: Sequence[Record], policy: ExtractPolicy) -> list[str]:
     lines: list[str] = []
     for number, record in enumerate(known, 1):
         text = " ".join(record.text.split())
@@ -83,13 +83,13 @@ def turn_lines(
     who = voices[turn.trust]
     speaker = f"{' '.join(turn.label.split())}, {who}" if turn.label else who
     at = turn.at.astimezone(zone)
-    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *quote_lines(_shown(turn.text, turn_tokens))]
+    lines = [f"### Turn {number} — {speaker} — {at:%A, %Y-%m-%d %H:%M}", *quote_lines(_clip(turn.text, turn_tokens))]
     if turn.answer.strip():
-        lines += ["The assistant answered:", *quote_lines(_shown(turn.answer, reply_tokens))]
+        lines += ["The assistant answered:", *quote_lines(_clip(turn.answer, reply_tokens))]
     return lines
 
 
-def _shown(text: str, tokens: int) -> str:
+def _clip(text: str, tokens: int) -> str:
     """Return `text`, or its beginning and end when it has more than `tokens`: people say what they want there."""
     if estimate_tokens(text) <= tokens:
         return text

@@ -27,7 +27,7 @@ def plan(view: NightView) -> Iterator[Change]:
             chosen = [(record, "") for record in _by_rules(facts, view)]
         edits = [
             UpdateRecord(record.id, {"tier": tier, "updated": stamp(view.now)}, {"tier": record.tier})
-            for record, tier in _placed(chosen, summary.scope, view)
+            for record, tier in _place(chosen, summary.scope, view)
         ]
         name = summary.key.rpartition(":")[2]
         reason = f"{name} is over: {len(edits)} of {len(facts)} facts last, the others are kept"
@@ -94,7 +94,7 @@ def _by_model(facts: Sequence[Record], view: NightView) -> list[tuple[Record, st
     return [(record, topic if isinstance(topic, str) else "") for record, topic in chosen]
 
 
-def _placed(chosen: Sequence[tuple[Record, str]], scope: str, view: NightView) -> Iterator[tuple[Record, str]]:
+def _place(chosen: Sequence[tuple[Record, str]], scope: str, view: NightView) -> Iterator[tuple[Record, str]]:
     """Yield the tier of each: a ref file where there is one of its topic, or enough for one; else MEMORY.md."""
     known = tiers.ref_file_counts(view.connection, scope)
     topics = [slug(topic) for _, topic in chosen]

@@ -41,7 +41,7 @@ def plan(view: NightView) -> Iterator[Change]:
         near = similar_names(left, view.policy.consolidation.min_name_letters)
         for one, other in (*people.fuller_names(view, scope, left), *near):
             proposals.append((-min(left[one], left[other]), scope, one, other))
-    yield from _proposed(view, sorted(proposals))
+    yield from _propose(view, sorted(proposals))
 
 
 def rename_subject(view: NightView, scope: str, old: str, new: str) -> Iterator[Change]:
@@ -65,10 +65,10 @@ def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]
         if sum(map(str.isalpha, name)) >= least:
             for rest in {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}:
                 holes[rest].add(name)
-    return sorted({pair for near in holes.values() for pair in combinations(sorted(near), 2) if _alike(*pair)})
+    return sorted({pair for near in holes.values() for pair in combinations(sorted(near), 2) if _are_alike(*pair)})
 
 
-def _alike(one: str, other: str) -> bool:
+def _are_alike(one: str, other: str) -> bool:
     """Return whether two names equal but for one letter differ in no digit or script, and in one place."""
     if _digits_and_scripts(one) != _digits_and_scripts(other):
         return False
@@ -111,7 +111,7 @@ def _last(heads: Mapping[str, str], name: str) -> str:
     return seen[-1]
 
 
-def _proposed(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> Iterator[Change]:
+def _propose(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> Iterator[Change]:
     room = view.policy.proposals.max_pending - proposal_store.count_pending(view.connection)
     left = min(view.policy.consolidation.max_near_names, room)
     for _, scope, one, other in pairs:

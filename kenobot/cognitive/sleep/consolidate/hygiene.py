@@ -37,10 +37,10 @@ def plan(view: NightView) -> Iterator[Change]:
                 yield update(record, "filed", reason, {"tier": tiers.DAILY}, unchanged(record, "tier"))
             else:
                 left.append(record)
-        yield from _leaned(scope, left, view)
+        yield from _lean(scope, left, view)
 
 
-def _leaned(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Change]:
+def _lean(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Change]:
     policy = view.policy.decay
     size = sum(len(record.text) for record in core)
     if size <= policy.lean_core_chars:

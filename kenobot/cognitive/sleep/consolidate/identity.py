@@ -34,7 +34,7 @@ def plan(view: NightView) -> Iterator[Change]:
     policy = view.policy.pruning
     for record in _too_long(view):
         answer = view.answer(_question(view, record))
-        text = _usable(answer, record.text, policy) if answer is not None else None
+        text = _check_condensed(answer, record.text, policy) if answer is not None else None
         trust, how = ("model", "a model condensed it") if text is not None else (record.trust, "its oldest lines left")
         text = text if text is not None else condense(record.text, policy.max_identity_bytes)
         values = {"text": text, "trust": trust, "updated": stamp(view.now)}
@@ -44,7 +44,7 @@ def plan(view: NightView) -> Iterator[Change]:
 
 def condense(text: str, limit: int) -> str:
     """Cut a text to `limit` bytes: each line once, at its last place, without the oldest, headings kept."""
-    kept = _unlike(text.splitlines())
+    kept = _drop_repeats(text.splitlines())
     room, taken = limit, set[int]()
     for place in range(len(kept) - 1, -1, -1):
         if _HEADING.match(kept[place]):
@@ -75,7 +75,7 @@ def _question(view: NightView, record: Record) -> ModelQuestion:
     return ModelQuestion(system, f"The file:\n{quoted}", answer_tokens=limit // 3)
 
 
-def _usable(answer: str, text: str, policy: PruningPolicy) -> str | None:
+def _check_condensed(answer: str, text: str, policy: PruningPolicy) -> str | None:
     """Return a model's condensed text; None when it is too long, has lost most of it, or says other things."""
     fenced = _FENCES.match(answer.strip())
     condensed = (fenced[1] if fenced else answer).strip()
@@ -91,7 +91,7 @@ def _usable(answer: str, text: str, policy: PruningPolicy) -> str | None:
     return condensed
 
 
-def _unlike(lines: Sequence[str]) -> list[str]:
+def _drop_repeats(lines: Sequence[str]) -> list[str]:
     """Return each line once, at its last place; blank lines go."""
     last = {_key(line): place for place, line in enumerate(lines) if line.strip()}
     return [line.rstrip() for place, line in enumerate(lines) if line.strip() and last[_key(line)] == place]

@@ -40,7 +40,7 @@ _REMEMBERED = 6  # entries with a failure that a later entry may solve
 
 def plan(view: NightView) -> Iterator[Change]:
     """Learn a pattern of each new problem with its solution; then save the watermark."""
-    unjudged = _unjudged(view)
+    unjudged = _list_unjudged(view)
     worded = dict(_wordings(unjudged.answers(), view.policy.procedural))
     known = _KnownPatterns(view)
     for solution, sources in _by_rules(view, unjudged, worded):
@@ -53,10 +53,10 @@ def plan(view: NightView) -> Iterator[Change]:
 
 def questions(view: NightView) -> Sequence[ModelQuestion]:
     """Ask how the problems and solutions among the new entries are best worded."""
-    return _unjudged(view).questions()
+    return _list_unjudged(view).questions()
 
 
-def _unjudged(view: NightView) -> UnjudgedRecords:
+def _list_unjudged(view: NightView) -> UnjudgedRecords:
     return UnjudgedRecords(view, "patterns", _choose, 2_000)
 
 
@@ -168,12 +168,12 @@ def _wordings(
         for item in reversed(items) if isinstance(items, list) else ():
             match item:
                 case {"entry": int(number), "trigger": str(trigger), "response": str(response)} if number in records:
-                    solution = _grounded(one_line(trigger), one_line(response), records[number].text, policy)
+                    solution = _ground(one_line(trigger), one_line(response), records[number].text, policy)
                     if solution is not None:
                         yield number, solution
 
 
-def _grounded(trigger: str, response: str, text: str, policy: ProceduralPolicy) -> Solution | None:
+def _ground(trigger: str, response: str, text: str, policy: ProceduralPolicy) -> Solution | None:
     """Return a model's wording; None when it is too long, says nothing, or says what the entry does not."""
     if len(trigger) > policy.trigger_chars or len(response) > policy.response_chars:
         return None

@@ -41,7 +41,7 @@ _STATEMENT = phrases("statement")
 
 def plan(view: NightView) -> Iterator[Change]:
     """Promote what stands out of the new records, and what a model chose; then save the watermark."""
-    unjudged = _unjudged(view)
+    unjudged = _list_unjudged(view)
     core = _CoreTexts(view)
     for record in unjudged.records():
         stands_out = _may_rise(record) and is_memorable(record.text, view)
@@ -57,10 +57,10 @@ def plan(view: NightView) -> Iterator[Change]:
 
 def questions(view: NightView) -> Sequence[ModelQuestion]:
     """Ask which of the records that the rules leave where they are will last."""
-    return _unjudged(view).questions()
+    return _list_unjudged(view).questions()
 
 
-def _unjudged(view: NightView) -> UnjudgedRecords:
+def _list_unjudged(view: NightView) -> UnjudgedRecords:
     return UnjudgedRecords(view, "promote", _choose, 600, ("daily",))
 
 

@@ -36,7 +36,7 @@ def questions(view: NightView) -> Sequence[ModelQuestion]:
 
 def plan(view: NightView) -> Iterator[Change]:
     """Expire what stands on nothing any more, and admit a meta-belief for each theme with a principle."""
-    yield from _unfounded(view)
+    yield from _expire_unfounded(view)
     for theme in new_themes(view) if view.answers else []:
         readable, principle = parse_principle(view.answer(_question(theme)) or "")
         if principle is not None and _says_new(principle, theme):
@@ -136,7 +136,7 @@ def _says_new(principle: str, theme: Sequence[Record]) -> bool:
     )
 
 
-def _unfounded(view: NightView) -> Iterator[Change]:
+def _expire_unfounded(view: NightView) -> Iterator[Change]:
     least = view.policy.consolidation.min_cluster
     for meta, sources in _metas(view):
         concluded = meta.status == "active" and meta.source == "sleep" and meta.verification != "user_confirmed"

@@ -30,7 +30,7 @@ def plan(view: NightView) -> Iterator[Change]:
     if current is not None and pass_rows.was_text_reverted(view.connection, current):
         return
     page, day = current.text.rstrip() if current is not None else "", local_day(view.now, view.zone)
-    known = _noted_since(page, date.fromisoformat(day) - _AGAIN)
+    known = _list_noted_since(page, date.fromisoformat(day) - _AGAIN)
     language = owner_language(view.connection)
     told = [texts(flaw, language, count=count, of=of)[0] for flaw, count, of in frequent_flaws(view)]
     lines = [f"- {day}: {sentence}" for sentence in told if _FIGURE.sub("", sentence) not in known]
@@ -42,7 +42,7 @@ def plan(view: NightView) -> Iterator[Change]:
         yield Change("reflected", reason, (AdmitRecord(page_of_bot),), current.id if current is not None else None)
 
 
-def _noted_since(page: str, since: date) -> set[str]:
+def _list_noted_since(page: str, since: date) -> set[str]:
     """Return the sentences that a page has noted since a day, without their figures."""
     noted = (match for line in page.splitlines() if (match := _LINE.match(line.strip())) is not None)
     return {_FIGURE.sub("", match[2]) for match in noted if match[1] >= since.isoformat()}

@@ -31,7 +31,7 @@ def plan(view: NightView) -> Iterator[Change]:
     records = pass_rows.commitments(view.connection)
     days = {record.id: resolved_on(record, view.today, view.zone) for record in records}
     left_open = [record for record in records if days[record.id] is None]
-    heard = list(_heard_of(view, left_open))
+    heard = list(_find_heard_of(view, left_open))
     resolved = [_resolve(record, day) for record, day, is_sure in heard if is_sure]
     yield from resolved
     done = {change.record for change in resolved}
@@ -48,7 +48,7 @@ def plan(view: NightView) -> Iterator[Change]:
             yield expire(record, reason, end, unchanged(record, "attributes", "tags", "updated"))
 
 
-def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple[Record, str, bool]]:
+def _find_heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple[Record, str, bool]]:
     """Find the open commitments that people may have called done since the last night, the day, and whether surely.
 
     Words that surely say so count, though others only sounded like it before.
@@ -62,7 +62,7 @@ def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple
         concerned = [record for record in left if _may_end(utterance, record)]
         day = local_day(datetime.fromisoformat(utterance.at), view.zone)
         for sentence in completion_sentences(utterance.text) if concerned else ():
-            record = _meant(sentence, concerned, [each for each in concerned if each.id not in maybe])
+            record = _find_meant(sentence, concerned, [each for each in concerned if each.id not in maybe])
             if record is None or pass_rows.was_ever_undone(view.connection, record.id, utterance.at):
                 continue
             concerned.remove(record)
@@ -75,7 +75,7 @@ def _heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple
     yield from ((record, day, False) for record, day in maybe.values())
 
 
-def _meant(sentence: str, concerned: Sequence[Record], unheard: Sequence[Record]) -> Record | None:
+def _find_meant(sentence: str, concerned: Sequence[Record], unheard: Sequence[Record]) -> Record | None:
     """Find the commitment that a sentence says is done, and not only a part of it; by a guess one of `unheard`."""
     same = next((record for record in concerned if says_done(sentence, record.text)), None)
     if same is not None or not completes(sentence) or promises(sentence):

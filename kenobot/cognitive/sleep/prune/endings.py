@@ -37,7 +37,7 @@ _ARCHIVED: dict[str, ColumnValue] = {"status": "archived", "lifecycle": "archive
 # ── what is over ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _ended(view: NightView) -> Iterator[Change]:
+def _expire_ended(view: NightView) -> Iterator[Change]:
     """Expire records at the end they were given. A guess that is protected, or matters too much, loses its end."""
     for record in pass_rows.expired_records(view.connection, view.now):
         end = parse_time(record.expires or "")
@@ -61,7 +61,7 @@ def _quiet_scratchpads(view: NightView) -> Iterator[Change]:
         yield expire(record, reason, stamp(view.now), unchanged(record, "updated", "last_seen"))
 
 
-def _unused_patterns(view: NightView) -> Iterator[Change]:
+def _expire_unused_patterns(view: NightView) -> Iterator[Change]:
     """Expire patterns that are unsure and were never used, but for pinned and restored ones."""
     for record in pattern_rows.iter_patterns(view.connection, ALL_SCOPES):
         if record.policy_class == "protected" or is_kept(record.confidence, record.use_count, view.policy.procedural):
@@ -106,7 +106,7 @@ def _silent_records(view: NightView) -> Iterator[Change]:
             yield update(record, event, reason, values, expects, shown="status" in values)
 
 
-def _faded_beliefs(view: NightView) -> Iterator[Change]:
+def _fade_beliefs(view: NightView) -> Iterator[Change]:
     """Mark fading beliefs as stale, and archive faded ones.
 
     Recall, repetition and confirmation stop that. What is protected, explicit or in MEMORY.md does not fade; neither
@@ -134,11 +134,13 @@ def _was_reverted(view: NightView, record: Record, values: dict[str, ColumnValue
     return pass_rows.was_reverted(view.connection, record.id, column, values[column])
 
 
-EXPIRY = Pass("expiry", "prune", "lets go of guesses that nobody confirmed, and of what held until a day", _ended)
+EXPIRY = Pass(
+    "expiry", "prune", "lets go of guesses that nobody confirmed, and of what held until a day", _expire_ended
+)
 SCRATCHPADS = Pass("scratchpads", "prune", "clears scratchpads that nobody has touched for days", _quiet_scratchpads)
-PATTERNS = Pass("practice", "prune", "lets go of patterns that are unsure and were never used", _unused_patterns)
+PATTERNS = Pass("practice", "prune", "lets go of patterns that are unsure and were never used", _expire_unused_patterns)
 ARCHIVAL = Pass("archival", "prune", "archives facts that are old, matter little and were hardly used", _old_facts)
 LIFECYCLE = Pass("lifecycle", "prune", "cools what nobody speaks of, and archives what has faded", _silent_records)
 BELIEFS = Pass(
-    "beliefs", "prune", "marks beliefs that faded as stale, and lets go of those that faded away", _faded_beliefs
+    "beliefs", "prune", "marks beliefs that faded as stale, and lets go of those that faded away", _fade_beliefs
 )

@@ -23,10 +23,10 @@ _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes 
 _AT_ONCE = 100  # facts of one change
 
 
-def _balanced_memory(view: NightView) -> Iterator[Change]:
+def _balance_memory(view: NightView) -> Iterator[Change]:
     """Raise archived notes that are used a lot, and demote the least valuable records of a full MEMORY.md."""
     core = _by_scope(pass_rows.core_records(view.connection))
-    archived = _by_scope(_rising(view))
+    archived = _by_scope(_iterate_rising(view))
     for scope in sorted(core.keys() | archived.keys()):
         yield from _balance(view, core.get(scope, ()), archived.get(scope, ()))
 
@@ -34,10 +34,10 @@ def _balanced_memory(view: NightView) -> Iterator[Change]:
 def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]) -> Iterator[Change]:
     """The moves in one scope: what fits when all that may leave has left rises; then only as much leaves as must."""
     limit, size = view.policy.pruning.max_core_tokens, sum(map(_size, core))
-    sinking = [pair for pair in _routed(view, core, hot=True) if not pair[1].hot and _may_sink(view, pair[0])]
+    sinking = [pair for pair in _route(view, core, hot=True) if not pair[1].hot and _may_sink(view, pair[0])]
     least = size - sum(_size(record) for record, _ in sinking)
     rising: list[tuple[Record, TierRouting]] = []
-    for record, routing in _routed(view, archived, hot=False):
+    for record, routing in _route(view, archived, hot=False):
         if routing.hot and least + _size(record) <= limit:
             least += _size(record)
             size += _size(record)
@@ -59,7 +59,7 @@ def _may_sink(view: NightView, record: Record) -> bool:
     return not own and not pass_rows.was_reverted(view.connection, record.id, "tier", "archive")
 
 
-def _rising(view: NightView) -> Iterator[Record]:
+def _iterate_rising(view: NightView) -> Iterator[Record]:
     since = view.now - timedelta(days=view.policy.value.recency_days)
     for record in pass_rows.archived_and_used(view.connection, since):
         in_preferences = record.category == "preference" and record.scope == OWNER_SCOPE
@@ -69,7 +69,7 @@ def _rising(view: NightView) -> Iterator[Record]:
             yield record
 
 
-def _routed(view: NightView, records: Sequence[Record], *, hot: bool) -> list[tuple[Record, TierRouting]]:
+def _route(view: NightView, records: Sequence[Record], *, hot: bool) -> list[tuple[Record, TierRouting]]:
     counts = feedback.feedback_counts(view.connection, [record.id for record in records])
     policy = view.policy.value
     return [
@@ -110,5 +110,5 @@ def _old_logs(view: NightView) -> Iterator[Change]:
 
 
 _BALANCE = "brings to MEMORY.md what is used a lot, and takes from a full one what is worth least"
-TIERS = Pass("tiers", "prune", _BALANCE, _balanced_memory)
+TIERS = Pass("tiers", "prune", _BALANCE, _balance_memory)
 DAILIES = Pass("dailies", "prune", "puts old logs into the archive", _old_logs)

@@ -140,7 +140,7 @@ def test_the_file_is_what_json_makes_of_it(trigger: str, scope: str) -> None:
     entries = [
         PatternEntry(number, trigger, f"{trigger}!", 0.1 * number, trigger, number, scope) for number in range(3)
     ]
-    told = [pattern_file._shown(entry) for entry in entries]
+    told = [pattern_file._render_entry(entry) for entry in entries]
     assert (
         pattern_file.join_entries(map(pattern_file.render_entry, entries))
         == json.dumps(told, ensure_ascii=False, indent=2) + "\n"

@@ -289,6 +289,25 @@ async def test_a_glance_says_whether_a_look_would_find_something(house: House) -
     assert house.mirror.full_scan_is_due(), "it is time to look at all the files"
 
 
+async def test_after_two_seconds_a_glance_covers_the_files_that_no_turn_shows(house: House) -> None:
+    """An edited, a new and a lost one; where nothing changed, the next two seconds are the turn's own files' again."""
+    other = "chats/c9/2024-01-01.md"
+    house.write(other, "## 9:00 — old\n\n")
+    await house.mirror.sync_in()
+    for number, name in enumerate((other, "chats/c8/2024-01-01.md", other)):
+        if number < 2:
+            house.write(name, f"## 9:00 — older {number}\n\n")
+        else:
+            (house.root / name).unlink()
+        assert not house.mirror.has_changes("c1")
+        house.clock.advance(2)
+        assert house.mirror.has_changes("c1")
+        await house.mirror.sync_in("c1")
+        house.clock.advance(2)
+        assert not house.mirror.has_changes("c1")
+        assert not house.mirror.full_scan_is_due()
+
+
 async def test_a_start_after_a_clean_stop_writes_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mirror remembers how far it had come."""
     await house.learn("one")

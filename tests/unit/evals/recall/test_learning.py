@@ -6,9 +6,9 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="weights are learned with numpy, which is not installed")
 
-from bench import learn_confidence, learn_weights  # noqa: E402 - needs numpy
-from kenobot.cognitive.recall.results.trace import ConfidenceFeatures  # noqa: E402
-from kenobot.cognitive.recall.search import confidence, fit  # noqa: E402
+from bench import learn_judge, learn_weights  # noqa: E402 - needs numpy
+from bench.regression import Example  # noqa: E402
+from kenobot.cognitive.recall.search import judge  # noqa: E402
 from kenobot.evals.recall import datasets  # noqa: E402
 
 
@@ -35,31 +35,6 @@ def test_what_was_not_looked_at_counts_as_missed() -> None:
     assert learn_weights.recall_at([example], np.array([1.0])) == 0.5
 
 
-def _examples(named: float, answered: int, others: int, rest: tuple[float, float]) -> list[learn_confidence.Example]:
-    made = []
-    for number, (truth, near) in enumerate([(True, rest[0])] * answered + [(False, rest[1])] * others):
-        left = near if named else 0.0
-        signs = ConfidenceFeatures(1.0, left, named, apart=0.0, kind=0.5, unknown=0.0, lacks=0.0)
-        made.append(learn_confidence.Example(astuple(signs), truth, f"{named} {number}"))
-    return made
-
-
-def test_how_many_have_names_is_not_learned() -> None:
-    """Where most of those with names have no answer, and nothing else tells them apart, a name says nothing."""
-    examples = [*_examples(1, 10, 30, (0.5, 0.5)), *_examples(0, 30, 10, (0, 0))]
-    found = dict(zip((*confidence.FEATURE_NAMES, "always"), learn_confidence.fit_answers(examples), strict=True))
-    assert found["named"] == pytest.approx(0, abs=0.05)
-
-
-def test_a_sign_that_tells_is_learned_and_one_against_sense_is_not() -> None:
-    """Nearness without the names tells; were it the other way round in the set, it would count for nothing."""
-    names = (*confidence.FEATURE_NAMES, "always")
-    telling, against = _examples(1, 20, 20, (1.5, -0.5)), _examples(1, 20, 20, (-0.5, 1.5))
-    assert dict(zip(names, learn_confidence.fit_answers(telling), strict=True))["rest"] > 0.5
-    assert dict(zip(names, learn_confidence.fit_answers(against), strict=True))["rest"] == 0
-    assert learn_confidence.cross_validate(telling, learn_confidence.fit_answers)[:20].min() > 0.5
-
-
 def test_a_small_memory_is_asked_what_it_answers_and_what_it_does_not() -> None:
     """Every note is in one part, with those that replace it; what a part does not answer has no answer there."""
     for whole in datasets.load("own"):
@@ -74,9 +49,9 @@ def test_a_small_memory_is_asked_what_it_answers_and_what_it_does_not() -> None:
 
 def test_a_note_fits_by_its_nearness_and_a_general_question_asks_for_more() -> None:
     """What is learned of notes may only count the way that makes sense."""
-    near = fit.FitFeatures(meaning=1.5, named=0, personal=0, general=0, kind=0, days=0)
+    near = judge.FitFeatures(meaning=1.5, named=0, personal=0, general=0, kind=0, days=0)
     rows = [(near, True)] * 20 + [(replace(near, meaning=0.2), False)] * 20 + [(replace(near, general=1), False)] * 20
-    examples = [learn_confidence.Example(astuple(row), truth, str(at)) for at, (row, truth) in enumerate(rows)]
-    found = dict(zip((*fit.FEATURE_NAMES, "always"), learn_confidence.fit_notes(examples), strict=True))
+    examples = [Example(astuple(row), truth, str(at)) for at, (row, truth) in enumerate(rows)]
+    found = dict(zip((*judge.FIT_NAMES, "always"), learn_judge.fit_notes(examples), strict=True))
     assert found["meaning"] > 0 > found["general"]
     assert all(found[name] >= 0 for name in ("named", "personal", "kind", "days"))

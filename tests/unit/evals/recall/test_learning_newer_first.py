@@ -6,7 +6,7 @@ pytest.importorskip("numpy")
 
 from bench import learn_newer_first, unknown
 from kenobot.cognitive.recall.results.trace import AgePair
-from kenobot.cognitive.recall.search.lacking import ItemKey
+from kenobot.cognitive.recall.search.found_items import ItemKey
 from kenobot.cognitive.recall.search.one_thing import FEATURE_NAMES
 
 

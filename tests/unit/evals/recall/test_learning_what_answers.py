@@ -4,48 +4,41 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bench import learn_answerable, unknown  # noqa: E402 - needs numpy
+from bench import learn_judge, unknown  # noqa: E402 - needs numpy
+from kenobot.evals.recall.datasets import Conversation  # noqa: E402
 
 
-def _example(
-    at: int, *, answered: bool, telling: float, lacking: bool = False, source: str = "people"
-) -> learn_answerable.Example:
+def _example(at: int, *, answered: bool, telling: float, source: str = "people") -> learn_judge.JudgedExample:
     features = np.array([[telling, at % 3], [0.0, at % 5]], np.float64)
     answers = np.array([float(answered), 0.0])
-    return learn_answerable.Example(
-        source, features, answers, np.zeros(0), answered, answered, lacking, lacking, at % unknown.FOLDS
+    return learn_judge.JudgedExample(
+        source, features, answers, np.ones(2, np.bool_), np.zeros(0), answered, answered, at % unknown.FOLDS
     )
 
 
 def test_what_only_answers_have_counts_for_one() -> None:
     examples = [_example(at, answered=at % 2 == 0, telling=float(at % 2 == 0)) for at in range(60)]
-    odds = learn_answerable.cross_validate(examples)
+    odds = learn_judge.cross_validate(examples, [each.fold for each in examples])
     assert min(odds[::2]) > max(odds[1::2])
 
 
 def test_of_questions_with_an_answer_only_so_many_are_denied() -> None:
     examples = [_example(at, answered=True, telling=1.0) for at in range(200)]
     odds = np.arange(200, dtype=np.float64)
-    least = learn_answerable.least_odds(odds, examples, 0.02)
+    least = learn_judge.least_odds(odds, examples, 0.02)
     assert (odds < least).sum() == 4
-
-
-def test_what_the_rules_deny_is_counted_too() -> None:
-    examples = [_example(at, answered=True, telling=1.0, lacking=at >= 198) for at in range(200)]
-    odds = np.arange(200, dtype=np.float64)
-    assert (odds < learn_answerable.least_odds(odds, examples, 0.02)).sum() == 2
 
 
 def test_people_and_chats_count_the_same_however_many_questions_they_are_asked() -> None:
     examples = [_example(at, answered=True, telling=1.0) for at in range(300)]
     examples += [_example(at, answered=True, telling=1.0, source="chats") for at in range(100)]
     odds = np.array([*range(300), *[1000] * 100], np.float64)
-    assert (odds < learn_answerable.least_odds(odds, examples, 0.02)).sum() == 12
+    assert (odds < learn_judge.least_odds(odds, examples, 0.02)).sum() == 12
 
 
-def test_each_person_is_asked_what_a_note_answers_and_what_none_does() -> None:
-    everybody = unknown.people()
-    assert len(everybody) == 120
+@pytest.mark.parametrize("everybody", [unknown.people(), unknown.judges()])
+def test_each_person_is_asked_what_a_note_answers_and_what_none_does(everybody: list[Conversation]) -> None:
+    assert everybody
     for person in everybody:
         keys = {each.key for each in person.passages}
         assert all(set(each.gold) <= keys for each in person.questions)
@@ -53,11 +46,6 @@ def test_each_person_is_asked_what_a_note_answers_and_what_none_does() -> None:
         assert any(not each.gold for each in person.questions)
 
 
-def test_a_third_of_the_people_judge() -> None:
-    everybody = unknown.people()
-    assert len(unknown.judges(everybody)) == 40
-    assert unknown.judges(everybody) == unknown.judges(everybody[::-1])
-
-
 def test_nobody_both_teaches_and_judges() -> None:
+    assert not {each.name for each in unknown.people()} & {each.name for each in unknown.judges()}
     assert not set(unknown.CHATS) & set(unknown.CHATS_KEPT_BACK)

@@ -46,7 +46,7 @@ def resolve_conflict(view: NightView, one: Record, other: Record, *, by_model: b
     by_owner = newer.source in _BY_HAND and newer.trust == "owner"
     conflict = resolve_contradiction(newer, older, view.policy.admit, by_owner=by_owner)
     differ = conflict.resolution == "differ"
-    yield _question(view, older, newer) if differ else _resolved(view, conflict, newer)
+    yield _question(view, older, newer) if differ else _resolve(view, conflict, newer)
 
 
 def _needs_owner(older: Record, newer: Record) -> bool:
@@ -56,11 +56,11 @@ def _needs_owner(older: Record, newer: Record) -> bool:
     return kept and not own
 
 
-def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
+def _resolve(view: NightView, conflict: Conflict, newer: Record) -> Change:
     older, now = conflict.record, stamp(view.now)
     contradicts = AddLink(newer.id, older.id, "contradicts", "it says otherwise")
     expects = unchanged(older, "text", "verification")
-    marks = _confided_marks(older, newer)
+    marks = _mark_confided(older, newer)
     if conflict.ends_record:
         superseded = conflict.resolution == "supersede"
         status = "superseded" if superseded else "invalidated"
@@ -68,7 +68,7 @@ def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
         takes = AddLink(newer.id, older.id, "supersedes", "it says otherwise")
         parts: tuple[ChangePart, ...] = (ended, takes) if superseded else (ended, takes, contradicts)
         return Change(status, f"#{newer.id}, which was said later, says otherwise", (*parts, *marks), older.id)
-    weaker = [UpdateRecord(older.id, _weaker(older, view.policy), expects, shown=False)]
+    weaker = [UpdateRecord(older.id, _weaken(older, view.policy), expects, shown=False)]
     confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one
         weaker.append(UpdateRecord(newer.id, {"confidence": confidence}, shown=False))
@@ -76,7 +76,7 @@ def _resolved(view: NightView, conflict: Conflict, newer: Record) -> Change:
     return Change("weakened", reason, (*weaker, contradicts, *marks), older.id)
 
 
-def _confided_marks(older: Record, newer: Record) -> list[UpdateRecord]:
+def _mark_confided(older: Record, newer: Record) -> list[UpdateRecord]:
     """What is said against a confidence tells of it, and is one, as in admission."""
     if newer.is_confided or not older.is_confided:
         return []
@@ -84,7 +84,7 @@ def _confided_marks(older: Record, newer: Record) -> list[UpdateRecord]:
     return [UpdateRecord(newer.id, {"tags": tags}, unchanged(newer, "tags"), shown=False)]
 
 
-def _weaker(record: Record, policy: Policy) -> dict[str, ColumnValue]:
+def _weaken(record: Record, policy: Policy) -> dict[str, ColumnValue]:
     """Return what a contradiction leaves of a record that enough turns support. Its clock runs on."""
     confidence = max(policy.admit.min_confidence, record.confidence - confidence_loss(record, policy.admit))
     state = lifecycle.next_state(lifecycle.state_of(record), "contradicted")

@@ -41,7 +41,7 @@ def merge_records(view: NightView, members: Sequence[Record]) -> Change | None:
     parts: list[ChangePart] = [UpdateRecord(loser.id, ended, {"text": loser.text}) for loser in losers]
     parts.append(UpdateRecord(winner.id, _best_values(winner, losers, view), {"text": winner.text}))
     parts += [AddLink(winner.id, loser.id, "supersedes", "it says the same") for loser in losers]
-    parts += _inherited_links(view, winner, losers)
+    parts += _inherit_links(view, winner, losers)
     names = ", ".join(f"#{number}" for number in sorted(loser.id for loser in losers))
     return Change("merged", f"it says the same as {names}", tuple(parts), winner.id)
 
@@ -110,7 +110,7 @@ def _wording(winner: Record, credible: Sequence[Record], view: NightView) -> dic
     return {"text": fullest.text, "key": fullest.key, "lang": fullest.lang, "updated": stamp(view.now)}
 
 
-def _inherited_links(view: NightView, winner: Record, losers: Sequence[Record]) -> list[ChangePart]:
+def _inherit_links(view: NightView, winner: Record, losers: Sequence[Record]) -> list[ChangePart]:
     """Return the links of the losers, on the winner, where it has none such."""
     members = {winner.id, *(loser.id for loser in losers)}
     linked = {(frozenset((link.src, link.dst)), link.type) for link in pass_rows.links_of(view.connection, winner.id)}

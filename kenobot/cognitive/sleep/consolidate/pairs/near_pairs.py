@@ -95,7 +95,7 @@ def _by_words(
             one, other = records.get(a), records.get(b)
             if one is None or other is None:
                 continue
-            nearness = similarity(one.text, other.text) if _comparable(one, other) else 0.0
+            nearness = similarity(one.text, other.text) if _are_comparable(one, other) else 0.0
             pair = RecordPair(one, other, nearness)
             if nearness < least or is_settled(pair):
                 known.mark_different(a, b)
@@ -112,12 +112,12 @@ def _by_meaning(view: NightView, least: float) -> Iterator[RecordPair]:
     for record in pass_rows.recently_changed_notes(view.connection, since, policy.max_measured):
         near = view.find_neighbours(record.scope, record.subject, record.id, policy.max_compared)
         for number, other in pass_rows.live_facts(view.connection, near).items():
-            if number != record.id and near[number] >= least and _comparable(record, other):
+            if number != record.id and near[number] >= least and _are_comparable(record, other):
                 first, second = (record, other) if record.id < number else (other, record)
                 yield RecordPair(first, second, near[number])
 
 
-def _comparable(one: Record, other: Record) -> bool:
+def _are_comparable(one: Record, other: Record) -> bool:
     return one.scope == other.scope and one.subject == other.subject and one.form == other.form
 
 
@@ -151,7 +151,7 @@ class _SharedTerms:
             pacing.step()
             own = set(numbers)
             for other in self._candidates(record, numbers):
-                near = min(at_most, self._at_most(record, own, other))
+                near = min(at_most, self._bound(record, own, other))
                 pair = (record, other) if record < other else (other, record)
                 if near >= least and near > found.get(pair, 0.0):
                     found[pair] = near
@@ -176,7 +176,7 @@ class _SharedTerms:
             return list(tally)
         return [other for other, _ in nlargest(policy.max_compared, tally.items(), key=itemgetter(1, 0))]
 
-    def _at_most(self, record: int, own: set[int], other: int) -> float:
+    def _bound(self, record: int, own: set[int], other: int) -> float:
         """Return the upper bound of the nearness of two records, by the number of their words."""
         common = len(own.intersection(self._of[other]))
         here, there = self._sizes[record], self._sizes[other]

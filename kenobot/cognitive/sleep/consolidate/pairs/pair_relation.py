@@ -115,7 +115,7 @@ def has_same_words(one: str, other: str) -> bool:
 
     Either half may come first: "Ana is my sister" and "my sister is called Ana".
     """
-    a, b = _bare(one), _bare(other)
+    a, b = _strip_words(one), _strip_words(other)
     return any(a[at:] + a[:at] == b for at in range(len(a))) and not repeat_veto(one, other, read=False)
 
 
@@ -129,7 +129,7 @@ def _line_words(line: str) -> set[str]:
     return {word for word in line.casefold().rstrip(_ENDS).split() if len(word) > _SHORTEST}
 
 
-def _bare(text: str) -> tuple[str, ...]:
+def _strip_words(text: str) -> tuple[str, ...]:
     words = (word.removesuffix("'s") for word in parse_statement(text).content)
     return tuple(word for word in words if fold(word) not in _EMPTY)
 
@@ -178,13 +178,13 @@ def _statements(answer: str) -> Iterator[tuple[int, str]]:
 
 def _question(batch: Sequence[RecordPair]) -> ModelQuestion:
     shown = [
-        f"Pair {number}, about {_about(pair)}:\n"
+        f"Pair {number}, about {_describe_subject(pair)}:\n"
         f"> {one_line(pair.one.text, _LONGEST)}\n> {one_line(pair.other.text, _LONGEST)}"
         for number, pair in enumerate(batch, 1)
     ]
     return ModelQuestion(system_prompt("pairs"), "\n\n".join(shown), 100 + _TOKENS * len(batch))
 
 
-def _about(pair: RecordPair) -> str:
+def _describe_subject(pair: RecordPair) -> str:
     owner = pair.one.subject in ("", "owner")
     return "the owner of the memory" if owner else one_line(pair.one.subject, _LONGEST)

@@ -121,7 +121,7 @@ def _pair(near: dict[tuple[int, int], RecordPair], one: Record, other: Record) -
 # ── duplicates ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _merged_duplicates(view: NightView) -> Iterator[Change]:
+def _merge_duplicates(view: NightView) -> Iterator[Change]:
     """Merge each group of records that are one, and resolve what a model found to be contradictions."""
     review = duplicate_review(view)
     yield from review.merge([pair for pair in review.pairs if review.relation(pair) == "repeat"])
@@ -144,7 +144,7 @@ def duplicate_review(view: NightView) -> PairReview:
         for pair in near_pairs(view, least, "duplicates", is_settled)
         if (pair.nearness >= policy.duplicate_from or _are_alike_lines(pair, policy.same_line_above))
         and "sleep" not in (pair.one.source, pair.other.source)
-        and not _kept_apart(view, pair)
+        and not _are_kept_apart(view, pair)
     ]
     return PairReview(view, pairs, lambda _, by_rules: by_rules == "open")
 
@@ -155,7 +155,7 @@ def _are_alike_lines(pair: RecordPair, least: float) -> bool:
     return in_core and pair_relation.jaccard(pair.one.text, pair.other.text) > least
 
 
-def _kept_apart(view: NightView, pair: RecordPair) -> bool:
+def _are_kept_apart(view: NightView, pair: RecordPair) -> bool:
     """Return whether two records are known to be in conflict, or decisions about both were undone."""
     one, other = pair.ids
     if pass_rows.are_in_conflict(view.connection, one, other):
@@ -166,9 +166,9 @@ def _kept_apart(view: NightView, pair: RecordPair) -> bool:
 # ── contradictions ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _resolved_contradictions(view: NightView) -> Iterator[Change]:
+def _resolve_contradictions(view: NightView) -> Iterator[Change]:
     """Close answered questions, merge what a model found to be one, and resolve contradictions, the latest first."""
-    yield from _answered_questions(view)
+    yield from _expire_answered(view)
     review = _contradiction_review(view, asked=view.model_available or bool(view.answers))
     yield from review.merge(
         [pair for pair in review.pairs if review.verdicts.get(pair.ids) == review.relation(pair) == "repeat"]
@@ -238,7 +238,7 @@ def _differ(one: Record, other: Record, name: str) -> bool:
     return not is_same_or_more_exact(first, second) and not is_same_or_more_exact(second, first)
 
 
-def _answered_questions(view: NightView) -> Iterator[Change]:
+def _expire_answered(view: NightView) -> Iterator[Change]:
     """Expire open questions about records of which one is no longer remembered."""
     for question in pass_rows.records_of_form(view.connection, "question", QUESTION):
         about = tiers.derived_from_ids(view.connection, question.id)
@@ -250,13 +250,13 @@ DUPLICATES = Pass(
     "duplicates",
     "consolidate",
     "joins memories that say the same",
-    _merged_duplicates,
+    _merge_duplicates,
     lambda view: duplicate_review(view).questions(),
 )
 CONTRADICTIONS = Pass(
     "contradictions",
     "consolidate",
     "settles what contradicts each other, or asks",
-    _resolved_contradictions,
+    _resolve_contradictions,
     lambda view: _contradiction_review(view, asked=True).questions(),
 )

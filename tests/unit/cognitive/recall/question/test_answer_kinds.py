@@ -3,7 +3,7 @@
 import pytest
 
 from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.scoring import relevance
+from kenobot.cognitive.recall.question.question import parse_question
 from kenobot.language.dates import calendar_names
 from kenobot.language.question import relations
 from kenobot.language.words import fold
@@ -97,6 +97,6 @@ def test_a_message_that_is_all_one_word_is_read_through_once(piece: str) -> None
     text = piece * (200_000 // len(piece))
     assert answers.asked_kinds(text) <= {"time", "number", "person", "place"}
     assert answers.is_negative(text) is False
-    assert len(relevance.proper_names_text(text)) <= len(text)
+    assert len(parse_question(text).words) <= 8
     assert len(relations.asked_relationships(text)) <= 3
     assert len(relations.name_in([text], ("boss", "jefe"))) <= len(text)

@@ -8,42 +8,13 @@ pytest.importorskip("numpy", reason="vectors are compared with numpy, which is n
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.render import render_search as render
-from kenobot.cognitive.recall.results.trace import ConfidenceFeatures, RecallTrace
-from kenobot.cognitive.recall.search.confidence import (
-    FEATURE_NAMES,
-    OTHER_MODELS,
-    answer_level,
-    confidence_features,
-    learned_weights,
-    probability,
-    talk_level,
-)
+from kenobot.cognitive.recall.search.judge import answer_level, talk_level
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.recall.vectors.texts import VectorKey
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
 from tests.unit.cognitive.recall.house import Memory
 
-GOOD = ConfidenceFeatures(near=1.8, rest=1.0, named=1, apart=1.5, kind=1, unknown=0, lacks=0)
 WIDE = SimilarityCalibration(unrelated=0.0, answer=0.5, apart=0.0, alike=0.9)
-
-
-@pytest.mark.parametrize("model", [*learned_weights(), "a model that does not ship"])
-def test_an_answer_is_likelier_than_a_near_miss(model: str) -> None:
-    """With every model, also with one that nothing was learned of."""
-    assert probability(GOOD, model) > probability(replace(GOOD, rest=-2, near=1.0), model)
-    assert probability(GOOD, model) > probability(replace(GOOD, lacks=1), model)
-    assert (
-        0 < probability(replace(GOOD, near=-1e9, rest=-1e9), model) < probability(replace(GOOD, near=1e9), model) <= 1
-    )
-
-
-def test_each_sign_counts_the_way_that_makes_sense() -> None:
-    """None was learned against what it means from how the questions that ship are written."""
-    for weights in learned_weights().values():
-        assert weights.keys() == {*FEATURE_NAMES, "always"}
-        assert all(weights[name] >= 0 for name in ("near", "rest", "apart", "kind"))
-        assert all(weights[name] <= 0 for name in ("unknown", "lacks"))
-    assert OTHER_MODELS in learned_weights()
 
 
 def test_the_level_goes_by_how_likely_an_answer_is() -> None:
@@ -75,28 +46,6 @@ def _placed(memory: Memory, rows: dict[str, tuple[int, list[float]]], texts: dic
     memory.index.vectors = meaning
 
 
-async def test_what_only_its_name_makes_near_is_doubted(memory: Memory) -> None:
-    """The name is taken out of the question: what is left is near to the answer, and not to another thing of theirs."""
-    job = await memory.learn("Declan works as a sound engineer")
-    _placed(
-        memory,
-        {"job": (job, [0.6, 0.8, 0, 0])},
-        {
-            "What is the job of Declan?": [0.6, 0.8, 0, 0],
-            "What is the height of Declan?": [0.8, 0, 0.6, 0],
-            "Declan": [1, 0, 0, 0],
-        },
-    )
-    answer, miss = RecallTrace(), RecallTrace()
-    known = await memory.recall("What is the job of Declan?", trace=answer)
-    unknown = await memory.recall("What is the height of Declan?", trace=miss)
-    assert answer.confidence_features is not None and miss.confidence_features is not None
-    assert answer.confidence_features.named == miss.confidence_features.named == 1
-    assert answer.confidence_features.rest > 1 > miss.confidence_features.rest
-    assert known.answer_probability is not None and unknown.answer_probability is not None
-    assert known.answer_probability > unknown.answer_probability
-
-
 async def test_what_cannot_hold_the_answer_is_doubted_however_near(memory: Memory) -> None:
     """A weight is no weight without a number; the same words with one may be the answer."""
     walk = await memory.learn("The dog is walked by the river")
@@ -105,11 +54,8 @@ async def test_what_cannot_hold_the_answer_is_doubted_however_near(memory: Memor
         {"walk": (walk, [0.6, 0.8, 0, 0])},
         {"How much does the dog weigh?": [0.6, 0.8, 0, 0], "Where is the dog walked?": [0.6, 0.8, 0, 0]},
     )
-    answer, miss = RecallTrace(), RecallTrace()
-    known = await memory.recall("Where is the dog walked?", trace=answer)
-    unknown = await memory.recall("How much does the dog weigh?", trace=miss)
-    assert answer.confidence_features is not None and miss.confidence_features is not None
-    assert (answer.confidence_features.lacks, miss.confidence_features.lacks) == (0, 1)
+    known = await memory.recall("Where is the dog walked?")
+    unknown = await memory.recall("How much does the dog weigh?")
     assert known.answer_probability is not None and unknown.answer_probability is not None
     assert unknown.answer_probability < DEFAULT.recall.none_below < known.answer_probability
 
@@ -130,4 +76,3 @@ async def test_without_vectors_and_without_a_question_nothing_is_claimed(memory:
     """It cannot be told."""
     await memory.learn("Declan works as a sound engineer")
     assert (await memory.recall("What does Declan work as?")).answer_probability is None
-    assert confidence_features("What does Declan work as?", (), None) is None

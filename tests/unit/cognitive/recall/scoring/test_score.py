@@ -13,7 +13,7 @@ from kenobot.cognitive.recall.scoring.score import (
     fuse_relevance,
     score,
 )
-from kenobot.cognitive.recall.search.confidence import confidence_level
+from kenobot.cognitive.recall.search.judge import relevance_level
 
 _POLICY = RecallPolicy()
 
@@ -93,4 +93,4 @@ def test_packing_takes_what_is_worth_most_for_the_room() -> None:
 
 def test_confidence_has_four_levels() -> None:
     """none only where nothing was found."""
-    assert [confidence_level(value, _POLICY) for value in (0, 0.2, 0.4, 0.8)] == ["none", "low", "medium", "high"]
+    assert [relevance_level(value, _POLICY) for value in (0, 0.2, 0.4, 0.8)] == ["none", "low", "medium", "high"]

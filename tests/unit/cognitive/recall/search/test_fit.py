@@ -9,7 +9,7 @@ np = pytest.importorskip("numpy", reason="vectors are compared with numpy, which
 
 from kenobot.cognitive.policy import DEFAULT  # noqa: E402
 from kenobot.cognitive.recall.results.render import render_search  # noqa: E402
-from kenobot.cognitive.recall.search import fit  # noqa: E402
+from kenobot.cognitive.recall.search import judge  # noqa: E402
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration  # noqa: E402
 from kenobot.cognitive.recall.vectors.texts import VectorKey  # noqa: E402
 from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # noqa: E402
@@ -96,16 +96,16 @@ async def test_what_was_only_told_in_the_same_hour_must_fit_itself(memory: Memor
     assert found == {socks: ("meaning",), shop: ("link",)}
 
 
-@pytest.mark.parametrize("model", [*fit.learned_weights(), "a model that does not ship"])
+@pytest.mark.parametrize("model", [*judge.learned_weights().show, "a model that does not ship"])
 def test_each_feature_counts_the_way_that_makes_sense(model: str) -> None:
     """With every model: nearness, names, days, one's own affairs speak for a memory, general knowledge against it."""
-    plain = fit.FitFeatures(meaning=1, named=0, personal=0, general=0, kind=0, days=0)
-    usual = fit.fit_probability(plain, model)
+    plain = judge.FitFeatures(meaning=1, named=0, personal=0, general=0, kind=0, days=0)
+    usual = judge.fit_probability(plain, model)
     for name in ("named", "personal", "kind", "days"):
-        assert fit.fit_probability(replace(plain, **{name: 1.0}), model) >= usual
-    assert fit.fit_probability(replace(plain, general=1), model) < usual
-    assert fit.fit_probability(replace(plain, meaning=0), model) < DEFAULT.recall.best_fits_from
-    assert fit.fit_probability(replace(plain, meaning=1.5), model) > DEFAULT.recall.best_fits_from
+        assert judge.fit_probability(replace(plain, **{name: 1.0}), model) >= usual
+    assert judge.fit_probability(replace(plain, general=1), model) < usual
+    assert judge.fit_probability(replace(plain, meaning=0), model) < DEFAULT.recall.best_fits_from
+    assert judge.fit_probability(replace(plain, meaning=1.5), model) > DEFAULT.recall.best_fits_from
 
 
 def test_how_general_a_question_is_goes_by_the_calibration() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
-from kenobot.cognitive.recall.search.lacking import item_key
+from kenobot.cognitive.recall.search.found_items import item_key
 from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import MessageRow

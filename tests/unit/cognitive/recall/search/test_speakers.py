@@ -4,12 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from kenobot.cognitive.recall.search.attribution import (
-    FEATURE_NAMES,
-    AttributionFeatures,
-    attribution_probability,
-    learned_weights,
-)
 from tests.unit.cognitive.recall.house import Memory
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
 
@@ -45,11 +39,3 @@ async def test_a_private_chat_has_no_speakers(memory: Memory) -> None:
     """The owner tells of Bob, and may be asked about him."""
     await memory.say("Bob adopted a parrot from the shelter", 1, answer="ok")
     assert (await memory.recall("What did Bob adopt from the shelter?")).level != "none"
-
-
-def test_each_sign_speaks_for_an_answer() -> None:
-    weights = learned_weights()
-    assert weights.keys() == {*FEATURE_NAMES, "always"}
-    assert all(weights[name] >= 0 for name in FEATURE_NAMES)
-    assert attribution_probability(AttributionFeatures(1, 0, 1, 1)) > 0.5
-    assert attribution_probability(AttributionFeatures(0, -1, 1, 0)) < 0.25

@@ -1,42 +1,8 @@
-"""Slots: what a question asks to be filled, and what a memory fills."""
+"""Messages that ask for something, with a question mark or without."""
 
 import pytest
 
-from kenobot.cognitive.recall.question.slots import asked_slots, asks, filled_slots, new_names, words_of_form
-
-
-@pytest.mark.parametrize(
-    ("question", "slot"),
-    [
-        ("reg of the van?", "code"),
-        ("mum's birthday?", "when"),
-        ("¿cuánto calza Juana?", "size"),
-        ("y el peluquero, cuánto cobra?", "money"),
-        ("edad de papá?", "age"),
-        ("what does Emeka do?", "job"),
-        ("¿por qué se me estropeó el embrague?", "why"),
-    ],
-)
-def test_a_question_asks_for_a_slot_in_whatever_place_it_says_so(question: str, slot: str) -> None:
-    assert slot in asked_slots(question)
-
-
-@pytest.mark.parametrize(
-    ("text", "slot"),
-    [
-        ("the alarm goes 4471 then the green button", "code"),
-        ("Wife, Geraldine, passed in 2021", "year"),
-        ("abro a las 5 y media de la mañana", "clock"),
-        ("cobra 300 por visita", "money"),
-        ("bread delivery 4:45am from Klosterman", "clock"),
-    ],
-)
-def test_a_memory_fills_the_slots_that_it_holds(text: str, slot: str) -> None:
-    assert slot in filled_slots(text)
-
-
-def test_the_day_a_pension_comes_is_no_amount() -> None:
-    assert "money" not in filled_slots("la pension me llega el 22")
+from kenobot.cognitive.recall.question.asking import asks
 
 
 @pytest.mark.parametrize(
@@ -127,13 +93,3 @@ def test_what_is_told_of_it_does_not_ask(text: str) -> None:
 )
 def test_what_only_begins_with_such_a_word_tells(text: str) -> None:
     assert not asks(text)
-
-
-def test_words_of_form_are_not_what_a_question_is_about() -> None:
-    form = words_of_form("how much is the password manager")
-    assert {"how", "much"} <= form
-    assert "password" not in form
-
-
-def test_only_names_that_the_question_lacks_are_new() -> None:
-    assert new_names("who is Priya marrying?", "Yes, Priya marries Rohan in June") == 1

@@ -1,0 +1,47 @@
+"""Compare what a speaker whom a question names said with what others said.
+
+Where people talk with each other, turns about the same things are near to a question of whomever. A private chat has no
+speakers.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
+from kenobot.cognitive.recall.index.documents import name_key
+from kenobot.cognitive.recall.results.memory import Excerpt
+from kenobot.cognitive.recall.search.judge import SpeakerFeatures
+from kenobot.core import lazy
+from kenobot.language.words import fold, stems, words
+
+_GOES_ON = lazy.regex(r"'s\b|\s+\w")
+_CALLS = lazy.regex(r"(?:[,!¡]|\b(?:hi|hey|hello|hola|buenas|dear|thanks|thank you|gracias|oh|wow|yes|no|yeah|ok))\s+$")
+_APOSTROPHE = "’"  # as the index writes it in a genitive, whose noun is a term of its own
+
+
+def speaker_features(query: ParsedQuery, excerpts: Sequence[Excerpt]) -> SpeakerFeatures | None:
+    """Extract the features of excerpts; None where the question names none of their speakers, or says nothing else."""
+    said = [each.turn.line for each in excerpts]
+    wanted = set(query.names)
+    named = {each for each in (name_key(line.name) for line in said) if each and _is_meant(each, wanted)}
+    names = {stem for each in named for word in words(each) for stem in stems(word)}
+    asked = {term.stems[0] for term in query.terms if names.isdisjoint(term.stems)}
+    asked = {stem for stem in asked if _APOSTROPHE not in stem}
+    if not named or not asked:
+        return None
+    theirs = [name_key(line.name) in named or _speaks_of(named, line.text) for line in said]
+    shares = [(len(asked.intersection(each.matched)) / len(asked), -at) for at, each in enumerate(excerpts)]
+    own = max((share for (share, _), told in zip(shares, theirs, strict=True) if told), default=0.0)
+    best, at = max(shares)
+    return SpeakerFeatures(own, own - best, best, float(theirs[-at]))
+
+
+def _is_meant(speaker: str, wanted: Collection[str]) -> bool:
+    return speaker in wanted or speaker.partition(" ")[0] in wanted
+
+
+def _speaks_of(named: Collection[str], text: str) -> bool:
+    """Return whether a text says something of one of these people; a name that it only calls out says nothing."""
+    plain = fold(text)
+    found = (match for each in named for match in re.finditer(rf"\b{re.escape(each.partition(' ')[0])}\b", plain))
+    return any(_GOES_ON.match(plain, each.end()) and not _CALLS.search(plain, 0, each.start()) for each in found)

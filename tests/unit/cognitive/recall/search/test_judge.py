@@ -1,0 +1,87 @@
+"""Judge whether what was found answers a question, by words alone and with similarities."""
+
+import pytest
+
+from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.recall.question.question import asked_words, parse_question
+from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
+from kenobot.cognitive.recall.search.judge import (
+    SPEAKER_NAMES,
+    WORDS_ALONE,
+    SpeakerFeatures,
+    answer_probability,
+    answered_by_texts,
+    learned_weights,
+    speaker_probability,
+)
+from kenobot.cognitive.recall.search.judge_features import item_features
+
+
+def _judged(question: str, *texts: str) -> JudgedQuestion:
+    return JudgedQuestion(parse_question(question), [JudgedItem(text) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "near_miss"),
+    [
+        ("what's the plate of the scooter?", "the scooter's plate is MH12 AB 3344", "the scooter is a red Activa"),
+        (
+            "¿cuándo es la boda de Ana?",
+            "la boda de Ana es el 12 de junio en Ronda",
+            "a la boda de Ana voy con mi prima",
+        ),
+        ("how old is Agnes?", "the tortoise is Agnes, she's about 50", "my mate Shug is minding Agnes"),
+        ("¿a qué hora es el dentista?", "el dentista es el martes a las 17:30", "el dentista es el martes"),
+        ("how much is my pension?", "my pension is 812 a month", "my pension comes on the 22nd"),
+        ("who's my boss?", "my manager is Moira", "my boss is on leave until May"),
+    ],
+)
+def test_an_answer_is_likelier_than_what_only_comes_near(question: str, answer: str, near_miss: str) -> None:
+    likely, unlikely = (answer_probability(_judged(question, text), WORDS_ALONE) or 0.0 for text in (answer, near_miss))
+    assert likely > unlikely
+    assert answered_by_texts(question, [answer], DEFAULT.recall)
+
+
+def test_the_best_of_what_was_found_decides() -> None:
+    texts = ["the gym closes at 10", "my sister Priya is getting married in Udaipur"]
+    assert answered_by_texts("where's Priya getting married?", texts, DEFAULT.recall)
+
+
+def test_nothing_is_judged_without_items() -> None:
+    assert answer_probability(_judged("where's the key?"), WORDS_ALONE) is None
+
+
+def test_a_model_without_weights_is_judged_by_those_for_others() -> None:
+    judged = _judged("where's the key?", "the key is in the shed")
+    assert answer_probability(judged, "a model of tomorrow") == answer_probability(judged, "others")
+
+
+def test_each_feature_has_a_weight_in_each_model() -> None:
+    names = set(item_features(_judged("what's Ana's number?", "Ana's number is 600 123"))[0])
+    assert all(set(weights.features) == names for weights in learned_weights().answer.values())
+
+
+def test_a_word_near_in_meaning_is_covered_as_one_that_stands_there() -> None:
+    question, told = parse_question("what am I on for the anxiety?"), "i take 50mg sertraline in the morning"
+    far, near = (
+        item_features(JudgedQuestion(question, [JudgedItem(told, 1.0, {"anxiety": share})]))[0] for share in (0.1, 0.9)
+    )
+    assert far["reach least"] < near["reach least"] == 1.0
+
+
+def test_a_related_word_covers_a_word_of_the_question() -> None:
+    related, other = item_features(_judged("who's my boss?", "my manager is Moira", "my vet is Moira"))
+    assert related["known least"] > other["known least"]
+
+
+def test_words_that_mean_nothing_are_not_asked_for() -> None:
+    assert asked_words("what is the name of my boss") == ("name", "boss")
+
+
+def test_what_the_speaker_asked_about_says_counts() -> None:
+    """What another said of the same makes an answer less likely."""
+    weights = learned_weights().speakers
+    assert weights.keys() == {*SPEAKER_NAMES, "always"}
+    assert all(weights[name] >= 0 for name in SPEAKER_NAMES)
+    least = DEFAULT.recall.none_below
+    assert speaker_probability(SpeakerFeatures(1, 0, 1, 1)) > least > speaker_probability(SpeakerFeatures(0, -1, 1, 0))
