@@ -13,7 +13,7 @@ Language = Literal["en", "es"]
 Translate = Callable[[str], str]
 
 
-@cache  # bounded: one entry for each language
+@cache  # bounded: the two languages; start
 def read_catalogue(language: Language) -> Mapping[str, str]:
     """Read the sentences of a language by their keys, such as `home.empty`."""
     text = resources.files(__package__).joinpath(f"errors.{language}.toml").read_text("utf-8")

@@ -108,6 +108,7 @@ def test_a_cache_forgets(what: str) -> None:
             "session_id": ("telegram", text),
             "_states": (text, "hospital"),
             "_readable": (text, "states"),
+            "states_value": (text, "place", ""),
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
             "_named": (text, date(2026, 3, 2)),

@@ -29,7 +29,7 @@ def _answers(count: int) -> list[str]:
 async def _talk(folder: Path, count: int) -> Home:
     async with Scene(folder, _answers(count)) as scene:
         for number in range(count):
-            await scene.say(f"Question {number}?")
+            await scene.say(f"{number}!")  # nothing said before is quoted beside it
         await scene.app.indexer.index_all()
     return scene.home
 

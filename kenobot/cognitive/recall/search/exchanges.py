@@ -34,10 +34,14 @@ def quote_other_halves(
     room -= sum(each.tokens for each in found)
     query = sieve.query
     excerpts = {each.turn.id: each for each in found if isinstance(each, Excerpt)}
-    heads = [number for number, each in excerpts.items() if not each.on_show and not each.turn.line.name]
+    seen = {each.turn.message: each for each in ranked}
+    heads = [
+        number
+        for number, each in excerpts.items()
+        if not each.on_show and not each.turn.line.name and _is_found(seen[number])
+    ]
     if not query.quotes_exchanges or room < _SHORTEST or not heads:
         return []
-    seen = {each.turn.message: each for each in ranked}
     halves = _find_other_halves(index, [seen[number].turn for number in heads])
     wanted = {head: number for head, number in halves.items() if number not in excerpts}
     kept = sieve.filter_turns(connection, index, list(wanted.values()))
@@ -60,6 +64,11 @@ def quote_other_halves(
         relevance, near = (each.relevance, each.near) if each is not None else (0.0, None)
         chosen.append(Excerpt(turn, relevance, matched, line, tokens, near, beside=head))
     return chosen
+
+
+def _is_found(each: RankedTurn) -> bool:
+    """Return whether a turn was found by its own words or meaning, and not as the neighbour of one that was."""
+    return bool(each.matched) or each.near is not None
 
 
 def _find_other_halves(index: SideIndex, turns: Sequence[IndexedTurn]) -> Mapping[int, int]:
