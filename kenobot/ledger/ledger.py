@@ -119,6 +119,7 @@ class Ledger:
         # bounded: the jobs that ask a model now; test_the_owner_is_not_told_of_what_is_only_reserved
         self._asked: dict[int, ModelCall] = {}  # calls of jobs without an answer yet, by number
         self._tickets = 0
+        self._let_go = 0  # tickets, ever
         self._news = asyncio.Event()
         self._announced: Mapping[str, int] = {}  # bounded: the limits of a month; turn
 
@@ -221,7 +222,7 @@ class Ledger:
         looked_again = False
         while limits:
             self._news.clear()
-            before = dict(self._held)
+            before, let_go = dict(self._held), self._let_go
             spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
             # What was let go of meanwhile was written, but maybe behind this reading.
             left = before.keys() - self._held.keys()
@@ -232,6 +233,8 @@ class Ledger:
             if over and (left or not looked_again) and any(spent[limit] < limit.amount for limit in over):
                 looked_again = True  # a call that has just been written may be counted twice
                 continue
+            if not over and self._let_go != let_go:
+                continue  # one that came and went during the reading may be in neither
             if over:
                 if not all(_may_go_on(limit, used[limit], call, preferred) for limit in over):
                     raise OverBudget("The budget for models is used up.")
@@ -249,6 +252,7 @@ class Ledger:
         self._under_way.discard(ticket)
         if call is None:
             self._held.pop(ticket, None)
+            self._let_go += 1
         else:
             self._held[ticket] = call
         self._news.set()

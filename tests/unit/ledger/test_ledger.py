@@ -1,7 +1,7 @@
 """Calls are reserved before they are made and settled afterwards, within the limits of a budget."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC
 
 import pytest
@@ -20,6 +20,7 @@ from kenobot.providers.anthropic import AnthropicProvider
 from kenobot.providers.command_line import CommandLineProvider
 from kenobot.providers.openai_compatible import OpenAIProvider
 from kenobot.storage import model_calls
+from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.model_calls import Spending
 from kenobot.testing.clock import ManualClock
@@ -282,6 +283,25 @@ async def test_replies_at_once_go_beyond_a_budget_by_one(database: Database, clo
     ends = await asyncio.gather(*turns, return_exceptions=True)
     assert [type(end) for end in ends].count(OverBudget) == 4
     assert (await house.spent()).cost == CENT // 10
+
+
+async def test_a_reply_that_came_and_went_while_a_budget_was_read_counts(
+    database: Database, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that read before it was written looks again, and is told that nothing is left."""
+    house = House(database, clock, [limited(0.001)])
+    model, read = house.model(named("dear")), database.read
+    between = iter([lambda: house.turn(model)])
+
+    async def late(work: Callable[[Connection], object]) -> object:
+        found = await read(work)
+        if (turn := next(between, None)) is not None:
+            await turn()
+        return found
+
+    monkeypatch.setattr(database, "read", late)
+    with pytest.raises(OverBudget):
+        await house.turn(model)
 
 
 async def test_others_go_on_when_what_was_reserved_is_not_used(database: Database, clock: ManualClock) -> None:
