@@ -61,7 +61,7 @@ async def serve(
             await ending.enter_async_context(watchdog_answered(app.check_alive))
             if not only_answers:
                 await ending.enter_async_context(_socket(app, channels, console_user, stop))
-            async with contextlib.nullcontext() if only_answers else _background(app, channels):
+            async with contextlib.nullcontext() if only_answers else _run_background(app, channels):
                 await (tried or _watch(app, channels, stop))
         finally:
             begin_end()
@@ -112,7 +112,7 @@ async def _start(app: App, stop: asyncio.Event) -> bool:
 
 
 @contextlib.asynccontextmanager
-async def _background(app: App, channels: RunningChannels) -> AsyncIterator[None]:
+async def _run_background(app: App, channels: RunningChannels) -> AsyncIterator[None]:
     """Run the work behind the turns until the end begins."""
     beginning = asyncio.create_task(app.run_background(channels.states), name="background")
     beginning.add_done_callback(_log_failure)

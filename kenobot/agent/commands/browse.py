@@ -189,7 +189,7 @@ def _hands(record: Record, language: Language, page: str) -> tuple[tuple[Choice,
 
 
 def _because(connection: Connection, record: Record, call: CommandCall) -> str:
-    """Return a memory, where it came from and when, and what was said then."""
+    """Return a memory with its origin, its time and the words it was told in."""
     quote = ""
     for _, said in Memory.list_quotations(connection, record.source_message_ids, call.principal.read_scopes)[:1]:
         mine = said.trust == call.principal.trust

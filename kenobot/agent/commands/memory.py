@@ -85,7 +85,7 @@ def _due(text: str, said: date) -> tuple[tuple[str, str], ...]:
 def tell_learned(
     connection: Connection, decision: Decision, words: str, scope: str, language: Language
 ) -> str | CommandAnswer:
-    """Tell what became of a person's words in a scope, and what they replace, with a button that takes it back."""
+    """Report the outcome of a person's words in a scope, and the memory they replace, with a button that undoes it."""
     text = _render_learned(decision, words, language)
     if decision.action not in ("created", "replaced") or decision.record is None:
         return text

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def show_tools(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """`/tools`: list the tools by name, then what is off and why, then each server with its state."""
+    """`/tools`: list the tools by name, then those that are off, with the reason, then each server with its state."""
     servers, unusable, language = context.servers(), context.tools_off(), call.language
     if not context.tools and not servers and not unusable:
         return texts.TOOLS_NONE(language)

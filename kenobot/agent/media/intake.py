@@ -169,7 +169,7 @@ class MediaIntake:
         return row
 
     def _require_use(self, attachment: Attachment) -> None:
-        """Raise Unreadable for what could not be read once it was fetched."""
+        """Raise Unreadable for a fetched attachment that could not be read."""
         if attachment.kind in _SOUND and self._transcriber is None:
             raise Unreadable("no_transcriber")
         is_picture = attachment.kind == "image" or attachment.mime in pictures.KINDS

@@ -206,7 +206,7 @@ class PromptContext:
         return replace(self, request=request, plan=plan, untrusted_texts=texts, shows_private=True, reported=True)
 
     def with_agenda(self, request: Request, text: str, found: MemoryPack, *, of_others: bool) -> "PromptContext":
-        """Return the same prompt as `request`, with what answers a question for days.
+        """Return the same prompt as `request`, with the agenda of the days that a question asks for.
 
         of_others: in words of others, too.
         """
@@ -509,7 +509,7 @@ class ContextBuilder:
     def _onboarding(
         self, connection: Connection, request: PromptRequest, identity: IdentityText
     ) -> tuple[onboarding.BootstrapState | None, str]:
-        """Return the chat's onboarding after this message, and what to do about it now; None when there is none."""
+        """Return the chat's onboarding after this message, and its next step; None when there is none."""
         if identity.bootstrap is None or OWNER_SCOPE not in request.principal.read_scopes:
             return None, ""
         before = onboarding.load(connection, request.pending.session)

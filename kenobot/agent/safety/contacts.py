@@ -56,7 +56,7 @@ def find_contacts(text: str) -> Iterator[Span]:
 
 
 def figures_of(text: str) -> str:
-    """Return the figures of a number, without what stands between them and the zero that is dialled only at home."""
+    """Return the figures of a telephone number, without separators and without its national prefix."""
     return _NO_FIGURE.sub("", _OPTIONAL_ZERO.sub("", text))
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ShownTexts:
-    """The texts of a prompt. everything: all of them. private: memory and history. others: what else was said.
+    """Group the texts of a prompt by their origin.
 
-    own: the speaker's messages, this one first. replies: the model's own in the history. recalled: others' words that
-    memory shows. only_recalled: no others' words are on show but these.
+    everything: all of them. private: memory and history. others: what else was said. own: the speaker's messages, this
+    one first. replies: the model's own in the history. recalled: others' words that memory shows. only_recalled: no
+    others' words are on show but these.
     """
 
     everything: Callable[[], Iterable[str]]

@@ -73,6 +73,10 @@ class ReplyWriter:
     def write(
         self, connection: Connection, data: TurnData, answer: RenderedAnswer, *, reacts: bool
     ) -> tuple[list[tuple[Candidate, Decision]], list[Outbound], list[int]]:
+        """Write a reply and the end of its turn. reacts: the message may say something of earlier replies.
+
+        Returns the decisions about its candidates, the parts to send, and the memories that the message reacted to.
+        """
         pending, context, effects = data.pending, data.context, data.effects
         assert context is not None and effects is not None
         at, session, principal = self._s.clock.now(), pending.session, data.principal
@@ -80,24 +84,9 @@ class ReplyWriter:
         is_whole = pending.fresh and not pending.fragments
         received = inbox.finish(connection, pending.id, data.attempt, "answered", at, is_whole=is_whole)
         reacted = _react(connection, pending, principal, at) if reacts else []
-        turn = conversation.FinishedTurn(
-            session,
-            pending.id,
-            at,
-            _person_words(connection, data),
-            answer.text,
-            principal.trust,
-            principal.write_scope,
-            context.plan.notes,
-            pending.inbound.platform_id,
-            "" if pending.inbound.private else pending.inbound.user,
-            message_pictures(pending.inbound),
-            "tool" if data.brings_foreign else "model",
-        )
         if data.pictures_refused:
             conversation.drop_pictures(connection, session)
-            turn = replace(turn, pictures="")
-        conversation.append_turn(connection, turn)
+        conversation.append_turn(connection, _make_turn(connection, data, answer, context.plan.notes, at))
         if data.task is None:  # turns beside it have a newer one
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
@@ -170,9 +159,28 @@ class ReplyWriter:
 
 def may_react(data: TurnData) -> bool:
     """Return whether a message may say something of the last replies' memories and advice."""
-    text = data.pending.inbound.text
-    is_said = Replies.is_reaction(text)
-    return data.task is None and is_said
+    return data.task is None and Replies.is_reaction(data.pending.inbound.text)
+
+
+def _make_turn(
+    connection: Connection, data: TurnData, answer: RenderedAnswer, notes: str, at: datetime
+) -> conversation.FinishedTurn:
+    """Construct the turn that the conversation keeps. notes: of memory, which its prompt showed beside the message."""
+    pending, principal = data.pending, data.principal
+    return conversation.FinishedTurn(
+        pending.session,
+        pending.id,
+        at,
+        _person_words(connection, data),
+        answer.text,
+        principal.trust,
+        principal.write_scope,
+        notes,
+        pending.inbound.platform_id,
+        "" if pending.inbound.private else pending.inbound.user,
+        "" if data.pictures_refused else message_pictures(pending.inbound),
+        "tool" if data.brings_foreign else "model",
+    )
 
 
 def _unique_candidates(candidates: Sequence[Candidate], message: str) -> list[Candidate]:
@@ -193,8 +201,7 @@ def _react(connection: Connection, pending: PendingMessage, principal: Principal
     """Apply what the message says of the last replies' memories and advice; a mistake there costs no reply."""
 
     def react() -> list[int]:
-        text = pending.inbound.text
-        return Replies.react(connection, pending.session, text, principal, at)
+        return Replies.react(connection, pending.session, pending.inbound.text, principal, at)
 
     return in_savepoint(connection, "reaction", react, lambda _: [])
 

@@ -59,7 +59,7 @@ async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusRepo
         causes=tuple(CauseRow(**cause.stored()) for cause in causes),
         chats=_chats(app, answers),
         queues=_queues(snapshot, now),
-        background=_background(app, snapshot, now),
+        background=_report_background(app, snapshot, now),
         channels=tuple(_channel(app, each) for each in states if each.state != "off"),
         providers=tuple(
             ProviderStatus(
@@ -115,7 +115,7 @@ def _queues(snapshot: Snapshot, now: datetime) -> QueueStatus:
     )
 
 
-def _background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStatus:
+def _report_background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStatus:
     settings = app.settings.sleep
     following = Nights.next_time(settings, sleep_policy(settings).sleep, snapshot.last_night, now, str(app.zone))
     working = ["sleep"] if snapshot.is_night else []

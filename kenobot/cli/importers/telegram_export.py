@@ -70,23 +70,23 @@ def _said(value: Mapping[str, object]) -> tuple[TalkKind, str]:
     text = plain_text(value.get("text"))
     if not text.strip() and "text" not in value:
         text = plain_text(value.get("text_entities"))
-    if text := "\n".join(filter(None, (text.strip(), *_attached(value)))):
+    if text := "\n".join(filter(None, (text.strip(), *_list_attachments(value)))):
         return "kept", text
     return ("media" if any(name in value for name in _MEDIA) else "empty"), ""
 
 
-def _attached(value: Mapping[str, object]) -> Iterator[str]:
-    """What a message carries in words: a poll, a list, somebody's card, the name of a place."""
+def _list_attachments(value: Mapping[str, object]) -> Iterator[str]:
+    """List the words that a message carries beside its text: a poll, a list, somebody's card, the name of a place."""
     poll, card, todo = (_mapping(value.get(name)) for name in ("poll", "contact_information", "todo_list"))
     yield plain_text(poll.get("question"))
-    yield ", ".join(_listed(poll.get("answers")))
+    yield ", ".join(_list_texts(poll.get("answers")))
     yield " ".join(filter(None, (plain_text(card.get(name)) for name in ("first_name", "last_name", "phone_number"))))
     yield plain_text(todo.get("title"))
-    yield ", ".join(_listed(todo.get("answers") or todo.get("items")))
+    yield ", ".join(_list_texts(todo.get("answers") or todo.get("items")))
     yield ", ".join(filter(None, (plain_text(value.get(name)) for name in ("place_name", "address"))))
 
 
-def _listed(value: object) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     return [text for each in value if (text := plain_text(each))] if isinstance(value, list) else []
 
 

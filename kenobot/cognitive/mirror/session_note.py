@@ -134,7 +134,7 @@ class SessionNote:
     def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
         """Render the file, "" when there is nothing to tell; and read what tells the one that was written last."""
         before = read_state(connection, _STATE) or ""
-        mine = _listed(_open(connection, OWNER_SCOPE, today, self._zone))
+        mine = _list_lines(_open(connection, OWNER_SCOPE, today, self._zone))
         sections = [f"\n## Open\n\n{mine}\n"] if mine else []
         summaries = [record for records in chats.values() for record in records if record.key == KEY]
         self._told = {record: self._told.get(record) or _tell(connection, record, self._zone) for record in summaries}
@@ -152,7 +152,7 @@ class SessionNote:
             parts.append(f"\n### Working memory (updated {since})\n\n{render_record(pad, indent='')}\n")
         summary = next((record for record in records if record.key == KEY), None)
         told = self._told[summary] if summary is not None else _Told((), "")
-        left = _listed([*_open(connection, scope, today, self._zone), *told.open])
+        left = _list_lines([*_open(connection, scope, today, self._zone), *told.open])
         if left:
             parts.append(f"\n### Open\n\n{left}\n")
         return "".join([*parts, told.earlier])
@@ -177,7 +177,7 @@ def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> li
     return [render_record(record) for record in kept]
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _list_lines(texts: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in dict.fromkeys(texts))
 
 

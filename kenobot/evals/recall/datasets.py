@@ -355,10 +355,12 @@ def _notes(home: str, rows: Sequence[JsonRow]) -> Conversation:
     questions = [
         Question(f"{row['id']}:{at}", str(q["text"]), _kind(row, q), _gold(row, q), end, str(q["lang"]))
         for row in mine
-        for at, q in enumerate(_asked(row))
+        for at, q in enumerate(_list_asked(row))
     ]
     for kind, prefix in (("nothing", "none"), ("unrelated", "unrelated")):
-        asked = [q for row in rows if row["kind"] == kind for q in _asked(row) if (q["lang"] == "es") == (home == "es")]
+        asked = [
+            q for row in rows if row["kind"] == kind for q in _list_asked(row) if (q["lang"] == "es") == (home == "es")
+        ]
         questions += [
             Question(f"{prefix}-{home}:{at}", str(q["text"]), kind, (), end, str(q["lang"]))
             for at, q in enumerate(asked)
@@ -378,7 +380,7 @@ def _gold(row: JsonRow, asked: JsonRow) -> tuple[str, ...]:
     return str(row["id"]), *_strings(asked.get("also"))
 
 
-def _asked(row: JsonRow) -> list[JsonRow]:
+def _list_asked(row: JsonRow) -> list[JsonRow]:
     found = row["ask"]
     return found if isinstance(found, list) else []
 

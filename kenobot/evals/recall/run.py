@@ -102,7 +102,7 @@ class RecallReport:
 
     @property
     def needed(self) -> dict[int, float]:
-        """The means of `QuestionResult.needed`; empty where the data does not say what holds the words."""
+        """Return the means of `QuestionResult.needed`; empty where the data does not say what holds the words."""
         rows = [row.needed for row in self.rows if row.needed is not None]
         return {depth: fmean(row[depth] for row in rows) for depth in (*DEPTHS, 0)} if rows else {}
 

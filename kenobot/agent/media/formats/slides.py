@@ -38,7 +38,7 @@ def read_slides(path: Path) -> Iterator[str]:
         yield from _Shapes(package, relation.part).lines(slide)
         yield from _iterate_beside(package, relation.part)
         if is_on(slide, "showMasterSp"):
-            yield from _background(package, relation.part, shown)
+            yield from _read_background(package, relation.part, shown)
 
 
 class _Shapes:
@@ -162,7 +162,7 @@ def _iterate_beside(package: Package, part: str) -> Iterator[str]:
                     yield f"[comment: {text}]"
 
 
-def _background(package: Package, part: str, shown: set[str]) -> Iterator[str]:
+def _read_background(package: Package, part: str, shown: set[str]) -> Iterator[str]:
     """Yield the lines of a slide's layout and master, once for all slides."""
     for layout in package.find_related(part, "slideLayout"):
         root = package.load(layout)

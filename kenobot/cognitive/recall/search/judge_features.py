@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.question.question import AskedWord, Question
+from kenobot.cognitive.recall.question.question import Question
 from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
@@ -94,9 +94,6 @@ class _Comparison:
             **self._related_coverage(at),
         }
 
-    def _asked(self, at: int) -> AskedWord:
-        return self._question.words[at]
-
     def _question_features(self) -> dict[str, float]:
         question = self._question
         return {
@@ -149,8 +146,8 @@ class _Comparison:
         """The same of the words that say what the question is about, apart from those that say what it wants of it."""
         content, item = self._content, self._items[at]
         reach, near = [item.reach[word] for word in content], [item.near[word] for word in content]
-        names = [item.reach[word] for word in content if self._asked(word).named]
-        others = [item.reach[word] for word in content if not self._asked(word).named]
+        names = [item.reach[word] for word in content if self._question.words[word].named]
+        others = [item.reach[word] for word in content if not self._question.words[word].named]
         best = [max(each.near[word] for each in self._items) for word in content]
         better = [most - here for most, here in zip(best, near, strict=True)]
         furthest = [max(each.reach[word] for each in self._items) for word in content]
@@ -199,9 +196,9 @@ class _Comparison:
         return {
             "core": _mean(core, 0.5),
             "least": min(core, default=0.5),
-            "names": min((reach[word] for word in self._core if self._asked(word).named), default=0.8),
+            "names": min((reach[word] for word in self._core if self._question.words[word].named), default=0.8),
             "attribute": min((reach[word] for word in self._typing), default=0.7),
-            "others": _mean([reach[word] for word in self._core if not self._asked(word).named], 0.5),
+            "others": _mean([reach[word] for word in self._core if not self._question.words[word].named], 0.5),
             "near": self._judged.items[at].near,
         }
 
@@ -232,7 +229,7 @@ class _Comparison:
         for clause in clauses if self._items[at].states else ():
             if states_value(question.text, question.value, clause):
                 said = frozenset(stem for word in words(clause) for stem in stems(word))
-                core = [not said.isdisjoint(self._asked(word).stems) for word in self._core]
+                core = [not said.isdisjoint(self._question.words[word].stems) for word in self._core]
                 best = max(best, _mean(core, 0.5) + 0.01)
         return best
 
@@ -242,8 +239,12 @@ class _Comparison:
         """How an item covers the words of the question by related words too, and states a value beside."""
         related, chosen = self._items[at].related, self._topic or range(len(self._question.words))
         shares = [related[word] for word in chosen]
-        known = [related[word] for word in chosen if self._asked(word).groups]
-        others = [related[word] for word in chosen if not self._asked(word).groups and not self._asked(word).named]
+        known = [related[word] for word in chosen if self._question.words[word].groups]
+        others = [
+            related[word]
+            for word in chosen
+            if not self._question.words[word].groups and not self._question.words[word].named
+        ]
         best = [max(item.related[word] for item in self._items) for word in chosen]
         found = {
             "related least": min(shares, default=0.5),
@@ -256,7 +257,7 @@ class _Comparison:
             "known words": float(len(known)),
             "unknown least": min(others, default=0.7),
             "unknown uncovered": float(sum(each < _COVERED for each in others)),
-            "related names": min((related[word] for word in chosen if self._asked(word).named), default=0.8),
+            "related names": min((related[word] for word in chosen if self._question.words[word].named), default=0.8),
             "related elsewhere": float(sum(b >= _COVERED > a for a, b in zip(shares, best, strict=True))),
             "related nowhere": float(sum(each < _COVERED for each in best)),
             "all related": float(bool(shares) and all(each >= _COVERED for each in shares)),
