@@ -33,6 +33,8 @@ def quote_other_halves(
     """
     room -= sum(each.tokens for each in found)
     query = sieve.query
+    if not query.quotes_exchanges or room < _SHORTEST:
+        return []
     excerpts = {each.turn.id: each for each in found if isinstance(each, Excerpt)}
     seen = {each.turn.message: each for each in ranked}
     heads = [
@@ -40,7 +42,7 @@ def quote_other_halves(
         for number, each in excerpts.items()
         if not each.on_show and not each.turn.line.name and _is_found(seen[number])
     ]
-    if not query.quotes_exchanges or room < _SHORTEST or not heads:
+    if not heads:
         return []
     halves = _find_other_halves(index, [seen[number].turn for number in heads])
     wanted = {head: number for head, number in halves.items() if number not in excerpts}

@@ -72,10 +72,8 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         query.trace.add_records(ranked)
     question = _question_kind(index, query, hits)
     likely = None
-    if question is not None and index.vectors is not None:
-        if beside := [each.record.id for each in ranked if told_together(each)]:
-            similarities |= index.vectors.similarities("record", query.text, None, 0, also=beside)
-        ranked = keep_fitting(question, ranked, similarities, sieve)
+    if question is not None:
+        ranked = _keep_fitting(index, question, ranked, similarities, sieve)
     fresh, on_show = _split_by_prompt(ranked, sieve)
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
@@ -115,6 +113,21 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         dropped=sieve.drop_counts(),
         candidates=tuple(fresh[: 2 * query.most_memories]),
     )
+
+
+def _keep_fitting(
+    index: SideIndex,
+    question: QuestionKind,
+    ranked: Sequence[RecalledMemory],
+    similarities: Mapping[int, float],
+    sieve: RecallFilter,
+) -> list[RecalledMemory]:
+    """Return the memories that are about the question, with those told together measured by themselves."""
+    beside = [each.record.id for each in ranked if told_together(each)]
+    if beside and index.vectors is not None:
+        near = index.vectors.similarities("record", sieve.query.text, None, 0, also=beside)
+        similarities = {**similarities, **near}
+    return keep_fitting(question, ranked, similarities, sieve)
 
 
 def _level_by_nearness(best: float, likely: float | None, by_turns: float, policy: RecallPolicy) -> ConfidenceLevel:
