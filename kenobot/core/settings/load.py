@@ -359,7 +359,7 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
         elif name in wanted:
             key = _NAMED.get(group, (section, "enabled"))
             mistakes.append(explain.origin_prefix(key, loaded.origins) + plugins.unknown_plugin(group, name, installed))
-        else:
+        elif not plugins.ships_apart(group, name):
             known = [f"{section}.{other}" for other in installed]
             mistakes.append(explain.unknown_key((section, name), tables[name], loaded.origins, known))
     return good, mistakes

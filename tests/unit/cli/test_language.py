@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-import kenobot
 from kenobot.cli import language
 from kenobot.cli.language import argument_name, say, translate
 from kenobot.ports.sentences import read_catalogue
 from tests.cases import each
+from tests.sources import find_modules, place
 
 from .conftest import Cli
 from .memory_home import remember
@@ -63,7 +63,6 @@ def _template(node: ast.AST) -> str | None:
 
 @cache
 def _trees() -> dict[str, ast.Module]:
-    root = Path(kenobot.__file__).parent
     rooms = (
         "api",
         "cli",
@@ -77,9 +76,12 @@ def _trees() -> dict[str, ast.Module]:
         "ports",
         "skills",
     )
-    paths = (path for room in rooms for path in sorted((root / room).resolve().rglob("*.py")))
-    top = root.parent
-    return {str(path.relative_to(top)).removeprefix("kenobot/"): ast.parse(path.read_text("utf-8")) for path in paths}
+    places = {place(path).removeprefix("kenobot/"): path for path in find_modules()}
+    return {
+        at: ast.parse(path.read_text("utf-8"))
+        for at, path in places.items()
+        if at.startswith("kenobot_") or at.partition("/")[0] in rooms
+    }
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
@@ -93,11 +95,11 @@ def test_every_sentence_that_the_command_line_says_has_its_spanish() -> None:
     """What is said by its English in `say`, and every error and empty answer of a command."""
     known = {*_table("spanish.toml"), *read_catalogue("es"), *_OF_MACHINES}
     missing = set[str]()
-    for place, tree in _trees().items():
-        if place.startswith(_WITHOUT_SPANISH):
+    for at, tree in _trees().items():
+        if at.startswith(_WITHOUT_SPANISH):
             continue
         for name, argument in _calls(tree):
-            is_said = name == "say" and place.startswith("cli/")
+            is_said = name == "say" and at.startswith("cli/")
             text = _template(argument) if is_said or _RAISED.search(name) else None
             if text and re.search("[a-z]{2}", text) and _COMPOSED.get(text, text) not in known:
                 missing.add(text)
@@ -119,7 +121,7 @@ def test_errors_are_raised_by_keys_that_are_known_with_the_values_of_their_sente
     """And no sentence is left that nothing raises."""
     english = read_catalogue("en")
     used, wrong = set[str](), []
-    for place, tree in _trees().items():
+    for at, tree in _trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 used.add(node.value)
@@ -128,7 +130,7 @@ def test_errors_are_raised_by_keys_that_are_known_with_the_values_of_their_sente
             key, given = _template(node.args[0]), {each.arg for each in node.keywords} - {"retry_after"}
             is_keyed = key is not None and re.fullmatch(r"[a-z]+\.[a-z_0-9]+", key)
             if key and is_keyed and given != _places(english.get(key, "{?}")):
-                wrong.append((place, key))
+                wrong.append((at, key))
     assert wrong == []
     assert sorted(english.keys() - used) == []
 

@@ -1,11 +1,9 @@
 """The rest of the product imports memory by its door, `kenobot.cognitive.memory`; what goes past it may only fall."""
 
 import ast
-from pathlib import Path
 
-import kenobot
+from tests.sources import CORE, find_modules
 
-_ROOT = Path(kenobot.__file__).parent
 _DOOR = "kenobot.cognitive.memory"
 _PAST_THE_DOOR = 79  # names imported from other modules of memory: lower this number, never raise it
 _AT_THE_DOOR = 58  # names that the door offers and others import
@@ -14,8 +12,8 @@ _AT_THE_DOOR = 58  # names that the door offers and others import
 def _imported_names() -> set[tuple[str, str]]:
     """List what modules outside of memory import from it, as module and name."""
     found = set()
-    for path in _ROOT.rglob("*.py"):
-        if path.is_relative_to(_ROOT / "cognitive"):
+    for path in find_modules():
+        if path.is_relative_to(CORE / "cognitive"):
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kenobot.cognitive"):
