@@ -42,7 +42,8 @@ def _libraries(lines: Iterable[str]) -> Iterator[Requirement]:
         if folder := beside().get(requirement.name):
             yield from _libraries(read_project(folder)["dependencies"])
         elif requirement.name == "kenobot":
-            yield from (each for extra in requirement.extras for each in extras()[extra])
+            own = read_project()["optional-dependencies"]
+            yield from _libraries(line for extra in sorted(requirement.extras) for line in own[extra])
         else:
             yield requirement
 

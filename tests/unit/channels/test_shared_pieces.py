@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kenobot.channels import xmpp
+import kenobot_xmpp
 from kenobot.channels.intake import Intake, read_time
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts, split_lines
 from kenobot.channels.mention import strip_name
@@ -100,7 +100,7 @@ def test_a_channel_whose_package_is_missing_says_which(monkeypatch: pytest.Monke
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     account = XmppSettings.model_validate({"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]})
     with pytest.raises(ConfigError, match=r"pip install 'kenobot\[xmpp\]'"):
-        xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
+        kenobot_xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
 
 
 async def test_the_intake_waits_while_it_is_full_and_keeps_the_order() -> None:
