@@ -10,10 +10,10 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.fact_candidates import admit_isolated
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 
 class Replies:

@@ -18,12 +18,13 @@ from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Json, Record
 from kenobot.core import lazy
 from kenobot.language.provenance import without_quotes
 from kenobot.ports.identity import Principal
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.names import label_id
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
 

@@ -15,12 +15,13 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.safety.unlinked import unlink
-from kenobot.cognitive.memory import Memory, MemoryQuery, Record
+from kenobot.cognitive.memory import Memory, MemoryQuery
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import Record
 from kenobot.storage import tool_runs
 from kenobot.storage.connection import Connection
 

@@ -26,17 +26,18 @@ from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, lo
 from kenobot.cognitive.identity import onboarding
 from kenobot.cognitive.identity.identity_files import Identity, IdentityText
 from kenobot.cognitive.identity.preference_notes import added_preferences
-from kenobot.cognitive.memory import MemoryPack, MemoryQuery, Section, SideIndex
+from kenobot.cognitive.memory import MemoryPack, MemoryQuery, SideIndex
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
-from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, LoadMode, MemoryEntry, SearchHints
+from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, SearchHints
 from kenobot.cognitive.store import events, records
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
+from kenobot.ports.recall import LoadMode, MemoryEntry, Section
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

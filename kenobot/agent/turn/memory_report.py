@@ -26,7 +26,6 @@ from kenobot.cognitive.memory import (
     MemoryQuery,
     Promises,
     RecalledMemory,
-    Record,
     RuleFacts,
     SearchReport,
     SideIndex,
@@ -34,7 +33,6 @@ from kenobot.cognitive.memory import (
 )
 from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
 from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import term_index
 from kenobot.core import lazy
@@ -52,6 +50,8 @@ from kenobot.language.words import terms
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.recall import ConfidenceLevel
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage

@@ -11,8 +11,10 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import print_records, record_row, record_text
 from kenobot.cli.table import flat
-from kenobot.cognitive.memory import Inspection, Memory, Record, ReplyExplanation, UsedMemory
+from kenobot.cognitive.memory import Inspection, Memory, ReplyExplanation
 from kenobot.core.redaction import escape_controls, one_line
+from kenobot.ports.recall import UsedMemory
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

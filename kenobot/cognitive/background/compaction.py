@@ -26,9 +26,8 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.fact_candidates import trust_of
-from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store import events
+from kenobot.cognitive.store.change import ChangeContext, change
 from kenobot.core import pacing
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
@@ -39,12 +38,15 @@ from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, RemoteError
 from kenobot.ports.identity import Trust, chat_scope, import_kind, least_trusted
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Reply
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import StoredMessage
+from kenobot.storage.times import stamp
 
 _log = logging.getLogger(__name__)
 
@@ -326,7 +328,7 @@ class CompactionWorker(PerChatWorker):
                 raise ValueError(f"a summary was {decision.action}: {decision.reason}")
             return decision.record
         evidence = tuple(sorted({*batch.record.source_message_ids, *evidence}))[-self._policy.compact.max_evidence :]
-        now = records.stamp(act.at)
+        now = stamp(act.at)
         values: Mapping[str, ColumnValue] = {
             "text": digest.text,
             "attributes": json.dumps(digest.attributes, ensure_ascii=False),

@@ -10,14 +10,14 @@ from kenobot.cognitive.recall.candidates.by_words import LexicalHit, search_reco
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.number_words import parse_number
 from kenobot.language.words import fold, stems, words
-from kenobot.ports.errors import KenobotError
+from kenobot.ports.memory_changes import AmbiguousReference
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_names
 
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
@@ -116,10 +116,6 @@ def _compared(
         if wanted and hits / len(wanted) >= least:
             ranked.append((-hits, -number))
     return [-number for _, number in sorted(ranked)[:_NEAR]]
-
-
-class AmbiguousReference(KenobotError):
-    """Reports that a reference names no record, or more than one; the text says which may be meant."""
 
 
 def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live: bool = False) -> Record:

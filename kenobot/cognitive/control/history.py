@@ -5,39 +5,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kenobot.cognitive.recall.prompt.usage import UsedMemory, explain_turn
+from kenobot.cognitive.recall.prompt.usage import explain_turn
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.events import record_events, undone_by
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.words import stems, terms, words
+from kenobot.ports.recall import UsedMemory
+from kenobot.ports.records import ColumnValue, HistoryStep, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 _SAY_LITTLE = STOPWORDS | NEGATIONS
 _BOOKKEEPING = frozenset(
     "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryStep:
-    """Something that happened to a record. changes: column, what it held before, what it held after.
-
-    Bookkeeping, such as when it was last seen, is left out. undone: a later event took it back.
-    """
-
-    event: int
-    at: str
-    actor: str
-    kind: str
-    session: str
-    reason: str
-    changes: tuple[tuple[str, ColumnValue, ColumnValue], ...]
-    undone: bool
-    part_of: int | None
 
 
 def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryStep]:
@@ -73,7 +56,7 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
 def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
     """Rewind a record to `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
-    return _rewind(connection, known, records.stamp(moment)) if known is not None else None
+    return _rewind(connection, known, stamp(moment)) if known is not None else None
 
 
 def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
@@ -81,7 +64,7 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
 
     Reads every record there is in these scopes: for a person who waits, not for a turn.
     """
-    at = records.stamp(moment)
+    at = stamp(moment)
     found: list[Record] = []
     for known in records.list_records(connection, reach, (), forms):
         record = _rewind(connection, known, at)

@@ -13,20 +13,21 @@ from kenobot.cognitive.control.history import ReplyExplanation
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery
-from kenobot.cognitive.recall.results.trace import RecallTrace, SourceKind
+from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import tombstone_time
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.words import fold, words
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.recall import SourceKind
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import Scopes, scope_names
 
 Outcome = Literal["never_stored", "not_eligible", "not_shown", "unused"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cognitive.identity import rules
-from kenobot.cognitive.store.records import Json
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.json_value import Json
 from kenobot.storage import disk
 
 _BLANK = " \t\r\n"

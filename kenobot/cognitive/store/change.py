@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.store import events, records, term_index
-from kenobot.cognitive.store.records import AMONG, Json, Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.records import AMONG
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
-
-ColumnValue = str | int | float | None
+from kenobot.storage.scopes import Scopes
 
 ERASED_TEXT = "[erased]"
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.language.question.relations import Relationship, find_first_words, name_in
 from kenobot.language.words import search_stems
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_names
 
 _NEWEST = 40  # memories that are read for one relationship
 

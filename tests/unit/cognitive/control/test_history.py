@@ -1,7 +1,7 @@
 """What stands behind a reply, and what its prompt only showed."""
 
 from kenobot.cognitive.control.history import ReplyExplanation
-from kenobot.cognitive.recall.prompt.usage import UsedMemory
+from kenobot.ports.recall import UsedMemory
 from tests.memory_rows import open_memory, put_record
 
 

@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.scoring.relevance import (
     score_relevance,
 )
 from kenobot.cognitive.recall.scoring.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.records import Record
 
 START = "2025-03-01T00:00:00.000Z"
 NEAR = Record(

@@ -1,13 +1,26 @@
-"""Explain why a memory was chosen, without its words, in a form that is stored with the turn."""
+"""Reasons, scores and sections of the records that a search of memory found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
-from kenobot.cognitive.store.records import Json
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import LinkType, Record
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One link on a path, in the direction that activation took it."""
+
+    src: int
+    dst: int
+    type: LinkType
+    confidence: float
+
 
 DIGITS = 3
 """Decimals of a score that is stored or shown."""
+
 
 _WAYS = {
     "words": "shares words",
@@ -73,6 +86,68 @@ class MatchExplanation:
         return " ".join(f"{name} {part:+.3f}" for name, part in self.parts.items())
 
 
+Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
+
+
+LoadMode = Literal["auto", "full", "selective"]
+
+
+ConfidenceLevel = Literal["none", "low", "medium", "high"]
+
+
+MatchWay = Literal["words", "subject", "meaning", "link", "nearest"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """A record that a section shows. reason: why it was chosen for the message."""
+
+    record: int
+    section: Section
+    reason: MatchExplanation | None = None
+
+
+SourceKind = Literal["record", "turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedItem:
+    """A record or turn with its score. rank: among its kind, from 1."""
+
+    rank: int
+    score: float
+    features: Mapping[str, float]
+
+    @property
+    def summary(self) -> str:
+        """The score and its features in one line."""
+        return " ".join(
+            [f"{self.score:.3f}:", *(f"{name} {value:.2f}" for name, value in self.features.items() if value)]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UsedMemory:
+    """A memory behind a reply. record: None when it is gone or out of reach.
+
+    where: recalled for the message, shown with an earlier message, or part of the prefix.
+    """
+
+    record_id: int
+    record: Record | None
+    where: Literal["message", "earlier", "frame"]
+    reason: MatchExplanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A value: the sum of its parts, times `factor`."""
+
+    value: float
+    parts: Mapping[str, float]
+    factor: float = 1.0
+
+
 def _as_float(value: object) -> float:
-    """A number of stored JSON; 0 for what is none."""
+    """Read a number of stored JSON; 0 for anything else."""
     return float(value) if isinstance(value, int | float) else 0.0
