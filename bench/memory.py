@@ -26,7 +26,6 @@ from zoneinfo import ZoneInfo
 
 from bench.vectors import DIMENSIONS, SyntheticEmbedder, insert_vectors
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -37,6 +36,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.gateway.access import Access, Roster
+from kenobot.identity.identity_files import Identity
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.memory import Candidate

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from kenobot.cognitive.background.extraction import build_extraction_worker
     from kenobot.cognitive.background.per_chat_worker import WorkerContext
     from kenobot.cognitive.background.sleep import SleepContext
-    from kenobot.cognitive.control.find import Matches
-    from kenobot.cognitive.control.history import ReplyExplanation
-    from kenobot.cognitive.control.unextracted import UnextractedTurn
-    from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
-    from kenobot.cognitive.identity.reply_grade import ReplyGrade
     from kenobot.cognitive.imports import Imports
     from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
@@ -40,35 +35,31 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.index.index import Indexer, SideIndex
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport
     from kenobot.cognitive.remember.admit_context import sanitize
-    from kenobot.cognitive.remember.extract.buffer import ConversationTurn
     from kenobot.cognitive.remember.nearness import Nearness
     from kenobot.cognitive.remember.rule_extraction import RuleFacts
     from kenobot.cognitive.replies import Replies
     from kenobot.cognitive.sleep.cycle import NightProgress
     from kenobot.cognitive.sleep.plan.passes import Pass
-    from kenobot.cognitive.sleep.proposals import DecisionContext
     from kenobot.cognitive.telling import Telling
+    from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation, UsedMemory
     from kenobot.ports.memory_changes import (
         ForgetResult,
         PurgePlan,
         UndoResult,
     )
+    from kenobot.ports.recall import Matches
     from kenobot.ports.records import EventRow, HistoryStep, Link
+    from kenobot.ports.turns import UnextractedTurn
     from kenobot.storage.conversation import MessageRow
     from kenobot.storage.erasure import ErasureResult
 
 __all__ = [
     "DEFAULT",
-    "AbsenceExplanation",
     "AdmitContext",
-    "ConversationTurn",
-    "DecisionContext",
     "EmbeddingWorker",
-    "FoundItem",
     "Imports",
     "Indexer",
     "Inspection",
-    "Matches",
     "Memory",
     "MemoryFiles",
     "MemoryPack",
@@ -81,15 +72,12 @@ __all__ = [
     "Proposals",
     "RecalledMemory",
     "Replies",
-    "ReplyExplanation",
-    "ReplyGrade",
     "RuleFacts",
     "SearchReport",
     "SideIndex",
     "SleepContext",
     "SleepPolicy",
     "Telling",
-    "UnextractedTurn",
     "WorkerContext",
     "build_extraction_worker",
     "sanitize",
@@ -97,19 +85,13 @@ __all__ = [
 
 _LATE = {
     "imports": "Imports",
-    "identity.reply_grade": "ReplyGrade",
     "replies": "Replies",
-    "remember.extract.buffer": "ConversationTurn",
     "remember.rule_extraction": "RuleFacts",
     "telling": "Telling",
     "inspection": "Inspection",
     "background.extraction": "build_extraction_worker",
     "background.per_chat_worker": "WorkerContext",
     "background.sleep": "SleepContext",
-    "control.find": "Matches",
-    "control.history": "ReplyExplanation",
-    "control.unextracted": "UnextractedTurn",
-    "control.why_not": "AbsenceExplanation FoundItem",
     "mirror.memory_files": "MemoryFiles",
     "nights": "Nights Proposals",
     "policy": "Policy",
@@ -121,7 +103,6 @@ _LATE = {
     "remember.admit_context": "sanitize",
     "sleep.cycle": "NightProgress",
     "sleep.plan.passes": "Pass",
-    "sleep.proposals": "DecisionContext",
 }
 """The names that are imported at their first use, by module."""
 
@@ -316,6 +297,13 @@ class Memory:
         from kenobot.cognitive.control.history import explain_last_reply
 
         return explain_last_reply(connection, session, reach)
+
+    @staticmethod
+    def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
+        """Split the memories of a reply into those behind it and those that were only in view."""
+        from kenobot.cognitive.control.history import split_used
+
+        return split_used(reply)
 
     def explain_absence(
         self,

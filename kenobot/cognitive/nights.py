@@ -14,8 +14,7 @@ from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.sleep.plan.passes import Pass
-    from kenobot.cognitive.sleep.proposals import DecisionContext
-    from kenobot.ports.memory_changes import Proposal, ProposalState
+    from kenobot.ports.memory_changes import DecisionContext, Proposal, ProposalState
     from kenobot.ports.nights import NightReport, NightUndo
 
 _BATCH = 20  # decisions that are undone in one transaction

@@ -1,7 +1,9 @@
-"""Results of changes to memory: of a forgetting, a purge, an undo and a proposal."""
+"""Changes to memory: who makes one, and the results of a forgetting, a purge, an undo and a proposal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 from kenobot.ports.errors import KenobotError
@@ -85,3 +87,30 @@ class Proposal:
     decided: str | None
     by: str
     undo: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeContext:
+    """Time, actor, reason and session of a change.
+
+    part_of: the event of the decision that the change belongs to, so that both are undone together.
+    """
+
+    at: datetime
+    actor: str
+    reason: str = ""
+    session: str = ""
+    part_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionContext:
+    """Author and time of a decision, and the folders of the identity files and of skills."""
+
+    at: datetime
+    by: str
+    identity: Path
+    skills: Path | None = None
+
+    def change_context(self, reason: str) -> ChangeContext:
+        return ChangeContext(self.at, self.by, reason)

@@ -127,19 +127,6 @@ class TracedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedMemory:
-    """A memory behind a reply. record: None when it is gone or out of reach.
-
-    where: recalled for the message, shown with an earlier message, or part of the prefix.
-    """
-
-    record_id: int
-    record: Record | None
-    where: Literal["message", "earlier", "frame"]
-    reason: MatchExplanation | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Score:
     """A value: the sum of its parts, times `factor`."""
 
@@ -151,3 +138,24 @@ class Score:
 def _as_float(value: object) -> float:
     """Read a number of stored JSON; 0 for anything else."""
     return float(value) if isinstance(value, int | float) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedMemory:
+    """A record that may be meant, and how much of what was said it says: 0 to 1. exact: it is the very words."""
+
+    record: Record
+    overlap: float
+    exact: bool = False
+
+
+class Matches(list[MatchedMemory]):
+    """The records that may be meant, the likeliest first."""
+
+    @property
+    def certain(self) -> Record | None:
+        """Return the record that is surely meant: of the very words, or the only one, if it says all that was said."""
+        exact = [meant for meant in self if meant.exact]
+        if len(exact) == 1:
+            return exact[0].record
+        return self[0].record if len(self) == 1 and self[0].overlap >= 1 and not exact else None

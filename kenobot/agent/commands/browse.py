@@ -145,7 +145,7 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
     reply = Memory.explain_reply(connection, call.inbound.session, call.principal.read_scopes)
     if reply is None:
         return texts.WHY_NONE(call.language)
-    behind, others = reply.told_apart()
+    behind, others = Memory.split_used(reply)
     question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
     present = (used.record for used in behind if used.record is not None)
     named = [record for record in present if not Memory.is_chat_summary(record)][

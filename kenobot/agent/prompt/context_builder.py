@@ -22,17 +22,18 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_blo
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.trifecta import Exposure
-from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.identity_files import Identity, IdentityText
-from kenobot.cognitive.identity.preference_notes import added_preferences
+from kenobot.cognitive.compact.shown_summary import SUMMARY_HEADING, load_summary, summary_tokens_in
 from kenobot.cognitive.memory import MemoryPack, MemoryQuery, SideIndex
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
 from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, SearchHints
 from kenobot.cognitive.store import events, records
+from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.identity import onboarding
+from kenobot.identity.identity_files import Identity, IdentityText
+from kenobot.identity.preference_notes import added_preferences
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope

@@ -18,7 +18,6 @@ from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import (
     DEFAULT,
-    ConversationTurn,
     EmbeddingWorker,
     Memory,
     MemoryFiles,
@@ -52,6 +51,7 @@ from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.recall import ConfidenceLevel
 from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage

@@ -14,7 +14,6 @@ from typing import Literal
 from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import (
     ExtractedBatch,
@@ -50,6 +49,7 @@ from kenobot.ports.signals import (
     MESSAGE_FAILED,
     MESSAGE_SENT,
 )
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 
 _log = logging.getLogger(__name__)

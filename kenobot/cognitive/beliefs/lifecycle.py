@@ -15,13 +15,14 @@ from kenobot.cognitive.beliefs.value import DEFAULT, ValueFeatures, decay, featu
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import word_set
 from kenobot.language.words import fold
 from kenobot.ports.identity import Trust
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Source
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes

@@ -14,10 +14,10 @@ from itertools import pairwise
 from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core import lazy
 from kenobot.language.lexicon import alternatives, phrases
 from kenobot.language.words import fold, terms
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Link, LinkType, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp

@@ -9,11 +9,12 @@ from itertools import islice
 
 from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import chat_scope
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow

@@ -18,14 +18,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.store import events, imported_talks, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import (
-    ERASED_TEXT,
-    ChangeContext,
-    add_tombstones,
-    all_wordings,
-    delete_records,
-    rewrite_event,
-)
+from kenobot.cognitive.store.change import ERASED_TEXT, add_tombstones, all_wordings, delete_records, rewrite_event
 from kenobot.core import lazy
 from kenobot.language.changes.clauses import bare_clause, split_clauses, without_clause
 from kenobot.language.fingerprint import key_of, normalise
@@ -33,7 +26,7 @@ from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, stems, terms, words
 from kenobot.ports.json_value import Json
-from kenobot.ports.memory_changes import ForgetResult, PurgePlan
+from kenobot.ports.memory_changes import ChangeContext, ForgetResult, PurgePlan
 from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

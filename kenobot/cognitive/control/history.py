@@ -1,7 +1,6 @@
 """Read from events what happened to a record, what it said at any moment, and what stands behind a reply."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +9,7 @@ from kenobot.cognitive.store import records
 from kenobot.cognitive.store.events import record_events, undone_by
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.words import stems, terms, words
-from kenobot.ports.recall import UsedMemory
+from kenobot.ports.explanations import ReplyExplanation, UsedMemory
 from kenobot.ports.records import ColumnValue, HistoryStep, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -89,42 +88,30 @@ def _rewind(connection: Connection, known: Record, at: str) -> Record | None:
     return known._replace(**values)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyExplanation:
-    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
+def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
+    """Split the memories of a reply into those behind it and those that were only in view.
 
-    Behind a reply stand the memories that it quotes, then those recalled for it, then those on show that share words
-    with the exchange, those with the most words first. All others were only in view: beside a quoted one, also those
-    recalled that share no word.
+    Behind it are the memories that it quotes, then those recalled for it, then those on show that share words with the
+    exchange, those with the most words first. Beside a quoted one, those recalled that share no word were in view.
     """
-
-    session: str
-    turn: int
-    at: str
-    question: str
-    answer: str
-    used_memories: tuple[UsedMemory, ...]
-
-    def told_apart(self) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
-        """Part the memories behind the reply from those that were only in view."""
-        # Two texts that share a denial may be about anything.
-        meant = (word for word in words(f"{self.question}\n{self.answer}") if word not in _SAY_LITTLE)
-        said = {stem for word in meant for stem in stems(word)}
-        shared = {
-            used.record_id: len(said.intersection(terms(used.record.text)))
-            for used in self.used_memories
-            if used.record is not None
-        }
-        answer = _fold(self.answer)
-        present = [(used, used.record) for used in self.used_memories if used.record is not None]
-        quoted = [used for used, record in present if _fold(record.text) in answer]
-        recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
-        rest = [used for used in self.used_memories if used.where != "message" and shared.get(used.record_id)]
-        rest.sort(key=lambda used: -shared[used.record_id])
-        behind: dict[int, UsedMemory] = {}
-        for used in (*quoted, *recalled, *rest):
-            behind.setdefault(used.record_id, used)
-        return tuple(behind.values()), tuple(used for used in self.used_memories if used.record_id not in behind)
+    # Two texts that share a denial may be about anything.
+    meant = (word for word in words(f"{reply.question}\n{reply.answer}") if word not in _SAY_LITTLE)
+    said = {stem for word in meant for stem in stems(word)}
+    shared = {
+        used.record_id: len(said.intersection(terms(used.record.text)))
+        for used in reply.used_memories
+        if used.record is not None
+    }
+    answer = _fold(reply.answer)
+    present = [(used, used.record) for used in reply.used_memories if used.record is not None]
+    quoted = [used for used, record in present if _fold(record.text) in answer]
+    recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
+    rest = [used for used in reply.used_memories if used.where != "message" and shared.get(used.record_id)]
+    rest.sort(key=lambda used: -shared[used.record_id])
+    behind: dict[int, UsedMemory] = {}
+    for used in (*quoted, *recalled, *rest):
+        behind.setdefault(used.record_id, used)
+    return tuple(behind.values()), tuple(used for used in reply.used_memories if used.record_id not in behind)
 
 
 def _fold(text: str) -> str:

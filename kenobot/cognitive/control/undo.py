@@ -9,10 +9,10 @@ from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, imported_talks, links
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.json_value import Json
-from kenobot.ports.memory_changes import UndoError, UndoResult
+from kenobot.ports.memory_changes import ChangeContext, UndoError, UndoResult
 from kenobot.ports.records import ColumnValue, EventRow, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint

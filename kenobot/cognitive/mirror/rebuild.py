@@ -36,11 +36,11 @@ from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection, connect

@@ -38,13 +38,14 @@ from kenobot.cognitive.remember.draft import (
     make_draft,
 )
 from kenobot.cognitive.store import events, links, records, term_index
-from kenobot.cognitive.store.change import ChangeContext, change, drop_tombstone, tombstone_time
+from kenobot.cognitive.store.change import change, drop_tombstone, tombstone_time
 from kenobot.language.fingerprint import OWNER_SUBJECT, key_about, key_of
 from kenobot.language.statements.statement_relation import is_richer
 from kenobot.language.words import detect_language, words
 from kenobot.ports.identity import Trust
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, Candidate, Decision
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

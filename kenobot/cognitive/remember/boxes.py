@@ -15,10 +15,11 @@ from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.core import lazy
 from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import MARKS, ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES

@@ -16,7 +16,7 @@ from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
 from kenobot.cognitive.remember.nearness import Nearness, band_of
 from kenobot.cognitive.store import links, records, term_index
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.language.changes.clauses import without_clause
 from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.language.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
@@ -30,6 +30,7 @@ from kenobot.language.words import detect_language, fold
 from kenobot.language.words import words as words_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp

@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.extract import known_memories
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
@@ -30,6 +29,7 @@ from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import question_in
 from kenobot.language.words import fold, terms
 from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 
 _WORD = lazy.regex(r"\w+")

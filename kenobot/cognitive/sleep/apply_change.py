@@ -17,11 +17,11 @@ from kenobot.cognitive.sleep.plan import changes
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.store import events, links, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.language.calendar import local_day
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, Form
-from kenobot.ports.memory_changes import UndoError
+from kenobot.ports.memory_changes import ChangeContext, UndoError
 from kenobot.ports.nights import NightUndo, UndoConflict
 from kenobot.ports.records import HEARSAY, Record
 from kenobot.storage.connection import Connection, savepoint

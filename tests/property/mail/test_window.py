@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.compact.history import HistoryWindow
+from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import EagerClock

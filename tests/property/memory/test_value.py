@@ -22,8 +22,8 @@ from kenobot.cognitive.policy.beliefs import GraphPolicy, ValuePolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.endings import LIFECYCLE
 from kenobot.cognitive.store import events, links
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import LinkType, Record
 from kenobot.storage.times import stamp
 from kenobot.testing.clock import START

@@ -14,8 +14,9 @@ from kenobot.cli.sleep import run_night
 from kenobot.cognitive.background.sleep import SleepContext
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.core.settings.home import Home
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.nights import PHASES
 from kenobot.storage.times import stamp
 from kenobot.testing.clock import START

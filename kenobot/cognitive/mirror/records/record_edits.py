@@ -23,10 +23,11 @@ from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, change, tombstone_time
+from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp

@@ -14,9 +14,10 @@ from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext
+from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.json_value import Json
-from kenobot.ports.recall import DIGITS, MatchExplanation, Section, UsedMemory
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.recall import DIGITS, MatchExplanation, Section
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 

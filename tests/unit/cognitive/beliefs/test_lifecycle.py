@@ -22,7 +22,7 @@ from kenobot.cognitive.beliefs.lifecycle import (
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.prune.endings import LIFECYCLE
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.change import ChangeContext
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
 from kenobot.testing.clock import START

@@ -16,8 +16,9 @@ from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import Trust
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.recall import MemoryEntry
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

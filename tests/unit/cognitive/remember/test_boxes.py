@@ -17,9 +17,9 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.language.words import terms
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

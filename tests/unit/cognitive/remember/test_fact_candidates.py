@@ -9,7 +9,6 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, build_candidates, trust_of
 from kenobot.cognitive.store import records
@@ -17,6 +16,7 @@ from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory

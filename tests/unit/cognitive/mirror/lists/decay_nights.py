@@ -7,7 +7,8 @@ from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES

@@ -12,12 +12,11 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import proposals, run_rows
 from kenobot.cognitive.sleep.improve.proposals import PASS, NightStatistics, advise
 from kenobot.cognitive.sleep.plan.changes import ProposeChange
-from kenobot.cognitive.sleep.proposals import DecisionContext
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.ports.identity import Trust
 from kenobot.ports.json_value import Json
-from kenobot.ports.memory_changes import CannotDecide, Proposal
+from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
-from kenobot.cognitive.identity import rules
+from kenobot.identity import rules
 from kenobot.storage.disk import MAX_FILE_BYTES, UNKNOWN, FileStamp
 
 _log = logging.getLogger(__name__)

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.identity import identity_files
-from kenobot.cognitive.identity.identity_files import Identity, IdentityText
+from kenobot.identity import identity_files
+from kenobot.identity.identity_files import Identity, IdentityText
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Literal
@@ -10,26 +9,7 @@ from typing import Literal
 from kenobot.core import lazy
 from kenobot.language.lexicon import alternatives, word_set
 from kenobot.language.words import fold, stems
-
-Quality = Literal["good", "fair", "poor"]
-GradeSignal = Literal[
-    "response_too_short",
-    "response_shorter_than_expected",
-    "excessive_hedging",
-    "mild_hedging",
-    "high_repetition",
-    "unused_memory",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyGrade:
-    """A reply's score from 0 to 1, and the signals behind it."""
-
-    quality: Quality
-    score: float
-    signals: tuple[GradeSignal, ...] = ()
-
+from kenobot.ports.turns import GradeSignal, Quality, ReplyGrade
 
 # Where a signal begins, and what it costs.
 _MAX_REPLY_CHARS = 20_000  # the beginning of longer replies is graded

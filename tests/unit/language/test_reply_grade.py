@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
+from kenobot.language.reply_grade import grade_reply
+from kenobot.ports.turns import ReplyGrade
 from tests.unit.postprocessors.recorded import recorded
 
 PLAIN = "The kettle is on the stove and the tea is in the cupboard."

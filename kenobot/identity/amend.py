@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kenobot.cognitive.identity import rules
+from kenobot.identity import rules
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.json_value import Json
 from kenobot.storage import disk

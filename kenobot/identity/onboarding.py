@@ -24,7 +24,7 @@ _WATCHED = 5
 _LONGEST_ANSWER = 2_000
 _KNOWS_NOTHING = "know nothing about your person yet"  # of BOOTSTRAP.md
 _KNOWS_SOME = "know about your person only what is shown here"
-_TEXTS = tomllib.loads(resources.files("kenobot.cognitive.identity").joinpath("onboarding.toml").read_text("utf-8"))
+_TEXTS = tomllib.loads(resources.files("kenobot.identity").joinpath("onboarding.toml").read_text("utf-8"))
 
 _FORMAL = lazy.regex(rf"\b({alternatives('formal')})\b", re.IGNORECASE)
 _QUESTION = lazy.regex(rf"({alternatives('question_starts')})\b", re.IGNORECASE)

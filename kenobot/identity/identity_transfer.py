@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from kenobot.cognitive.identity.identity_files import Identity
+from kenobot.identity.identity_files import Identity
 from kenobot.storage.disk import MAX_FILE_BYTES
 
 _FILES = ("core.md", "rules.json")  # preferences.md goes with the memories that it shows

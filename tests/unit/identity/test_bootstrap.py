@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.identity.onboarding import (
+from kenobot.identity.onboarding import (
     BootstrapState,
     Guidance,
     WritingProfile,

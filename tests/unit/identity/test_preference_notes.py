@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.identity.preference_notes import added_preferences
+from kenobot.identity.preference_notes import added_preferences
 
 _TOLD = "# User Preferences\n\n- Prefers short answers\n- Le gusta el té\n"
 _HEAD = "### New preferences\n"

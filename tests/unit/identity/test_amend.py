@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.identity import amend
-from kenobot.cognitive.identity.amend import AmendError
+from kenobot.identity import amend
+from kenobot.identity.amend import AmendError
 
 RULE = {"category": "care", "instruction": 'Ask "first", né.'}
 FILES = [

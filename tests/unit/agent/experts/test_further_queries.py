@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.experts import further_queries
-from kenobot.cognitive.experts.further_queries import MAX_QUERIES, parse_queries
+from kenobot.agent.experts import further_queries
+from kenobot.agent.experts.further_queries import MAX_QUERIES, parse_queries
 
 ASKED = "What sports do I do?"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kenobot.cognitive.identity.rules import Rules, parse, render, violations
+from kenobot.identity.rules import Rules, parse, render, violations
 from tests.recorded import recorded
 
 
