@@ -216,7 +216,7 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
         reply = Store.explain_reply(connection, session, caller.reach)
         if reply is None:
             raise HTTPException(404)
-        behind, others = Memory.split_used(reply)
+        behind, others = Store.split_used(reply)
         used = [_used(each, behind=True) for each in behind] + [_used(each, behind=False) for each in others]
         return ReplyOrigin(
             session=session,

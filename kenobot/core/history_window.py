@@ -65,7 +65,7 @@ class HistoryWindow:
         """Return what of `lines` a new prompt shows at least: the last ones, within half of the room."""
         return _begin_with_person(self._fitting(lines, self.history_min, self.total_tokens // 2 - taken))
 
-    def shown(self, lines: Sequence[L], cursor: int, taken: int = 0) -> Sequence[L]:
+    def select_shown(self, lines: Sequence[L], cursor: int, taken: int = 0) -> Sequence[L]:
         """Return what of `lines` a new prompt shows: the newest, and back to message `cursor`, after which nothing is
         summed up, as far as there is room.
         """
@@ -78,7 +78,7 @@ class HistoryWindow:
         )
         return max(least, _begin_with_person(more), key=len)
 
-    def unsummarized(self, lines: Sequence[L], taken: int = 0) -> Sequence[L]:
+    def select_unsummarized(self, lines: Sequence[L], taken: int = 0) -> Sequence[L]:
         """Return what of `lines`, none of which is summed up, a new prompt would not show by itself."""
         return lines[: len(lines) - len(self.minimum_shown(lines, taken))]
 

@@ -124,7 +124,7 @@ def advance(state: BootstrapState, text: str, profile: WritingProfile | None = N
             return _enter(state, "boundaries"), Guidance("boundaries", _TEXTS["red_lines"][_language(profile)])
         case _:  # who asks something instead is not asked again
             answer = "" if is_question(text) else text.strip()[:_LONGEST_ANSWER]
-            return completed(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
+            return complete(state.model_copy(update={"boundaries": answer or None})), Guidance("complete")
 
 
 def instructions(text: str, *, knows_person: bool) -> str:
@@ -132,7 +132,8 @@ def instructions(text: str, *, knows_person: bool) -> str:
     return text.replace(_KNOWS_NOTHING, _KNOWS_SOME).strip() if knows_person else text.strip()
 
 
-def completed(state: BootstrapState) -> BootstrapState:
+def complete(state: BootstrapState) -> BootstrapState:
+    """End the introductions."""
     return _enter(state, "complete")
 
 

@@ -9,7 +9,7 @@ _SECTION = lazy.regex(r"#{2,6}\s")
 _INTRODUCTION = "### New preferences"
 
 
-def added_preferences(told: str, current: str) -> str | None:
+def note_preferences(told: str, current: str) -> str | None:
     """Return the note of the lines that `current` adds to `told`; "" when there is none.
 
     None when a note cannot tell the change: a line is gone or reworded, or an added one belongs to a line around it.
@@ -34,7 +34,7 @@ def added_preferences(told: str, current: str) -> str | None:
 
 
 def _divides(lines: list[str], is_new: list[bool]) -> bool:
-    """Whether an old and a new line stand side by side as one paragraph or item."""
+    """Return whether an old and a new line stand side by side as one paragraph or item."""
     return any(
         one and other and new != before and not _ITEM.match(other) and not one.startswith("#")
         for (one, other), (before, new) in zip(pairwise(lines), pairwise(is_new), strict=True)

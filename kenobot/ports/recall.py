@@ -45,7 +45,7 @@ class MatchExplanation:
     path: tuple[PathStep, ...] = ()
 
     def as_json(self) -> dict[str, Json]:
-        """The stored form."""
+        """Return the stored form."""
         return {
             "record": self.record,
             "score": self.score,
@@ -71,7 +71,7 @@ class MatchExplanation:
         )
 
     def sentence(self) -> str:
-        """The reasons in one line."""
+        """Return the reasons in one line."""
         reasons = [_WAYS.get(way, way) for way in self.ways]
         if self.matched:
             by_words = (_WAYS["words"], _WAYS["practice"])
@@ -82,7 +82,7 @@ class MatchExplanation:
         return "; ".join(reasons)
 
     def score_parts(self) -> str:
-        """The parts of the score in one line."""
+        """Return the parts of the score in one line."""
         return " ".join(f"{name} {part:+.3f}" for name, part in self.parts.items())
 
 

@@ -22,7 +22,7 @@ _ANSWER_TOKENS = 400
 
 
 def build_request(question: str, notes: Sequence[str]) -> Request:
-    """The request to judge `notes` by a question."""
+    """Build the request to judge `notes` by a question."""
     parts = ["## The message", *quote_lines(question[:_LONGEST_QUESTION]), "", "## The notes"]
     for number, note in enumerate(notes, 1):
         parts.append(f"[{number}] > {' '.join(note.split())[:_LONGEST_NOTE]}")
@@ -32,7 +32,7 @@ def build_request(question: str, notes: Sequence[str]) -> Request:
 
 
 def parse_marks(answer: str, count: int) -> list[float] | None:
-    """The marks of an answer, 0 to 1, one for each of `count` notes; None when one is missing or is no mark."""
+    """Parse the marks of an answer, 0 to 1, one for each of `count` notes; None when one is missing or is no mark."""
     for marks in json_objects(answer[:_LONGEST_ANSWER]):
         given = [marks.get(str(number)) for number in range(1, count + 1)]
         valid = [

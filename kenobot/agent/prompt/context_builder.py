@@ -33,7 +33,7 @@ from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.identity import onboarding
 from kenobot.identity.identity_files import Identity, IdentityText
-from kenobot.identity.preference_notes import added_preferences
+from kenobot.identity.preference_notes import note_preferences
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
@@ -496,7 +496,7 @@ class ContextBuilder:
         stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
         begun = conversation.find_beginning(connection, session)
         latest = self._messages.of([message for message in stored if message.id > begun])
-        history = window.shown(latest, summary.cursor, summary.tokens)
+        history = window.select_shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun
         return _NewLog(
             history,
@@ -572,7 +572,7 @@ def _render(memory: MemoryPack, nothing: str) -> str:
 
 def _noted_preferences(told: str, current: str) -> str | None:
     """Return the note of new preferences; None when they are worth a new prefix."""
-    added = added_preferences(told, current)
+    added = note_preferences(told, current)
     return added if added is not None and estimate_tokens(added) <= _NOTED_PREFERENCES else None
 
 

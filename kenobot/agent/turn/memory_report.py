@@ -30,8 +30,6 @@ from kenobot.cognitive.memory import (
     SideIndex,
     Telling,
 )
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import term_index
 from kenobot.core import lazy
@@ -42,6 +40,8 @@ from kenobot.language.confidences import confided_tags
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.language.question.asked_things import asked_things, untold_things
 from kenobot.language.question.relations import asked_relationships
 from kenobot.language.statements import sentence_core
 from kenobot.language.statements.attribute_statements import attribute_name

@@ -92,7 +92,7 @@ class ReplyWriter:
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None and data.task is None:
-            state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
+            state = onboarding.complete(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
         occasion = AdmitContext(
             at,

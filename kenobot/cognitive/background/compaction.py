@@ -230,7 +230,7 @@ class CompactionWorker(PerChatWorker):
         cursor = summary_rows.summarised_through(connection, session, old)
         room = self._window.summary_budget
         lines = conversation.load_since(connection, session, cursor + 1, _LOOKED_AT)
-        waiting = self._window.unsummarized(lines, room)
+        waiting = self._window.select_unsummarized(lines, room)
         if len(lines) == _LOOKED_AT:
             waiting = [line for line in lines[:-1] if line.id < _last_question(lines)]
         if not self._window.is_due(waiting):

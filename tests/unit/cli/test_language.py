@@ -71,6 +71,7 @@ def _trees() -> dict[str, ast.Module]:
         "language",
         "channels",
         "core",
+        "identity",
         "app",
         "storage",
         "providers",

@@ -8,7 +8,7 @@ from kenobot.identity.onboarding import (
     Guidance,
     WritingProfile,
     advance,
-    completed,
+    complete,
     is_question,
     load,
     save,
@@ -104,7 +104,7 @@ def test_nothing_is_asked_while_watching_and_after_the_end() -> None:
 def test_onboarding_can_end_at_any_time() -> None:
     """When the model says that it is over, it is."""
     state, _ = talk(FIVE)
-    over = completed(state)
+    over = complete(state)
     assert advance(over, "hola") == (over, Guidance("complete"))
 
 

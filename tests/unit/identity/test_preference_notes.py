@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.identity.preference_notes import added_preferences
+from kenobot.identity.preference_notes import note_preferences
 
 _TOLD = "# User Preferences\n\n- Prefers short answers\n- Le gusta el té\n"
 _HEAD = "### New preferences\n"
@@ -23,13 +23,13 @@ _HEAD = "### New preferences\n"
 )
 def test_what_was_added_is_told(current: str, note: str) -> None:
     """A line, a paragraph or a section, wherever it stands."""
-    assert added_preferences(_TOLD, current) == note
+    assert note_preferences(_TOLD, current) == note
 
 
 def test_an_item_is_told_with_the_section_that_it_is_added_to() -> None:
     """Else nobody knows what it is about."""
     told = "## At work\n- Formal\n\n## At home\n- Casual\n"
-    assert added_preferences(told, f"{told}- No emoji\n") == f"{_HEAD}## At home\n- No emoji"
+    assert note_preferences(told, f"{told}- No emoji\n") == f"{_HEAD}## At home\n- No emoji"
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_an_item_is_told_with_the_section_that_it_is_added_to() -> None:
 )
 def test_what_changes_a_line_is_no_addition(current: str) -> None:
     """Gone, reworded, moved, or gone on with: the beginning would say something else than the file."""
-    assert added_preferences(_TOLD, current) is None
+    assert note_preferences(_TOLD, current) is None
 
 
 def test_a_line_before_a_paragraph_is_no_addition() -> None:
     """The paragraph goes on from it."""
-    assert added_preferences("Call me Ana.\n", "Never:\nCall me Ana.\n") is None
+    assert note_preferences("Call me Ana.\n", "Never:\nCall me Ana.\n") is None
 
 
 _ITEMS = st.lists(st.text("abcñ日🚀 ", min_size=1).map(lambda text: f"- {text.strip()}x"), max_size=8)
@@ -62,6 +62,6 @@ def test_items_that_come_to_others_are_all_told_and_no_other(told: list[str], ne
     mixed = list(told)
     for item in new:
         mixed.insert(rng.randint(0, len(mixed)), item)  # type: ignore[attr-defined]
-    note = added_preferences("\n".join(told), "\n".join(mixed))
+    note = note_preferences("\n".join(told), "\n".join(mixed))
     assert note is not None
     assert sorted(note.splitlines()[1:]) == sorted(new)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 from kenobot.ports.recall import SourceKind, TracedItem
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.question.question import Question
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
+    from kenobot.language.question.question import Question
     from kenobot.ports.recall import Score
     from kenobot.ports.records import Record
 

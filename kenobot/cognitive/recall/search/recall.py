@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.candidates import relationship_names
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
@@ -25,8 +26,6 @@ from kenobot.cognitive.recall.candidates.by_words import (
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question import relationship_names
-from kenobot.cognitive.recall.question.asking import asks
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
 from kenobot.cognitive.recall.results.trace import QuestionKind
@@ -46,6 +45,7 @@ from kenobot.cognitive.recall.vectors.calibration import relevance_from_similari
 from kenobot.cognitive.store import records as store
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.question import relations
+from kenobot.language.question.asking import asks
 from kenobot.language.recall_need import recall_need
 from kenobot.language.words import search_terms
 from kenobot.ports.recall import ConfidenceLevel, Score

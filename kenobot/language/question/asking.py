@@ -13,7 +13,7 @@ _LONGEST_UNMARKED = 120  # characters of a question without a mark
 
 @lru_cache(1)
 def _tables() -> dict[str, dict[str, str]]:
-    return load_tables("kenobot.cognitive.recall.question", "asking.toml")
+    return load_tables("kenobot.language.question", "asking.toml")
 
 
 @lru_cache(64)  # bounded: one file of patterns; start

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.language.question.asked_attributes import asked_attribute, asked_attribute_of_another
 
 
 @pytest.mark.parametrize(

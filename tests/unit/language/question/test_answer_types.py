@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question import answers
+from kenobot.language.question import answers
 from tests.cases import each
 
 

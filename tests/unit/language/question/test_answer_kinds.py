@@ -2,10 +2,9 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.question.question import parse_question
 from kenobot.language.dates import calendar_names
-from kenobot.language.question import relations
+from kenobot.language.question import answers, relations
+from kenobot.language.question.question import parse_question
 from kenobot.language.words import fold
 
 

@@ -3,9 +3,9 @@
 "What is the code of the garage?" asks about a code and a garage; a memory of the boiler's code has only one of them.
 """
 
-from kenobot.cognitive.recall.question.answers import is_type_word, type_words_in
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.answers import is_type_word, type_words_in
 from kenobot.language.question.relations import names_other_relationship
 from kenobot.language.words import fold, stems, words
 

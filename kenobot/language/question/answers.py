@@ -74,7 +74,7 @@ _LATIN = 0.7  # share of Latin letters from which on a text is one in Latin lett
 
 @lru_cache(1)
 def _tables() -> dict[str, dict[str, str]]:
-    return load_tables("kenobot.cognitive.recall.question", "answers.toml")
+    return load_tables("kenobot.language.question", "answers.toml")
 
 
 @lru_cache(64)  # bounded: one file of patterns; start
@@ -85,7 +85,7 @@ def _pattern(table: str, name: str) -> re.Pattern[str]:
 
 @lru_cache(1)
 def _sentence_beginnings() -> frozenset[str]:
-    """Words that have a capital only because a sentence begins with them."""
+    """Load the words that have a capital only because a sentence begins with them."""
     return frozenset(_tables()["other"]["sentence_beginnings"].split())
 
 

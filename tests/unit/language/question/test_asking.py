@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question.asking import asks
+from kenobot.language.question.asking import asks
 
 
 @pytest.mark.parametrize(

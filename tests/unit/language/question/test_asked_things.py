@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
+from kenobot.language.question.asked_things import asked_things, untold_things
 
 
 @pytest.mark.parametrize(

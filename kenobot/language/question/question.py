@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.question.answers import AnswerKind, AnswerType
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question import answers
+from kenobot.language.question.answers import AnswerKind, AnswerType
 from kenobot.language.question.asked_values import ValueKind, asked_value, general_words, words_of_form
 from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import names_relationship

@@ -7,7 +7,7 @@ from kenobot.core import lazy
 from kenobot.language.lexicon import load_tables
 from kenobot.language.words import fold
 
-_TABLES = load_tables("kenobot.cognitive.recall.question", "asked_attributes.toml")
+_TABLES = load_tables("kenobot.language.question", "asked_attributes.toml")
 _OWN, _OTHERS = (
     {name: lazy.regex(rf"(?<!\w)(?:{'|'.join(patterns)})") for name, patterns in _TABLES[of_whom].items()}
     for of_whom in ("own", "others")
