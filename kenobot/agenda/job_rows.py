@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.agenda.job import Job, JobState, Occurrence, OccurrenceState
-from kenobot.cognitive.memory import ALL_SCOPES, Scopes
-from kenobot.cognitive.store.scopes import scope_filter
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
 _JOB = (
     "id, kind, text, person, scope, channel, chat, thread, private, language, name, rule, start_local, zone, "

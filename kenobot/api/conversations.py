@@ -19,7 +19,6 @@ from kenobot.api.services import Caller
 from kenobot.channels.http.calls import Call
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import CONVERSATION
-from kenobot.cognitive.memory import scope_names
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Inbound
@@ -27,6 +26,7 @@ from kenobot.storage import conversation, message_status
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import ConversationRow, MessageRow
 from kenobot.storage.message_status import MessageState, MessageStatus
+from kenobot.storage.scopes import scope_names
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 

@@ -16,19 +16,13 @@ from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.cognitive.memory import (
-    ForgetResult,
-    HistoryStep,
-    Inspection,
-    MemoryQuery,
-    Record,
-    SearchReport,
-    UndoError,
-    UsedMemory,
-)
+from kenobot.cognitive.memory import Inspection, MemoryQuery, SearchReport
 from kenobot.cognitive.memory import Memory as Store
 from kenobot.language.confidences import confided_tags
+from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import ForgetResult, UndoError
+from kenobot.ports.records import HistoryStep, Record
 from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["memory"])
@@ -222,7 +216,7 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
         reply = Store.explain_reply(connection, session, caller.reach)
         if reply is None:
             raise HTTPException(404)
-        behind, others = reply.told_apart()
+        behind, others = Store.split_used(reply)
         used = [_used(each, behind=True) for each in behind] + [_used(each, behind=False) for each in others]
         return ReplyOrigin(
             session=session,

@@ -32,13 +32,11 @@ from kenobot.app.wiring import (
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
 from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
@@ -56,11 +54,13 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.identity.identity_files import Identity
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,

@@ -8,7 +8,8 @@ from typing import Final, cast
 from kenobot.core import lazy
 from kenobot.core.json_limits import MOST_CHARS
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.provider import Block, Content, Json, Request, ToolCall, ToolResult
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Block, Content, Request, ToolCall, ToolResult
 from kenobot.providers.service import well_formed
 
 MOST_CALLS: Final = 128

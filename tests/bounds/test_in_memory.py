@@ -15,7 +15,6 @@ import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.recall.prompt import full_load
 from kenobot.cognitive.recall.results.memory import MemoryPack
@@ -27,6 +26,7 @@ from kenobot.core.sized_cache import SizedCache
 from kenobot.gateway.access import Roster
 from kenobot.gateway.bot_messages import HourlyOnce
 from kenobot.gateway.delivery import Delivery
+from kenobot.identity.identity_files import Identity
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate

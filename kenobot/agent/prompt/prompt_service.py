@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from kenobot.agent.experts import reranking
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles, MemoryPack, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.memory import NO_HINTS, SearchHints
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.scoring import reranking
 from kenobot.language.recall_need import recall_need
 from kenobot.ledger.ledger import ModelCall
 from kenobot.ledger.models import BudgetedModel

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.memory import ConversationTurn, Memory, Record, SideIndex, Telling
+from kenobot.cognitive.memory import Memory, SideIndex, Telling
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, find_language
 from kenobot.gateway.buttons import Choice
@@ -25,6 +25,8 @@ from kenobot.language.changes.value_phrase import has_parts
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import approvals, conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json

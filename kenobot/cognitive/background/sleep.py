@@ -17,17 +17,14 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.background.extraction import ExtractionWorker
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.sleep import report, run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle, is_due
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass
-from kenobot.cognitive.sleep.report import NightReport
-from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans
-from kenobot.cognitive.store.records import Json
 from kenobot.core.bus import Bus
 from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.settings.home import AlreadyLocked
@@ -49,6 +46,8 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
+from kenobot.ports.json_value import Json
+from kenobot.ports.nights import PHASES, NightReport, Phase, SleepRun
 from kenobot.ports.provider import Block, Message, Reply, Request
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection

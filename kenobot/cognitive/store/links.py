@@ -2,26 +2,11 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from kenobot.cognitive.policy.beliefs import LinkType
-from kenobot.cognitive.store.records import AMONG, LIVE, Record, select_ids
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.records import AMONG, LIVE, select_ids
+from kenobot.ports.records import Link, LinkType, Record
 from kenobot.storage.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A relation of `src` to `dst`. `confidence` is as of `last_at`, an ISO-8601 time in UTC."""
-
-    src: int
-    dst: int
-    type: LinkType
-    weight: float
-    confidence: float
-    seen: int
-    last_at: str
-
+from kenobot.storage.scopes import Scopes, scope_filter
 
 _COLUMNS = "src, dst, type, weight, confidence, seen, last_at"
 _LINKED = ", ".join(f"link.{name}" for name in _COLUMNS.split(", "))

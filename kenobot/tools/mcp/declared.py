@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kenobot.core import lazy
 from kenobot.core.settings.mcp import McpServerSettings
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolEffects
 from kenobot.tools.mcp.schema import UnusableSchema, shorten, simplify_schema
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.tools.mcp.connection import Connect, Connection, ConnectionLost, Hooks, InputRequested, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool, read_tools

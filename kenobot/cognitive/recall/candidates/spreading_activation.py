@@ -10,22 +10,13 @@ from datetime import datetime, timedelta
 
 from kenobot.cognitive.beliefs.links import DEFAULT, current_confidence, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links as graph_store
-from kenobot.cognitive.store.links import Link
-from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.recall import PathStep
+from kenobot.ports.records import Link, LinkType
 from kenobot.storage.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class PathStep:
-    """One link on a path, in the direction that activation took it."""
-
-    src: int
-    dst: int
-    type: LinkType
-    confidence: float
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,17 @@ from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
-from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
-from kenobot.cognitive.recall.question.asking import asks
-from kenobot.cognitive.recall.results.memory import MatchWay, MemoryQuery, RecalledMemory
+from kenobot.cognitive.recall.candidates.spreading_activation import Activation, spread_activation
+from kenobot.cognitive.recall.results.memory import MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import question_features, score_relevance
-from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
+from kenobot.cognitive.recall.scoring.score import ScoreFeatures, feedback_delta, fuse_relevance, score
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
-from kenobot.cognitive.store.records import Record
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.question.asking import asks
+from kenobot.ports.recall import MatchWay, PathStep, Score
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.agent.experts.further_queries import MAX_QUERIES
 from kenobot.cli import main
-from kenobot.cognitive.experts.further_queries import MAX_QUERIES
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
 from kenobot.cognitive.recall.search.fusion import recall_with_queries

@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from kenobot.cognitive.beliefs.links import causal_phrase, link_new_record, names_previous_as_cause, strengthen_link
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links as graph_store
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import LinkType, Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
