@@ -197,7 +197,7 @@ def _with_neighbours(
     """
     query, policy = sieve.query, sieve.query.policy.recall
     parents = {memory.record.id: memory for memory in memories[: policy.parents]}
-    if not parents or query.as_of is not None:
+    if not parents or query.as_of is not None or query.all_shown:  # neighbours on show already are no news
         return memories
     seeds = {number: memory.score.value for number, memory in parents.items()}
     most = 2 * query.most_memories
