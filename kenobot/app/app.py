@@ -93,6 +93,7 @@ _log = logging.getLogger(__name__)
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
+_QUIET_FILES_SECONDS = 1.3  # before memory's files are written: what was just extracted goes with them
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
@@ -136,7 +137,7 @@ class App:
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
-        self.scheduler, self.quiet = Scheduler(), QuietSpell()
+        self.scheduler, self.quiet, self._quiet_for_files = Scheduler(), QuietSpell(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -151,7 +152,8 @@ class App:
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
         intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
-        self.memory_files = MemoryFiles(*(home.memory, database, clock, zone, policy), intake=intake, quiet=self.quiet)
+        parts = (home.memory, database, clock, zone, policy)
+        self.memory_files = MemoryFiles(*parts, intake=intake, quiet=self._quiet_for_files)
         index = self.index = SideIndex(home.index)
         self.memory = Memory(index)
         self.indexer = Indexer(database, index)
@@ -389,7 +391,7 @@ class App:
                 await self.loop.wait_idle()
                 await self.database.pacer.await_quiet(_QUIET_SECONDS)
         await self._load_background()
-        self.quiet.seconds = _QUIET_SPELL_SECONDS
+        self.quiet.seconds, self._quiet_for_files.seconds = _QUIET_SPELL_SECONDS, _QUIET_FILES_SECONDS
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
