@@ -69,7 +69,7 @@ def spread_activation(
     seen = seeds.keys() if known or not seeds else graph_store.visible_ids(connection, list(seeds), reach)
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
     origin, current = frozenset(wave.strength), _current_confidence(policy, at)
-    edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]
+    edge = sorted(origin, key=lambda seed: (-wave.strength[seed], -seed))[: policy.frontier]
     for hop in range(1, (policy.max_steps if steps is None else min(steps, policy.max_steps)) + 1):
         reached: list[int] = []
         links = graph_store.links_around_each(connection, edge, reach, policy.read)
@@ -77,7 +77,7 @@ def spread_activation(
             for step, pull in _strongest(record, links.get(record, ()), current, policy):
                 if _excite(wave, origin, step, pull * policy.step_decay**hop):
                     reached.append(step.dst)
-        edge = sorted(reached, key=lambda record: -wave.found[record].score)[: policy.frontier]
+        edge = sorted(reached, key=lambda record: (-wave.found[record].score, -record))[: policy.frontier]
         if not edge:
             break
     return _settled(wave, policy)
