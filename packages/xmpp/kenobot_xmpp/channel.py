@@ -164,11 +164,11 @@ class XmppChannel:
             client.register_plugin(plugin)
         client.register_plugin("xep_0198", {"allow_resume": False})  # then what is not acknowledged comes again at once
         acknowledging: Any = client.plugin["xep_0198"]
-        send_ack = acknowledging.send_ack
+        acknowledge = acknowledging.send_ack
 
-        async def acknowledge() -> None:
+        async def confirm_empty() -> None:
             if self._intake.is_empty:
-                send_ack()
+                acknowledge()
 
         def end(error: RemoteError) -> None:
             if not over.done():
@@ -176,7 +176,7 @@ class XmppChannel:
 
         def take(message: slixmpp.Message) -> None:
             inbound = self._parse(client, message)
-            if inbound is not None and not self._intake.put_now(inbound, acknowledge):
+            if inbound is not None and not self._intake.put_now(inbound, confirm_empty):
                 end(Unavailable("Messages of XMPP arrive faster than they can be stored"))
 
         acknowledging.send_ack = lambda: acknowledge() if self._intake.is_empty else None
