@@ -103,7 +103,7 @@ def _is_installed(name: str) -> bool:
 
 def _others(own: Distribution) -> tuple[str, ...]:
     """Name the distributions with plugins of KenoBot, as they are installed, but for those that come by an extra."""
-    ours = {_NAME, *(found[0] for line in own.requires or () if (found := _REQUIREMENT.match(line)))}
+    ours = {_NAME, *(match[0] for line in own.requires or () if (match := _REQUIREMENT.match(line)))}
     found = {}
     for installed in distributions():
         name = installed.metadata["Name"]
