@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "kenobot"
-PACKAGES = (CORE, *sorted(ROOT.glob("packages/*/kenobot_*")))
+PACKAGES = (CORE, *sorted(path.parent for path in ROOT.glob("packages/*/kenobot_*/__init__.py")))
 """The folder of each importable package."""
 
 
