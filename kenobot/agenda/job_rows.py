@@ -191,7 +191,9 @@ def last_occurrences(connection: Connection, job: int, most: int) -> list[Occurr
     return [_occurrence(row) for row in rows]
 
 
-def told_between(connection: Connection, reach: Reach, begin: datetime, end: datetime) -> list[tuple[int, Occurrence]]:
+def list_occurrences_between(
+    connection: Connection, reach: Reach, begin: datetime, end: datetime
+) -> list[tuple[int, Occurrence]]:
     """Return what was told of jobs within a reach from `begin` up to and without `end`, with the ids of the jobs."""
     where, values = _filter_reach(reach)
     columns = ", ".join(f"occurrence.{name.strip()}" for name in _OCCURRENCE.split(","))

@@ -274,7 +274,7 @@ def _budgets(connection: Connection, caller: Caller, today: str) -> list[Budget]
             period=limit.name(today),
             unit=limit.unit,
             purpose=limit.purpose,
-            used=limit.spent(connection, today),
+            used=limit.sum_spent(connection, today),
             amount=limit.amount,
         )
         for limit in caller.services.budgets

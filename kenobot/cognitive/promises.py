@@ -32,7 +32,7 @@ class Promises:
     @staticmethod
     def list_told(connection: Connection, first: str, last: str, reach: Scopes, *, limit: int) -> Sequence[Record]:
         """List the memories that were told from a day to another."""
-        return recall_rows.told_between(connection, first, last, reach, limit=limit)
+        return recall_rows.list_occurrences_between(connection, first, last, reach, limit=limit)
 
     @staticmethod
     def list_naming(connection: Connection, number: int, *, after: str, reach: Scopes, limit: int) -> Sequence[Record]:

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, find_language
 from kenobot.language.lexicon import alternatives
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
@@ -53,7 +53,7 @@ class MessageStats(BaseModel, frozen=True):
     def with_message(self, text: str) -> "MessageStats":
         if not any(map(str.isalpha, text)):
             return self
-        language = told_language(text)
+        language = find_language(text)
         return MessageStats(
             messages=self.messages + 1,
             spanish=self.spanish + (language == "es"),

@@ -66,7 +66,7 @@ class PromptService:
 
     async def search(self, text: str, principal: Principal, session: str) -> MemoryPack:
         """Search what a speaker may see of memory for a query of the model's own, which needs no further queries."""
-        with self.database.pacer.waited_for():
+        with self.database.pacer.mark_waiting():
             await self.embedding.embed_query(text)
         query = self.builder.query(text, principal, session, self.clock.now())
         return await self._read(session, partial(self.builder.memory.search, query=query))
@@ -79,7 +79,7 @@ class PromptService:
     async def _embed(self, text: str) -> tuple[str, ...]:
         """Embed a query, with what is just being embedded, and its further queries, which are returned."""
         also = tuple(await self.expander.expand(text)) if self.expander is not None else ()
-        with self.database.pacer.waited_for():
+        with self.database.pacer.mark_waiting():
             await asyncio.gather(*map(self.embedding.embed_query, (text, *also)))
         return also
 

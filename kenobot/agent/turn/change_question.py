@@ -15,7 +15,7 @@ from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import Memory, SideIndex, Telling
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, find_language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.language.changes.bare_correction import corrects_value, join_correction
@@ -130,7 +130,7 @@ class ChangeAsker:
 def reply_language(data: TurnData) -> Language:
     """Return the language of a turn's reply, as far as its own words tell, or else of the turn."""
     reply = data.processed.clean if data.processed is not None else ""
-    return told_language(_QUOTED.sub("", reply)) or data.language
+    return find_language(_QUOTED.sub("", reply)) or data.language
 
 
 def _lean(connection: Connection, at: datetime) -> float:

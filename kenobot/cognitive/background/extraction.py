@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -66,12 +66,15 @@ class BudgetExhausted(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """The facts of a batch. use: the call they cost, still to be settled. ended: what verdicts of rules name."""
+    """The facts of a batch. use: the call they cost, still to be settled.
+
+    known: of rules, the memories that their verdicts name, and those that the replies to these turns noted.
+    """
 
     facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
     use: ModelCall = NO_CALL
-    ended: tuple[Record, ...] = ()
+    known: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +165,8 @@ class ExtractionWorker(PerChatWorker):
         except ExtractionFailed as error:
             self._note(session, len(batch.turns), error)
             return False
-        if found.by == "rules" and found.facts:  # most turns give nothing that rules understand
-            told = sorted({number for fact in found.facts for number in fact.evidence})
-            said = [batch.turns[number - 1] for number in told]
-            policy = self._policy.extract
-            stored = partial(known_memories.told_memories, session=session, turns=said, policy=policy)
-            noted = await self._p.database.read(stored)
-            found = replace(found, facts=without_noted(found.facts, batch.turns, noted))
-            batch = replace(batch, known=(*found.ended, *noted))
+        if found.by == "rules":
+            batch = replace(batch, known=found.known)
         self._waiting = ChatBackoff()
         if self._p.embedding is not None:
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)
@@ -178,14 +175,19 @@ class ExtractionWorker(PerChatWorker):
             del self._failing[session]
         if kept is not None:
             await self._tell(session, batch, found, kept)
-        return True
+        return kept is None or len(batch.turns) < len(turns) or len(turns) == self._most_waiting
+
+    @property
+    def _most_waiting(self) -> int:
+        """Return how many turns a look reads at most."""
+        return max(self._policy.extract.batch_turns, self._policy.extract.every_turns)
 
     def _look(self, session: str, connection: Connection) -> tuple[list[ConversationTurn], bool]:
         """Return the next pending turns and whether they are due; each is scanned for signals once."""
         policy, cursor = self._policy.extract, buffer.cursor(connection, session)
         if not self._draining and self._still_waits(session, cursor, connection):
             return [], False
-        turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
+        turns = buffer.pending_turns(connection, session, self._most_waiting)
         if not turns or self._draining:
             return turns, bool(turns)
         due = buffer.decide_extraction(turns, self._p.clock.now(), policy, self._patterns) != "keep_buffering"
@@ -262,18 +264,26 @@ class ExtractionWorker(PerChatWorker):
 
     async def _extract_by_rules(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
         """Extract what the rules understand; of what somebody else wrote they understand nothing."""
-
-        turns = [turn for turn in batch.turns if not turn.hidden and turn.trust in ("owner", "guest")]
-        if not turns:
+        plain = {
+            turn.last_message: without_quotes(turn.text)
+            for turn in batch.turns
+            if not turn.hidden and turn.trust in ("owner", "guest")
+        }
+        if not plain:
             return ExtractionResult((), "rules")
-        plain = {turn.last_message: without_quotes(turn.text) for turn in turns}
+        return await self._p.database.read(partial(self._apply_rules, session=session, batch=batch, plain=plain))
+
+    def _apply_rules(
+        self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
+    ) -> ExtractionResult:
+        """Apply the rules to a batch, with what its words may end. plain: what they read, by the turns' messages."""
+        first = next(turn for turn in batch.turns if turn.last_message in plain)
         known: list[Record] = []
-        if await self._compute(lambda: any(map(heuristic.may_end_something, plain.values()))):
-            live = partial(known_memories.live_memories, scope=turns[0].scope)
-            known = await self._p.database.read(live)
+        if any(map(heuristic.may_end_something, plain.values())):
+            known = known_memories.live_memories(connection, scope=first.scope)
         before = ""
-        if heuristic.needs_before(plain[turns[0].last_message]) and turns[0] == batch.turns[0]:
-            before = await self._p.database.read(partial(buffer.said_before, session=session, turn=turns[0]))
+        if first == batch.turns[0] and heuristic.needs_before(plain[first.last_message]):
+            before = buffer.said_before(connection, session=session, turn=first)
 
         def messages() -> Iterator[Message]:
             last = before
@@ -283,9 +293,14 @@ class ExtractionWorker(PerChatWorker):
                     yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
                     last = text
 
-        found = await self._compute(lambda: extract_by_rules(messages(), known))
+        found = extract_by_rules(messages(), known)
+        if not found.facts:  # most turns give nothing that rules understand
+            return ExtractionResult((), "rules")
+        told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
+        noted = known_memories.told_memories(connection, session=session, turns=told, policy=self._policy.extract)
         facts = found.facts if self._model is None else mark_as_rules(found.facts)
-        return ExtractionResult(facts, "rules", ended=found.ended)
+        facts = without_noted(facts, batch.turns, noted)
+        return ExtractionResult(facts, "rules", known=(*found.ended, *noted))
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""

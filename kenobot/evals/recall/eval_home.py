@@ -248,7 +248,7 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
         else:
             numbers[unit.key] = decision.record
             place.record_keys[decision.record] = unit.key
-        place.embedding.wake()
+        await place.embedding.wait_idle()  # what comes next is linked by nearness to this
         tick(at + 1, len(units))
 
 

@@ -47,4 +47,4 @@ def replace_superseded(
         number = heads.get(each.id)
         if number is not None and (number not in known or known[number].relevance < each.relevance):
             known[number] = replace(each, id=number, text="")
-    return sorted(known.values(), key=lambda each: -each.relevance)
+    return sorted(known.values(), key=lambda each: (-each.relevance, -each.id))

@@ -60,7 +60,9 @@ def overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
     return records.select(connection, where, (before,), reach, order=f"{due}, id")
 
 
-def told_between(connection: Connection, first: str, last: str, reach: Scopes, *, limit: int) -> list[Record]:
+def list_occurrences_between(
+    connection: Connection, first: str, last: str, reach: Scopes, *, limit: int
+) -> list[Record]:
     """Query the live facts that were told from one day to another, YYYY-MM-DD, the earliest first."""
     where = f"{LIVE} AND {FACTS} AND day BETWEEN ? AND ?"
     return records.select(connection, where, (first, last), reach, order="day, id", limit=limit)

@@ -80,7 +80,7 @@ class AnswerWeights:
 
     def item_odds(self, features: Features) -> float:
         """Sum the features of an item up."""
-        return self.always + sum(self.features[name] * value for name, value in features.items())
+        return self.always + sum([self.features[name] * value for name, value in features.items()])
 
     def question_odds(self, row: Sequence[float] | None) -> float:
         """Weigh a question's vector."""

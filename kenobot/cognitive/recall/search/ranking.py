@@ -47,7 +47,8 @@ def rank_records(
     if query.as_of is None:
         by_name = recall_rows.records_about(connection, hits.scopes, subjects, policy.records_per_subject)
     near = sorted(
-        query.vector_relevance, key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number])
+        query.vector_relevance,
+        key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number], -number),
     )[: policy.max_candidates]
     question = question_features(query.text, hits.names, frozenset(subjects), query.today)
     named = set(by_name)
@@ -64,7 +65,7 @@ def rank_records(
             query.trace.estimates = {each: estimates[each] for each in unread}
     scorer = _Scorer(connection, query, hits.mentioned, list(records), beside_vectors=bool(similarities))
     fitting = score_relevance(question, records, matched, similarities, policy) if similarities else {}
-    best = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest]
+    best = sorted(fitting, key=lambda number: (-fitting[number][0], -number))[: policy.max_nearest]
     given = best if asks(query.text) else []
     memories = []
     for number, record in records.items():
@@ -197,7 +198,7 @@ def _with_neighbours(
     """
     query, policy = sieve.query, sieve.query.policy.recall
     parents = {memory.record.id: memory for memory in memories[: policy.parents]}
-    if not parents or query.as_of is not None:
+    if not parents or query.as_of is not None or query.all_shown:  # neighbours on show already are no news
         return memories
     seeds = {number: memory.score.value for number, memory in parents.items()}
     most = 2 * query.most_memories

@@ -239,7 +239,7 @@ def _split_by_prompt(
     fresh = [memory for memory in ranked if not sieve.in_prompt(memory.record)]
     known = [memory for memory in ranked if sieve.in_prompt(memory.record)]
     sieve.dropped["on show already"] += len(known)
-    return fresh, [replace(_lined(each, sieve.query), tokens=0, on_show=True) for each in known]
+    return fresh, [replace(each, on_show=True) for each in known]
 
 
 def _by_marks(
