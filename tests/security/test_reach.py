@@ -76,8 +76,6 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
 
     `services.py` has the owner's key of the REST API reach what the owner reaches; `operations.py` counts for it.
 
-    `memory.py`, the door of memory, hands the name on.
-
     `live.py` and `asked.py` measure what the memory of an invented person holds, in a home made for it.
 
     Another place has to be put on this list with a reason.
@@ -93,7 +91,6 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "export_rows.py",
         "job_rows.py",
         "list_files.py",
-        "memory.py",
         "asked.py",
         "live.py",
         "operations.py",
