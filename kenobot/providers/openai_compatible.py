@@ -130,7 +130,7 @@ class OpenAIProvider:
         finally:
             await chunks.close()
         if end.stop_reason is None and not (end.has_begun and _has_ended(chunks)):
-            raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
+            raise TruncatedReply("providers.broke_off", title=self._preset.title)
         for delta in end.rest():
             yield delta
         self._thinks_unopened = thinking.has_orphan

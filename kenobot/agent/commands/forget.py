@@ -33,6 +33,7 @@ from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
@@ -166,7 +167,13 @@ def _forget(
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
     results = [
         Memory.forget(
-            connection, record.id, reach, occasion, names=names, reason="a person said so", author=call.author
+            connection,
+            record.id,
+            reach,
+            occasion,
+            names=names,
+            reason=Sentence("reasons.person_said"),
+            author=call.author,
         )
         for record in records
         if _may_forget(connection, record, call)

@@ -20,6 +20,7 @@ from kenobot.core import plugins
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.embedder import Embedder, EmbeddingMeter, Metered
 from kenobot.ports.errors import ConfigError, RemoteError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.database import Database
 
 T = TypeVar("T")
@@ -140,7 +141,11 @@ def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dic
     except ConfigError as error:
         embedder, why = None, str(error)
     if embedder is None:
-        return {"embedder": f"none, found by words alone: {why}", "vectors": None, "turn_vectors": None}
+        return {
+            "embedder": Sentence("none, found by words alone: {why}", why=why),
+            "vectors": None,
+            "turn_vectors": None,
+        }
     records, placed = vector_rows.count_records(connection, context.scopes, embedder.model_id)
     figures: dict[str, Any] = {
         "embedder": embedder.model_id,

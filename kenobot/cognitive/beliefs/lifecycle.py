@@ -23,6 +23,7 @@ from kenobot.language.lexicon import word_set
 from kenobot.language.words import fold
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Source
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 LifecycleStage = Literal["candidate", "validated", "active", "stale", "archived"]
@@ -224,7 +225,7 @@ def plan_due_events(
             happening = due_event(record, known, now, policy)
             cools = happening == "cooled" and state_of(record).state != "stale"
             if happening == "faded" or (happening and cools):
-                yield record, happening, f"nobody spoke of it for {known.idle_days:.0f} days"
+                yield record, happening, Sentence("reasons.idle", days=known.idle_days)
         after_id = page[-1].id
 
 

@@ -15,6 +15,7 @@ from kenobot.cognitive.store.records import Json, Record
 from kenobot.cognitive.store.scopes import Scopes
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import chat_scope
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint
 
@@ -159,7 +160,7 @@ def _put_back(
     author: str,
 ) -> UndoResult:
     plans = {number: _plan(connection, records[number], changing) for number in records}
-    act = deed.change_context(f"undo of {root}")
+    act = deed.change_context(Sentence("reasons.undo", event=root))
     first: int | None = None
     # What leaves comes before what comes back: two may have had the same words, one after the other.
     for number in sorted(plans, key=lambda each: (plans[each].get("status") == "active", -each)):

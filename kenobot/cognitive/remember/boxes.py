@@ -21,6 +21,7 @@ from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core import lazy
 from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 CloseReason = Literal["topic_shift", "time_gap", "max_memories", "forced"]
@@ -155,7 +156,8 @@ def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: 
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)
     _put_in(connection, first, box.id, held.last_at, held.topics, policy)
-    change(connection, first, "boxed", {}, replace(act, reason="the talk went on"), shown=False, data={"box": box.id})
+    told = replace(act, reason=Sentence("reasons.talk_went_on"))
+    change(connection, first, "boxed", {}, told, shown=False, data={"box": box.id})
     return box.id
 
 

@@ -31,6 +31,7 @@ from kenobot.language.words import detect_language, fold
 from kenobot.language.words import words as words_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 Resolution = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
@@ -378,7 +379,7 @@ def apply_conflict(
 ) -> None:
     """Carry out a dispute that record `winner` is the newer side of, as part of `decision`."""
     record, resolution, known = dispute.record, dispute.resolution, policy.admit
-    act = replace(decision, reason=f"{winner} says otherwise")
+    act = replace(decision, reason=Sentence("reasons.other_says_otherwise", other=winner))
     if dispute.ends_record:
         status = "superseded" if resolution == "supersede" else "invalidated"
         end_record(connection, record, status, decision, by=winner)

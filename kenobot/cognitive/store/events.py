@@ -7,6 +7,7 @@ from datetime import datetime
 
 from kenobot.cognitive.store.records import SAYS, Json, Record, stamp
 from kenobot.cognitive.store.scopes import scope_filter
+from kenobot.ports.sentences import Sentence, pack, unpack
 from kenobot.storage.connection import Connection
 
 _LATELY = 100_000  # events of the home that a search for the last change goes through
@@ -25,6 +26,11 @@ class EventRow:
     data: Mapping[str, Json]
 
     @property
+    def reason(self) -> str:
+        """Return the reason of the event, with its key where it has one; "" without any."""
+        return read_reason(self.data)
+
+    @property
     def previous_values(self) -> dict[str, str | int | float | None]:
         """Return what the event overwrote, by column."""
         found = self.data.get("was")
@@ -37,6 +43,11 @@ class EventRow:
         """The event of the decision that this one belongs to: its own when it stands alone."""
         part = self.data.get("part_of")
         return part if isinstance(part, int) and not isinstance(part, bool) else self.id
+
+
+def read_reason(data: Mapping[str, Json]) -> str:
+    """Return the reason that the data of an event tells."""
+    return unpack(data.get("said")) or str(data.get("reason") or "")
 
 
 _EVENT = "event.id, event.at, event.session, event.actor, event.type, event.record_id, event.data"
@@ -121,10 +132,16 @@ def add_event(
     record: int | None = None,
     data: Mapping[str, Json] | None = None,
 ) -> int:
-    """Append to what happened; returns the event's id. Ids only grow."""
+    """Append to what happened; returns the event's id. Ids only grow.
+
+    A reason that has a key is written as a sentence and, for other languages, by its key and values.
+    """
+    told = dict(data or {})
+    if isinstance(reason := told.get("reason"), Sentence):
+        told["said"] = pack(reason)
     cursor = connection.execute(
         "INSERT INTO event (at, session, actor, type, record_id, data) VALUES (?, ?, ?, ?, ?, ?)",
-        (stamp(at), session, actor, kind, record, json.dumps(data or {}, ensure_ascii=False)),
+        (stamp(at), session, actor, kind, record, json.dumps(told, ensure_ascii=False)),
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid

@@ -30,6 +30,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 
@@ -378,4 +379,5 @@ class ListFileEdit(ListFile):
 
     def _put(self, record: store.Record, kind: str, values: Mapping[str, ColumnValue]) -> None:
         stamped = {**values, "updated": store.stamp(self._context.at)}
-        change(self.connection, record, kind, stamped, self._context.change_context(f"the owner edited {self.path}"))
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=self.path))
+        change(self.connection, record, kind, stamped, act)

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 
 from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
 from kenobot.cognitive.store.records import Json
+from kenobot.ports.sentences import Sentence, join_sentences
 
 DIGITS = 3
 """Decimals of a score that is stored or shown."""
 
 _WAYS = {
-    "words": "shares words",
-    "subject": "is about somebody named",
-    "meaning": "means the like",
-    "nearest": "is the nearest",
-    "link": "is linked",
-    "practice": "worked before",
+    "words": "recall.shares_words",
+    "subject": "recall.is_about",
+    "meaning": "recall.means_the_like",
+    "nearest": "recall.is_nearest",
+    "link": "recall.is_linked",
+    "practice": "recall.worked_before",
 }
+_BY_WORDS = ("words", "practice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,22 @@ class MatchExplanation:
             path=tuple(PathStep(*step) for step in path if len(step) == 4) if isinstance(path, list) else (),
         )
 
-    def sentence(self) -> str:
-        """The reasons in one line."""
-        reasons = [_WAYS.get(way, way) for way in self.ways]
-        if self.matched:
-            by_words = (_WAYS["words"], _WAYS["practice"])
-            reasons = [f"{each} ({', '.join(self.matched)})" if each in by_words else each for each in reasons]
-        if self.path:
-            steps = "".join(f" —{step.type} {step.confidence:.2f}→ {step.dst}" for step in self.path)
-            reasons = [f"{each}: {self.path[0].src}{steps}" if each == _WAYS["link"] else each for each in reasons]
-        return "; ".join(reasons)
+    def sentence(self, *, with_steps: bool = True) -> str:
+        """Return the reasons in one line. with_steps: with each link of the path, else with its beginning alone."""
+        return join_sentences((self._word_way(way, with_steps=with_steps) for way in self.ways), "; ")
+
+    def _word_way(self, way: str, *, with_steps: bool) -> str:
+        key = _WAYS.get(way)
+        if key is None:
+            return way
+        if way in _BY_WORDS and self.matched:
+            return Sentence(f"{key}_matched", words=", ".join(self.matched))
+        if way != "link" or not self.path:
+            return Sentence(key)
+        if not with_steps:
+            return Sentence("recall.is_linked_to", record=self.path[0].src)
+        steps = "".join(f" —{step.type} {step.confidence:.2f}→ {step.dst}" for step in self.path)
+        return Sentence("recall.is_linked_by", path=f"{self.path[0].src}{steps}")
 
     def score_parts(self) -> str:
         """The parts of the score in one line."""
