@@ -172,7 +172,10 @@ def _unpack_value(value: object) -> object:
 
 
 class _Value:
-    """A value in a sentence. `{name:t}` translates it; one with a key is worded by that, another is formatted."""
+    """A value in a sentence: one with a key is worded by that, another is formatted.
+
+    `{name:t}` translates it; `{count:memory|memories}` is the word for as many.
+    """
 
     def __init__(self, value: object, language: Language, translate: Translate) -> None:
         self._value, self._language, self._translate = value, language, translate
@@ -181,6 +184,9 @@ class _Value:
         value = word_system(self._value) if isinstance(self._value, OSError) else self._value
         if isinstance(value, Worded | Sentence):
             return value.render(self._language, self._translate)
+        if "|" in spec:
+            one, many = spec.split("|")
+            return one if value == 1 else many
         return self._translate(str(value)) if spec == "t" else format(value, spec)
 
     def __repr__(self) -> str:

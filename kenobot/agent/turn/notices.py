@@ -32,17 +32,16 @@ _log = logging.getLogger(__name__)
 _PATIENCE_PART = -1  # of an answer
 _STILL_WORKING_PART = -2
 _MENDABLE = frozenset(
-    f"providers.{name}"
-    for name in (
-        "compressed",
-        "key_refused",
-        "no_such_model",
-        "not_signed_in",
-        "redirected",
-        "strange",
-        "unpaid",
-        "web_page",
-    )
+    {
+        "providers.compressed",
+        "providers.key_refused",
+        "providers.no_such_model",
+        "providers.not_signed_in",
+        "providers.redirected",
+        "providers.strange",
+        "providers.unpaid",
+        "providers.web_page",
+    }
 )
 """The errors that an owner mends at the model's service, or in its settings."""
 

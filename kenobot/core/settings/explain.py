@@ -21,6 +21,13 @@ _ONE: Mapping[Any, str] = {
     str: "settings.a_text",
     bool: "settings.a_switch",
 }
+_UNKNOWN: Mapping[tuple[bool, bool], str] = {
+    (False, False): "settings.unknown_key",
+    (False, True): "settings.unknown_key_near",
+    (True, False): "settings.unknown_section",
+    (True, True): "settings.unknown_section_near",
+}
+"""The sentences about a key, or a section, that nothing knows, without and with one that is like it."""
 NOT_A_TABLE = frozenset({"model_type", "dict_type", "model_attributes_type"})
 _MANY: Mapping[Any, str] = {int: "settings.whole_numbers", float: "settings.numbers", str: "settings.texts"}
 
@@ -36,8 +43,7 @@ def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: 
     """Explain an unknown key, with the nearest known one."""
     dotted = ".".join(key)
     near = find_near(dotted, (other for other in known if other.count(".") == len(key) - 1))
-    kind = "unknown_section" if isinstance(value, dict) else "unknown_key"
-    name = f"settings.{kind}_near" if near else f"settings.{kind}"
+    name = _UNKNOWN[isinstance(value, dict), bool(near)]
     return with_origin(key, origins, Sentence(name, key=one_line(dotted), near=near))
 
 
@@ -98,7 +104,7 @@ def _places(key: KeyPath) -> str:
     short = [name for name, meant in ENV_ALIASES if meant == key]
     variable = ENV_PREFIX + "__".join(key).upper().replace("-", "_")
     places = (files + short) if files or short else ["kenobot.toml", variable]
-    return join_sentences(places, Sentence(" or in "))
+    return join_sentences(places, Sentence("settings.or_in"))
 
 
 def _tell_problem(place: str, detail: ErrorDetails) -> Sentence:
@@ -150,8 +156,9 @@ def wanted(field: FieldInfo) -> str | None:
     high = next((x for rule in field.metadata if (x := getattr(rule, "le", None)) is not None), None)
     if text is None or (low is None and high is None):
         return Sentence(text) if text else None
-    bounds = "from_to" if low is not None and high is not None else "from" if high is None else "to"
-    return Sentence(f"settings.{bounds}", kind=Sentence(text), low=low, high=high)
+    has_both = low is not None and high is not None
+    key = "settings.from_to" if has_both else "settings.from" if high is None else "settings.to"
+    return Sentence(key, kind=Sentence(text), low=low, high=high)
 
 
 def _strip_none(annotation: Any) -> Any:

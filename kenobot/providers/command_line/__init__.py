@@ -29,6 +29,7 @@ from kenobot.ports.errors import (
 )
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Delta, Request, ToolCall, Usage
+from kenobot.ports.sentences import Sentence
 from kenobot.providers.command_line.dialects import CLAUDE, CODEX, GEMINI, SYSTEM_FILE, Dialect, Step
 from kenobot.providers.command_line.process import Lines, Run, empty_folder, running
 from kenobot.providers.pictures import without_pictures
@@ -82,7 +83,7 @@ class CommandLineProvider:
         self._dialect = dialect
         self._path = path
         self._settings = settings
-        self._errors = ServiceErrors(dialect.title, settings.model or "that is its default")
+        self._errors = ServiceErrors(dialect.title, settings.model or Sentence("providers.default_model"))
         self._free = asyncio.Semaphore(settings.at_once)
 
     @property

@@ -18,7 +18,7 @@ _WAYS = {
     "link": "recall.is_linked",
     "practice": "recall.worked_before",
 }
-_BY_WORDS = ("words", "practice")
+_WITH_WORDS = {"words": "recall.shares_words_matched", "practice": "recall.worked_before_matched"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class MatchExplanation:
         key = _WAYS.get(way)
         if key is None:
             return way
-        if way in _BY_WORDS and self.matched:
-            return Sentence(f"{key}_matched", words=", ".join(self.matched))
+        if way in _WITH_WORDS and self.matched:
+            return Sentence(_WITH_WORDS[way], words=", ".join(self.matched))
         if way != "link" or not self.path:
             return Sentence(key)
         if not with_steps:
