@@ -12,9 +12,9 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import quote, say, translate
 from kenobot.cli.table import flat, print_table
-from kenobot.cognitive.memory import Memory, Record
-from kenobot.cognitive.store.events import read_reason
+from kenobot.cognitive.memory import Memory
 from kenobot.core.plugins import find_near
+from kenobot.ports.records import Record, read_reason
 from kenobot.ports.sentences import Sentence, unpack
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 

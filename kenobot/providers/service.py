@@ -122,7 +122,7 @@ class ServiceErrors:
         """
         if 400 <= status < 500 and status not in _OWN and "html" in (headers or {}).get("content-type", "").lower():
             return Unavailable("providers.web_page", service=self.service)
-        status = _meant(status, said)
+        status = _find_status(status, said)
         named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
         mark = f" ({status} {named})" if named else f" ({status})"
         if status == 429:
@@ -159,7 +159,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _meant(status: int, said: object) -> int:
+def _find_status(status: int, said: object) -> int:
     """Return the status that fits what a service says with 400."""
     words = str(said or "")[:2000].lower() if status == 400 else ""
     return next((meant for meant, phrases in _WORDED.items() if any(phrase in words for phrase in phrases)), status)
@@ -227,7 +227,7 @@ def check_stream(headers: Mapping[str, str]) -> None:
 
 
 class StreamEnd(Protocol[_EventT_contra]):
-    """What the events of a stream have told so far."""
+    """Hold the facts that the events of a stream have given so far."""
 
     stop_reason: str | None
 
@@ -266,7 +266,7 @@ async def read_stream(
             until = min(until or inf, asyncio.get_running_loop().time() + LAST_SECONDS)
 
 
-def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
+def refuse_other_hosts(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
     """Return a hook that refuses redirects to another server: the conversation and the key go to `home` alone."""
     allowed = {(scheme, home.host, home.port) for scheme in (home.scheme, "https")}
 

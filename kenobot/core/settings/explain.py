@@ -47,12 +47,12 @@ def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: 
     return with_origin(key, origins, Sentence(name, key=one_line(dotted), near=near))
 
 
-def dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
+def list_dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
     """Yield every dotted key of `model`, sections included."""
     for name, field in model.model_fields.items():
         yield ".".join((*at, name))
         if inner := _model(field):
-            yield from dotted_keys(inner, (*at, name))
+            yield from list_dotted_keys(inner, (*at, name))
 
 
 def _line(
@@ -74,7 +74,7 @@ def _line(
         return with_origin(key, origins, tell_section(place) if is_value else _tell_problem(place, detail))
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_render_value(value)}"
-    takes = wanted(field) if _is_about_kind(kind) else None
+    takes = describe_values(field) if _is_about_kind(kind) else None
     told = Sentence("settings.wrong_kind", place=place, wanted=takes) if takes else _tell_problem(place, detail)
     return with_origin(key, origins, told)
 
@@ -141,7 +141,7 @@ def _render_value(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def wanted(field: FieldInfo) -> str | None:
+def describe_values(field: FieldInfo) -> str | None:
     """Describe the values of a setting, such as "a whole number from 1 to 30"; None where its kind is vague."""
     kind = _strip_none(field.annotation)
     if get_origin(kind) is Literal:

@@ -17,7 +17,7 @@ import pytest
 import kenobot
 from kenobot.cli import language
 from kenobot.cli.language import argument_name, say, translate
-from kenobot.cognitive.sleep.proposals import CannotDecide
+from kenobot.ports.memory_changes import CannotDecide
 from kenobot.ports.sentences import read_catalogue
 from tests.cases import each
 
@@ -37,7 +37,7 @@ _WITHOUT_KEYS = (  # rooms whose errors are read by developers, or by a model
 )
 _OF_OTHERS = ("pydantic.", "system.")  # keys that libraries bring
 _WITHOUT_SPANISH = (
-    "cognitive/identity",  # texts inside files of JSON
+    "identity",  # texts inside files of JSON
     "cognitive/mirror/records",
     "core/network.py",
     "core/plugins.py",  # for authors of plugins
