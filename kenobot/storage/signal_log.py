@@ -4,10 +4,12 @@ import json
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from kenobot.core.bus import Bus
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
+from kenobot.ports.sentences import Sentence, change_values, pack
 from kenobot.ports.signals import ALL_SIGNALS, Envelope, PayloadValue
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
@@ -69,7 +71,9 @@ class SignalLog:
 
     def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:
         """Make the row of a signal; people's words become their length."""
-        payload = {key: self._redact_value(envelope, key, value) for key, value in envelope.payload.items()}
+        payload: dict[str, Any] = {k: self._redact_value(envelope, k, value) for k, value in envelope.payload.items()}
+        if isinstance(reason := envelope.payload.get("reason"), Sentence):  # to be worded in another language
+            payload["said"] = pack(change_values(reason, self._redact))
         at = envelope.at.isoformat(timespec="microseconds")
         told = replace_surrogates(_encode(payload))
         return at, envelope.signal.name, envelope.source, envelope.trace, told
