@@ -56,7 +56,7 @@ def keep_fitting(
 
 def told_together(memory: RecalledMemory) -> bool:
     """Return whether a memory was reached because it was told in the same box, or the same half hour."""
-    return bool(memory.path) and any([step.type in _TOLD_TOGETHER for step in memory.path])
+    return bool(memory.path) and any(step.type in _TOLD_TOGETHER for step in memory.path)
 
 
 def keep_on_topic(text: str, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
