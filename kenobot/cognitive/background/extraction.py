@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 EXTRACTION = "extraction"
 """The name under which the model that extracts counts its failures."""
 
-_TICK_SECONDS = 20.0
+_TICK_SECONDS = 60.0
 
 Decisions = list[tuple[Candidate, Decision]]
 
