@@ -20,9 +20,9 @@ from random import Random
 from bench.memory import LanguageSampler, language_samplers
 from bench.turns import CHANNEL, BenchApp
 from kenobot.cognitive.sleep.cycle import NightProgress
-from kenobot.cognitive.store.records import stamp
 from kenobot.language.fingerprint import key_of
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 _TIMES = 2.0  # the most that the p95 may grow by
 _APART = 0.05  # seconds between two turns: a person, or a few, and not a flood

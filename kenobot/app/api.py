@@ -40,7 +40,7 @@ def _attach(app: App, channel: Channel) -> None:
     def begin_sleep() -> bool:
         return app.background.sleep_worker.begin_now()  # whose modules are imported at the first use
 
-    async def status() -> "StatusReport":
+    async def report_status() -> "StatusReport":
         from kenobot.app.watch.report import build_status  # noqa: PLC0415 - with what it looks at
 
         return await build_status(app, app.channel_states())
@@ -62,7 +62,7 @@ def _attach(app: App, channel: Channel) -> None:
         begin_sleep=begin_sleep,
         sweep=app.sweep,
         state=lambda: "healthy" if app.watch is None else app.watch.state,
-        status=status,
+        status=report_status,
     )
     channel.backend = Api(services)
     channel.others = app.channels

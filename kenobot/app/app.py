@@ -32,13 +32,11 @@ from kenobot.app.wiring import (
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
 from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
 from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
@@ -56,11 +54,13 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.identity.identity_files import Identity
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,
@@ -195,7 +195,7 @@ class App:
 
     @property
     def reminders(self) -> "ReminderDelivery":
-        """What tells reminders. Its modules are imported at the first use, too."""
+        """Return the delivery of reminders, whose modules are imported at its first use."""
         if self._reminders is None:
             from kenobot.agenda.delivery import ReminderDelivery
             from kenobot.agenda.morning import compose_morning
@@ -240,11 +240,11 @@ class App:
             rng=rng,
             commands=self._build_commands(toolbox),
             command_listeners=(
-                self.admission.after_command,
-                self.proposal_announcer.after_command,
-                self.personal.after_command,
-                self._after_command,
-                *(() if self.tasks is None else (self.tasks.after_command,)),
+                self.admission.note_command,
+                self.proposal_announcer.note_command,
+                self.personal.note_command,
+                self._hand_on_changes,
+                *(() if self.tasks is None else (self.tasks.note_command,)),
             ),
             identity=identity,
             delivery=self.delivery,
@@ -354,14 +354,14 @@ class App:
         """Take up the messages that an earlier run left behind, then be ready for new ones."""
         self._responsive.enter_context(responsive())
         await self._keep_house()
-        self.scheduler.every(3600.0, "housekeeping", self._keep_house)
-        self.scheduler.every(2.0, "audit", self.audit.flush)
-        self.scheduler.every(1.0, "command line", self.check_external_changes)
-        self.scheduler.every(60.0, "sweep", self.sweep)
-        self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(15.0, "memory index", self.indexer.tick)
-        self.scheduler.every(60.0, "whole memory index", self.indexer.index_all)
-        self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
+        self.scheduler.run_every(3600.0, "housekeeping", self._keep_house)
+        self.scheduler.run_every(2.0, "audit", self.audit.flush)
+        self.scheduler.run_every(1.0, "command line", self.check_external_changes)
+        self.scheduler.run_every(60.0, "sweep", self.sweep)
+        self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
+        self.scheduler.run_every(15.0, "memory index", self.indexer.tick)
+        self.scheduler.run_every(60.0, "whole memory index", self.indexer.index_all)
+        self.scheduler.run_every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
         self.owner_alerts.attach(self.bus)
@@ -370,7 +370,7 @@ class App:
         await self.delivery.sweep()
         await self.loop.start()
         if self.tasks is not None:
-            self.scheduler.every(_TASK_SECONDS, "tasks", self.tasks.look)
+            self.scheduler.run_every(_TASK_SECONDS, "tasks", self.tasks.look)
             self.tasks.wake()
         await self.proposal_announcer.start(self.scheduler)
         await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.plugins.provider.name)
@@ -390,7 +390,7 @@ class App:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST_HEAD_START):
                 await self.loop.wait_idle()
-                await self.database.pacer.quiet(_QUIET_SECONDS)
+                await self.database.pacer.await_quiet(_QUIET_SECONDS)
         await self._load_background()
         self.quiet.seconds, self._quiet_for_files.seconds = _QUIET_SPELL_SECONDS, _QUIET_FILES_SECONDS
         if self.plugins.mcp is not None:
@@ -399,19 +399,19 @@ class App:
         from kenobot.app.menu_setter import MenuSetter
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
-        self.scheduler.every(_MENU_SECONDS, "menus", menus.refresh)
-        self.scheduler.every(3600.0, "media", self._remove_unused_media)
+        self.scheduler.run_every(_MENU_SECONDS, "menus", menus.refresh)
+        self.scheduler.run_every(3600.0, "media", self._remove_unused_media)
         if self.settings.backup.every_hours:
             from kenobot.app.scheduled_backup import ScheduledBackups
 
             backups = ScheduledBackups(self.home, self.settings.backup, self.clock, self.bus)
-            self.scheduler.every(_BACKUP_SECONDS, "backup", backups.run_if_due)
+            self.scheduler.run_every(_BACKUP_SECONDS, "backup", backups.run_if_due)
         from kenobot.app.watch.wiring import build_watch
 
         self.watch = build_watch(self, states)
         await self.watch.start(self.scheduler)
-        self.scheduler.every(3600.0, "agenda", self.reminders.prune)
-        self.scheduler.every(600.0, "promises", self.build_overdue_asker().ask)
+        self.scheduler.run_every(3600.0, "agenda", self.reminders.prune)
+        self.scheduler.run_every(600.0, "promises", self.build_overdue_asker().ask)
         await self.scheduler.start()
         self.reminders.begin()
         self.indexer.begin()
@@ -438,10 +438,10 @@ class App:
                 gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
-    def _after_command(self, changes: Collection[str]) -> None:
+    def _hand_on_changes(self, changes: Collection[str]) -> None:
         """Hand on what a command changed to the work behind the turns; before that began, it looks by itself."""
         if self._background is not None:
-            self._background.sleep_worker.after_command(changes)
+            self._background.sleep_worker.note_command(changes)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
@@ -498,7 +498,7 @@ class App:
         return touched
 
     async def open_console(self) -> None:
-        """Have the console's answers sent, those that wait for a screen first."""
+        """Send the console's answers, those that wait for a screen first."""
         self.channels[self.console.name] = self.console
         await self.delivery.sweep()
 

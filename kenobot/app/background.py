@@ -59,8 +59,8 @@ class Background:
 
     async def start(self, scheduler: Scheduler) -> None:
         """Take up what an earlier run left behind, and listen for new turns."""
-        scheduler.every(10.0, "erasing", self.purge_finisher.tick)
-        scheduler.every(10.0, "lost files", self.missing_files.tick)
+        scheduler.run_every(10.0, "erasing", self.purge_finisher.tick)
+        scheduler.run_every(10.0, "lost files", self.missing_files.tick)
         await self.extraction.start(scheduler)
         await self.compaction.start(scheduler)
         self.sleep_worker.start(scheduler)

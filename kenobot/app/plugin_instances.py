@@ -171,7 +171,7 @@ def _build_enabled(
 ) -> list[Any]:
     """Build the enabled plugins of a group but those to be omitted. A broken one is left out and logged."""
     built = []
-    for name in loaded.settings.enabled_plugins(group):
+    for name in loaded.settings.list_enabled_plugins(group):
         if name in omitted:
             continue
         try:

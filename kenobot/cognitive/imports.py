@@ -6,8 +6,8 @@ from typing import cast
 
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
-from kenobot.cognitive.store.records import Json
 from kenobot.language.fingerprint import key_of
+from kenobot.ports.json_value import Json
 from kenobot.storage.connection import Connection
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
     from datetime import datetime

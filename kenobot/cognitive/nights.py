@@ -4,20 +4,18 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import proposals, sleep_plans
 from kenobot.core.settings.schema import SleepSettings
+from kenobot.ports.nights import PHASES, Phase, SleepRun
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.sleep.apply_change import NightUndo
     from kenobot.cognitive.sleep.plan.passes import Pass
-    from kenobot.cognitive.sleep.proposals import DecisionContext
-    from kenobot.cognitive.sleep.report import NightReport
-    from kenobot.cognitive.store.proposals import Proposal, ProposalState
+    from kenobot.ports.memory_changes import DecisionContext, Proposal, ProposalState
+    from kenobot.ports.nights import NightReport, NightUndo
 
 _BATCH = 20  # decisions that are undone in one transaction
 

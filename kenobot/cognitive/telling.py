@@ -13,17 +13,18 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.draft import find_secret
 from kenobot.cognitive.remember.extract import buffer, known_memories
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Json, Record
 from kenobot.core import lazy
 from kenobot.language.provenance import without_quotes
 from kenobot.ports.identity import Principal
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.names import label_id
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
 

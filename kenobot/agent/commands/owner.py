@@ -15,12 +15,13 @@ from kenobot.agent.commands.command import (
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
 from kenobot.cognitive.control.revived_lines import RevivedLine
-from kenobot.cognitive.identity.identity_files import FOLDER
-from kenobot.cognitive.memory import DEFAULT, CannotDecide, DecisionContext, Memory, Proposal, Proposals
+from kenobot.cognitive.memory import DEFAULT, Memory, Proposals
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice, choices_of
+from kenobot.identity.identity_files import FOLDER
 from kenobot.language.number_words import parse_number
+from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control

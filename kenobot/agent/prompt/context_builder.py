@@ -22,21 +22,23 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_blo
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.trifecta import Exposure
-from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.identity_files import Identity, IdentityText
-from kenobot.cognitive.identity.preference_notes import added_preferences
-from kenobot.cognitive.memory import MemoryPack, MemoryQuery, Section, SideIndex
+from kenobot.cognitive.compact.shown_summary import SUMMARY_HEADING, load_summary, summary_tokens_in
+from kenobot.cognitive.memory import MemoryPack, MemoryQuery, SideIndex
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
 from kenobot.cognitive.recall.prompt.reader import MemoryReader
-from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, LoadMode, MemoryEntry, SearchHints
+from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, SearchHints
 from kenobot.cognitive.store import events, records
+from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.identity import onboarding
+from kenobot.identity.identity_files import Identity, IdentityText
+from kenobot.identity.preference_notes import note_preferences
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
+from kenobot.ports.recall import LoadMode, MemoryEntry, Section
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -494,7 +496,7 @@ class ContextBuilder:
         stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
         begun = conversation.find_beginning(connection, session)
         latest = self._messages.of([message for message in stored if message.id > begun])
-        history = window.shown(latest, summary.cursor, summary.tokens)
+        history = window.select_shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun
         return _NewLog(
             history,
@@ -570,7 +572,7 @@ def _render(memory: MemoryPack, nothing: str) -> str:
 
 def _noted_preferences(told: str, current: str) -> str | None:
     """Return the note of new preferences; None when they are worth a new prefix."""
-    added = added_preferences(told, current)
+    added = note_preferences(told, current)
     return added if added is not None and estimate_tokens(added) <= _NOTED_PREFERENCES else None
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from kenobot.agent.experts import reranking
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
 from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles, MemoryPack, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.memory import NO_HINTS, SearchHints
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.scoring import reranking
 from kenobot.language.recall_need import recall_need
 from kenobot.ledger.ledger import ModelCall
 from kenobot.ledger.models import BudgetedModel
@@ -60,7 +60,7 @@ class PromptService:
 
     async def search(self, text: str, principal: Principal, session: str) -> MemoryPack:
         """Search what a speaker may see of memory for a query of the model's own, which needs no further queries."""
-        with self.database.pacer.waited_for():
+        with self.database.pacer.mark_waiting():
             await self.embedding.embed_query(text)
         query = self.builder.query(text, principal, session, self.clock.now())
         return await self._read(session, partial(self.builder.memory.search, query=query))
@@ -73,7 +73,7 @@ class PromptService:
     async def _embed(self, text: str) -> tuple[str, ...]:
         """Embed a query, with what is just being embedded, and its further queries, which are returned."""
         also = tuple(await self.expander.expand(text)) if self.expander is not None else ()
-        with self.database.pacer.waited_for():
+        with self.database.pacer.mark_waiting():
             await asyncio.gather(*map(self.embedding.embed_query, (text, *also)))
         return also
 

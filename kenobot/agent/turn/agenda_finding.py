@@ -8,13 +8,14 @@ from kenobot.agenda import answers
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.cognitive.memory import RecalledMemory, Record, SearchReport
+from kenobot.cognitive.memory import RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, search_pack
-from kenobot.cognitive.recall.scoring.score import Score
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Block
+from kenobot.ports.recall import Score
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage

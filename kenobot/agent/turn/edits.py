@@ -12,11 +12,13 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import Command, CommandCall, CommandContext, one_line
 from kenobot.agent.prompt.speakers import message_text
-from kenobot.cognitive.memory import AdmitContext, Memory, Record, UndoError
+from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
+from kenobot.ports.memory_changes import UndoError
+from kenobot.ports.records import Record
 from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -18,7 +18,6 @@ from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import (
     DEFAULT,
-    ConversationTurn,
     EmbeddingWorker,
     Memory,
     MemoryFiles,
@@ -26,15 +25,11 @@ from kenobot.cognitive.memory import (
     MemoryQuery,
     Promises,
     RecalledMemory,
-    Record,
     RuleFacts,
     SearchReport,
     SideIndex,
     Telling,
 )
-from kenobot.cognitive.recall.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.cognitive.recall.question.asked_things import asked_things, untold_things
-from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import term_index
 from kenobot.core import lazy
@@ -45,6 +40,8 @@ from kenobot.language.confidences import confided_tags
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.language.question.asked_things import asked_things, untold_things
 from kenobot.language.question.relations import asked_relationships
 from kenobot.language.statements import sentence_core
 from kenobot.language.statements.attribute_statements import attribute_name
@@ -52,6 +49,9 @@ from kenobot.language.words import terms
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.recall import ConfidenceLevel
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage

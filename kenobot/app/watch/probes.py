@@ -1,4 +1,4 @@
-"""What the watch measures at each look, and beyond which limits something is wrong."""
+"""Probes of health: the figures of each look, and the limits beyond which something is wrong."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ _REASON = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class ProbeServices:
-    """What is looked at.
+    """Hold the parts of the bot that probes look at.
 
     channels: those that run, by name. states: of all. circuits: of the providers. pulse: None measures no pauses.
     servers: of MCP; None where there are none.
@@ -208,7 +208,7 @@ class Probes:
         sick |= {name: self._downs[name].reason for name in serving if self._keeps_failing(name)}
         every = bool(sick) and not set(serving) - sick.keys()
         readings = [
-            Reading("channel", 2, name, 2 if every else None, values={"reason": self._told(reason)})
+            Reading("channel", 2, name, 2 if every else None, values={"reason": self._clean_reason(reason)})
             for name, reason in sick.items()
         ]
         return readings + [each for name in serving if name not in sick for each in self._silence(name)]
@@ -285,10 +285,10 @@ class Probes:
             reason = "read-only file system"
         if not reason:
             return []
-        return [Reading("database", 2, critical=2, sudden=True, values={"reason": self._told(reason)})]
+        return [Reading("database", 2, critical=2, sudden=True, values={"reason": self._clean_reason(reason)})]
 
     def _check_now_and_then(self) -> None:
-        """Have the whole database checked beside everything else, if that is due."""
+        """Begin a check of the whole database beside everything else, if that is due."""
         now = self._s.clock.now()
         due = self._began + FIRST_CHECK if self._checked_at is None else self._checked_at + timedelta(hours=CHECK_HOURS)
         if now >= due and (self._checking is None or self._checking.done()):
@@ -330,7 +330,7 @@ class Probes:
     async def _look_at_servers(self) -> list[Reading]:
         states = () if self._s.servers is None else self._s.servers.states
         down = [
-            Reading("mcp", 2, each.name, values={"reason": self._told(each.reason)})
+            Reading("mcp", 2, each.name, values={"reason": self._clean_reason(each.reason)})
             for each in states
             if each.state == "down"
         ]
@@ -339,7 +339,7 @@ class Probes:
         ]
         return down + unseen
 
-    def _told(self, reason: str) -> str:
+    def _clean_reason(self, reason: str) -> str:
         """Return a reason as it may be shown: one line, without secrets."""
         return one_line(self._s.redact(" ".join(reason.split())))[:_REASON].rstrip(".")
 

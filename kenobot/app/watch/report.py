@@ -56,7 +56,7 @@ async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusRepo
         state="healthy" if watch is None else watch.state,
         since=(app.started if watch is None else watch.since).isoformat(),
         looked_at=_moment(None if watch is None else watch.looked_at),
-        causes=tuple(CauseRow(**cause.stored()) for cause in causes),
+        causes=tuple(CauseRow(**cause.encode()) for cause in causes),
         chats=_chats(app, answers),
         queues=_queues(snapshot, now),
         background=_report_background(app, snapshot, now),

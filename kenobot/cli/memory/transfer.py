@@ -15,10 +15,10 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, make_home, sync_files
 from kenobot.cognitive.control import export as portable
 from kenobot.cognitive.control.export import MemoryImportReport
-from kenobot.cognitive.identity import identity_transfer
 from kenobot.cognitive.mirror import rebuild as rebuilding
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.core.redaction import one_line
+from kenobot.identity import identity_transfer
 from kenobot.ports.errors import StoreError
 from kenobot.storage.connection import connect
 from kenobot.storage.database import run_steps

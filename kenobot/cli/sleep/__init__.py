@@ -11,10 +11,11 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cli.sleep import run_night
 from kenobot.cli.sleep.report_text import as_markdown
-from kenobot.cognitive.memory import PHASES, NightReport, Nights, Pass, Phase, SleepRun
+from kenobot.cognitive.memory import Nights, Pass
 from kenobot.core import log
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import AlreadyLocked
+from kenobot.ports.nights import PHASES, NightReport, Phase, SleepRun
 from kenobot.storage.connection import Connection
 
 _NEVER = "There has been no run yet: `kenobot sleep run` starts one."

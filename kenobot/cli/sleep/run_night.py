@@ -16,11 +16,8 @@ from kenobot.cognitive.memory import (
     Indexer,
     MemoryFiles,
     NightProgress,
-    NightReport,
     Nights,
-    NightUndo,
     Pass,
-    Phase,
     SideIndex,
     SleepContext,
     WorkerContext,
@@ -30,6 +27,7 @@ from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.ledger.model_router import ModelRouter
+from kenobot.ports.nights import NightReport, NightUndo, Phase
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

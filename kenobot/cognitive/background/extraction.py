@@ -14,7 +14,6 @@ from typing import Literal
 from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import (
     ExtractedBatch,
@@ -24,7 +23,6 @@ from kenobot.cognitive.remember.fact_candidates import (
 )
 from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store import records as store
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
@@ -40,7 +38,9 @@ from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.records import Record
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
     EXTRACTION_DEFERRED,
@@ -49,6 +49,7 @@ from kenobot.ports.signals import (
     MESSAGE_FAILED,
     MESSAGE_SENT,
 )
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 
 _log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class ExtractionResult:
     facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
     use: ModelCall = NO_CALL
-    known: tuple[store.Record, ...] = ()
+    known: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ class ExtractionWorker(PerChatWorker):
     ) -> ExtractionResult:
         """Apply the rules to a batch, with what its words may end. plain: what they read, by the turns' messages."""
         first = next(turn for turn in batch.turns if turn.last_message in plain)
-        known: list[store.Record] = []
+        known: list[Record] = []
         if any(map(heuristic.may_end_something, plain.values())):
             known = known_memories.live_memories(connection, scope=first.scope)
         before = ""
@@ -346,7 +347,7 @@ class ExtractionWorker(PerChatWorker):
         kept = [(candidate, admit_isolated(connection, candidate, when)) for candidate, when in found_in]
         buffer.advance_cursor(connection, session, first, batch.turns[-1].last_message)
         counted = {"turns": len(batch.turns), "up_to": batch.turns[-1].last_message, "facts": len(found.facts)}
-        told: dict[str, store.Json] = {**counted, "by": found.by, "tokens": found.use.tokens}
+        told: dict[str, Json] = {**counted, "by": found.by, "tokens": found.use.tokens}
         events.add_event(connection, at, "extraction", "extracted", session=session, data=told)
         return kept
 

@@ -20,14 +20,15 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.change import tombstone_time
-from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.core import redaction
 from kenobot.language.fingerprint import key_about, key_of
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 _EVERY = 1000  # lines between two reports of progress
 _LIVE_FORMS_BY_WORDS = ("note", "episode")  # their key is that of their words, unless they fill a slot
@@ -50,9 +51,7 @@ def export(
     """
     counts = {kind: sum(1 for _ in rows.export_rows(connection, kind, reach)) for kind in LINE_KINDS}
     counts["state"] += len(identity)
-    yield _line(
-        "head", {"format": form.FORMAT, "version": form.VERSION, "exported": records.stamp(at), "counts": counts}
-    )
+    yield _line("head", {"format": form.FORMAT, "version": form.VERSION, "exported": stamp(at), "counts": counts})
     for kind in LINE_KINDS:
         for row in rows.export_rows(connection, kind, reach):
             row.pop("changed_event", None)

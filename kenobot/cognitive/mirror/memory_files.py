@@ -17,7 +17,7 @@ from kenobot.cognitive.mirror.pattern_file import PatternFile
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.quiet_spell import QuietSpell
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -121,7 +121,7 @@ class MemoryFiles:
         look = asyncio.create_task(self._sync_in(session), name="look at the memory files")
         self._looks.add(look)
         look.add_done_callback(self._end_look)
-        with self._pacer.waited_for():  # for files that are just being written
+        with self._pacer.mark_waiting():  # for files that are just being written
             return await self._intake.until_large(look)
 
     async def _sync_in(self, session: str | None) -> int:
@@ -157,7 +157,7 @@ class MemoryFiles:
             self._wake.set()
 
     async def _write_along(self) -> None:
-        with ranked(Rank.SOON):
+        with run_at_rank(Rank.SOON):
             await self.run()
 
     async def run(self) -> None:

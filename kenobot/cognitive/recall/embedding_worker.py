@@ -17,8 +17,6 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question.asking import asks
-from kenobot.cognitive.recall.question.question import asked_words
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
 from kenobot.cognitive.remember.nearness import Nearness
@@ -27,6 +25,8 @@ from kenobot.core import plugins
 from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff, CircuitBreaker
 from kenobot.core.worker import BackgroundTask
+from kenobot.language.question.asking import asks
+from kenobot.language.question.question import asked_words
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder, EmbeddingMeter, EmbedKind, Metered
 from kenobot.ports.errors import RemoteError, StoreError

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.nearness import Nearness
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.core import lazy
+from kenobot.ports.memory_changes import ChangeContext
 
 _LINE_BREAK = lazy.regex("\r\n|[\r\u2028\u2029\x85]")
 _UNSEEN = lazy.regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")  # the Tags block can carry a hidden text

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.store.records import NOTED_BY_RULES, Record
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.ports.records import NOTED_BY_RULES, Record
+from kenobot.ports.turns import ConversationTurn
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, change_from_json, change_to_json
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, NightView, Pass
-from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.ports.nights import PassResult, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.cognitive.memory import ChangeReport, NightReport, Nights, SleepPolicy
+from kenobot.cognitive.memory import Nights, SleepPolicy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import MatchedPattern, match_patterns, patterns_of
 from kenobot.core import lazy
 from kenobot.evals.demo.story import Act, DemoStep, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
+from kenobot.ports.nights import ChangeReport, NightReport
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
 from kenobot.testing.prompt_parts import memory_frame, runtime_blocks

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
 
-from kenobot.cognitive.memory import ChangeReport
 from kenobot.cognitive.procedural.pattern import MatchedPattern
-from kenobot.cognitive.store.records import Json
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.evals.demo.play import FileChange, StepResult
 from kenobot.evals.demo.story import Act
+from kenobot.ports.json_value import Json
+from kenobot.ports.nights import ChangeReport
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text("utf-8"))
 _MONTHS: dict[Language, str] = _TABLES["months"]

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from kenobot.cognitive.experts import further_queries
+from kenobot.agent.experts import further_queries
 from kenobot.cognitive.recall.index.conversation_rows import PAUSE
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError

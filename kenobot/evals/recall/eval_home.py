@@ -10,18 +10,9 @@ from pathlib import Path
 
 from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
-from kenobot.cognitive.memory import (
-    DEFAULT,
-    AdmitContext,
-    EmbeddingWorker,
-    MemoryQuery,
-    Scopes,
-    SearchReport,
-    SideIndex,
-    scope_names,
-)
+from kenobot.cognitive.memory import DEFAULT, AdmitContext, EmbeddingWorker, MemoryQuery, SearchReport, SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt
-from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
+from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.store import events
@@ -35,9 +26,11 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import PluginContext
+from kenobot.ports.recall import TracedItem
 from kenobot.storage import conversation as sessions
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import Scopes, scope_names
 
 ProgressCallback = Callable[[str, int, int], None]
 """Told what is done, how much of it, and of how much."""
@@ -249,7 +242,7 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
         else:
             numbers[unit.key] = decision.record
             place.record_keys[decision.record] = unit.key
-        place.embedding.wake()
+        await place.embedding.wait_idle()  # what comes next is linked by nearness to this
         tick(at + 1, len(units))
 
 

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.quiet_spell import QuietSpell
 
 
@@ -87,7 +87,7 @@ def test_what_work_behind_the_turns_asks_for_puts_nothing_off(loop: _Loop) -> No
     spell, work = QuietSpell(1.0), lambda: done.append(loop.time())
     spell.begin_after(work)
     loop.advance(0.9)
-    with ranked(Rank.SOON):
+    with run_at_rank(Rank.SOON):
         spell.begin_after(work)
     loop.advance(10)
     assert done == [101.0]

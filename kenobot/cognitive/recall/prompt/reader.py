@@ -6,10 +6,11 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.prompt.procedures import read_procedures
 from kenobot.cognitive.recall.prompt.updates import read_updates
-from kenobot.cognitive.recall.results.memory import NO_MEMORY, LoadMode, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.language.recall_need import is_question
+from kenobot.ports.recall import LoadMode
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 

@@ -19,11 +19,12 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records, tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.core import redaction
 from kenobot.language import calendar
 from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 _DIGEST = "of"  # attribute of a summary: the digest of the facts it was written of
 _WRITER = "hand"  # another: who wrote it

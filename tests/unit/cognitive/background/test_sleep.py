@@ -15,7 +15,7 @@ from kenobot.cognitive.background.extraction import ExtractionWorker
 from kenobot.cognitive.background.sleep import SleepContext, SleepWorker, next_sleep_time
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.sleep import PHASES, WEEKLY_LOGS, SleepPolicy
+from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.changes import Change
@@ -28,6 +28,7 @@ from kenobot.core.worker import Scheduler
 from kenobot.ledger.ledger import Ledger
 from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
+from kenobot.ports.nights import PHASES
 from kenobot.ports.provider import Provider, Reply, Usage
 from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
 from kenobot.storage.database import Database
