@@ -339,7 +339,7 @@ class ExtractionWorker(PerChatWorker):
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
-        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
+        if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None
