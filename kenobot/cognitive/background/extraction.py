@@ -51,7 +51,7 @@ from kenobot.storage.connection import Connection
 _log = logging.getLogger(__name__)
 
 
-_TICK_SECONDS = 20.0
+_TICK_SECONDS = 60.0
 
 Decisions = list[tuple[Candidate, Decision]]
 
@@ -333,7 +333,7 @@ class ExtractionWorker(PerChatWorker):
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
-        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
+        if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None
