@@ -6,6 +6,7 @@ from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.prompt.procedures import read_procedures
 from kenobot.cognitive.recall.prompt.updates import read_updates
+from kenobot.cognitive.recall.question.asking import asks
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, LoadMode, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
@@ -44,8 +45,8 @@ class MemoryReader:
         return read_procedures(connection, query, on_show)
 
     def search(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
-        """Search for the message; nothing without an index."""
+        """Search for the message; nothing without an index. A message that asks for nothing is told of no failure."""
         if self._index is None:
             return NO_MEMORY
         report = recall_with_queries(connection, self._index, query)
-        return search_pack(report) if report.shown or not query.all_shown else NO_MEMORY
+        return search_pack(report) if report.shown or (asks(query.text) and not query.all_shown) else NO_MEMORY
