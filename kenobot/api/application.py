@@ -82,6 +82,7 @@ def build_app(services: ApiServices) -> FastAPI:
     app.state.authenticator = authenticator = Authenticator(services)
     add_error_handlers(app)
     app.state.health = services.state
+    app.state.language = services.channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
     for router in (conversations.router, memory.router, schedule.router, operations.router):
         app.include_router(router, responses=_REFUSALS)
