@@ -25,6 +25,7 @@ _TITLES: Final[Mapping[int, str]] = {
     503: "http.unavailable",
 }
 _TYPE: Final = "urn:kenobot:"
+PROBLEM: Final = "application/problem+json"
 
 
 def describe_problem(status: int, why: str, language: Language) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def refuse(request: Request, status: int, why: str = "", headers: Mapping[str, s
     language = choose_language(request.headers.get("accept-language", ""), own() if own is not None else "en")
     about = {"Content-Language": language, "Vary": "Accept-Language", **(headers or {})}
     body = describe_problem(status, why, language)
-    return JSONResponse(body, status, headers=about, media_type="application/problem+json")
+    return JSONResponse(body, status, headers=about, media_type=PROBLEM)
 
 
 async def explain_refusal(request: Request, error: Exception) -> Response:
