@@ -6,6 +6,7 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -39,7 +40,7 @@ from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
-from kenobot.core.pacing import responsive
+from kenobot.core.pacing import Rank, responsive, run_at_rank
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.quiet_spell import QuietSpell
@@ -396,6 +397,7 @@ class App:
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
+        await self._rehearse()
         from kenobot.app.menu_setter import MenuSetter
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
@@ -423,6 +425,16 @@ class App:
             await tell_of_update(self)
         await menus.refresh()
         await self._remove_unused_media()
+
+    async def _rehearse(self) -> None:
+        """Compile the patterns of memory before a transaction needs them."""
+        from kenobot.cognitive.memory import rehearse
+
+        try:
+            with run_at_rank(Rank.LATER):
+                await self.database.read(partial(rehearse, at=self.clock.now()))
+        except StoreError as error:
+            _log.warning("Memory is not rehearsed: %s", error)
 
     async def _load_background(self) -> None:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport
     from kenobot.cognitive.remember.admit_context import sanitize
     from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.remember.rehearsal import rehearse
     from kenobot.cognitive.remember.rule_extraction import RuleFacts
     from kenobot.cognitive.replies import Replies
     from kenobot.cognitive.sleep.cycle import NightProgress
@@ -80,6 +81,7 @@ __all__ = [
     "Telling",
     "WorkerContext",
     "build_extraction_worker",
+    "rehearse",
     "sanitize",
 ]
 
@@ -101,6 +103,7 @@ _LATE = {
     "recall.index.index": "Indexer SideIndex",
     "recall.results.memory": "MemoryPack MemoryQuery RecalledMemory SearchReport",
     "remember.admit_context": "sanitize",
+    "remember.rehearsal": "rehearse",
     "sleep.cycle": "NightProgress",
     "sleep.plan.passes": "Pass",
 }
