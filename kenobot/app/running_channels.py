@@ -101,7 +101,7 @@ class RunningChannels:
 
     # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def command(self, action: str, name: str = "") -> tuple[ChannelState, ...]:
+    async def carry_out(self, action: str, name: str = "") -> tuple[ChannelState, ...]:
         """Start, stop or restart a channel, or nothing for "list"; return all channels. Raises KenobotError."""
         if action == "list":
             return self.states()

@@ -160,7 +160,7 @@ class _Connection:
         try:
             hello = await self._greet()
             if hello is not None:
-                await (self._chat(hello) if hello.chat else self._obey())
+                await (self._hold_chat(hello) if hello.chat else self._obey())
         except (FrameError, ValueError, TimeoutError, OSError) as error:  # ValueError: a line above the limit
             _log.info("a connection on the socket was broken off: %s", error)
         finally:
@@ -208,7 +208,7 @@ class _Connection:
 
     # ── a chat ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _chat(self, hello: Hello) -> None:
+    async def _hold_chat(self, hello: Hello) -> None:
         console, services = self._services.console, self._services
         unsubscribe = services.signals.subscribe(MEMORY_WRITTEN, self._trace) if hello.trace else None
         self.shows_drafts = hello.drafts

@@ -45,10 +45,10 @@ class TrialApp(Protocol):
         ...
 
 
-async def stand_trial(
+async def run_trial(
     app: TrialApp, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
 ) -> asyncio.Task[None] | None:
-    """Stand the trial of an update, if there is one; return what runs the channels then, once it is over.
+    """Run the trial of an update, if there is one; return the task that runs the channels after it.
 
     serving: names the channels that run. begin: has them run. stop: ends the trial as well.
     Raises what ended the channels, StoreError, and ReturnPending.
@@ -63,7 +63,7 @@ async def stand_trial(
     await app.hold_turns()
     running = begin()
     with start_extended():
-        await _until_over(app, environments, update, serving, running, stop)
+        await _wait_until_over(app, environments, update, serving, running, stop)
     if running.done():
         running.result()
     return running
@@ -93,7 +93,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
     return update
 
 
-async def _until_over(
+async def _wait_until_over(
     app: TrialApp,
     environments: Environments,
     update: Update,

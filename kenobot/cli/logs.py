@@ -12,8 +12,9 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import quote, say, translate
 from kenobot.cli.table import flat, print_table
-from kenobot.cognitive.memory import Memory, Record
+from kenobot.cognitive.memory import Memory
 from kenobot.core.plugins import did_you_mean
+from kenobot.ports.records import Record
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
 _Row = dict[str, Any]

@@ -21,7 +21,7 @@ from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import disk
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
-from kenobot.tools.mcp.declared import DeclaredTool, effects_of, offered_name, read_tools
+from kenobot.tools.mcp.declared import DeclaredTool, choose_tool_name, effects_of, read_tools
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.token_file import SIGN_IN, TokenFile
 from kenobot.tools.mcp.trust import TrustFile, hash_list, pick_wanted
@@ -99,7 +99,7 @@ def test(context: CommandContext) -> int:
     file, digest = TrustFile(context.home.mcp, name), hash_list(seen.tools)
     for tool in seen.tools:
         row = {
-            "name": offered_name(name, tool.name, ()),
+            "name": choose_tool_name(name, tool.name, ()),
             "tool": tool.name,
             "description": tool.description,
             "parameters": tool.schema,

@@ -127,7 +127,7 @@ class Cause:
         """Say that it is well again."""
         return _OVER[self.check](language, subject=self.subject)
 
-    def stored(self) -> dict[str, Any]:
+    def encode(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         since = self.since.isoformat()
         return {

@@ -102,7 +102,7 @@ def find(folder: Path, enabled: tuple[str, ...]) -> FoundPlugins:
     return FoundPlugins(tuple(found), problems, unsaid, tuple(sorted(_names(folder) - set(enabled))))
 
 
-def given_plugin(name: str, plugin: Plugin[Any, Any]) -> HomePlugin:
+def describe_given(name: str, plugin: Plugin[Any, Any]) -> HomePlugin:
     """Describe a plugin that a test hands over. Raises PluginError when it does not say its kind."""
     if plugin.kind not in _GROUPS:
         raise PluginError(f'The plugin "{name}" does not say what it is: write `Plugin(kind="channel", ...)` or so.')

@@ -37,19 +37,19 @@ _SPANISH_SIGNS = lazy.regex(  # "he" is English as well
 
 def guess_language(text: str, default: Language = "en") -> Language:
     """Guess the language of `text` by its function words; `default` where they do not tell."""
-    return told_language(text) or default
+    return find_language(text) or default
 
 
-def told_language(text: str) -> Language | None:
+def find_language(text: str) -> Language | None:
     """Tell the language of `text` by its function words; None where they are of neither, or of both alike.
 
     What it quotes is in whatever language it was said.
     """
-    return _told_language(text[:2000])
+    return _find_language(text[:2000])
 
 
 @lru_cache(256)  # several parts of a turn ask about its message
-def _told_language(text: str) -> Language | None:
+def _find_language(text: str) -> Language | None:
     text = _QUOTED.sub(" ", without_attachments(text))
     words = {word.lower() for word in _WORD.findall(text.replace("’", "'"))}
     spanish = sum(_SPANISH.get(word, 0) for word in words) + _TELLS * bool(_SPANISH_SIGNS.search(text))
@@ -62,7 +62,7 @@ def _told_language(text: str) -> Language | None:
 
 def talk_language(said: Iterable[str], replies: Iterable[str]) -> Language | None:
     """Tell the language of a talk by what a person said, else by what was answered, both newest first; None without."""
-    return next(filter(None, map(told_language, chain(said, replies))), None)
+    return next(filter(None, map(find_language, chain(said, replies))), None)
 
 
 def terminal_language(environment: Mapping[str, str]) -> Language:

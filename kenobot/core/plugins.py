@@ -39,7 +39,7 @@ _CLOSE_SECONDS = 3.0  # of one part
 _OURS = "kenobot."  # begins the value of every entry point that ships
 
 
-def installed(group: PluginGroup) -> EntryPoints:
+def list_installed(group: PluginGroup) -> EntryPoints:
     """Return the entry points of a group."""
     return _all_installed()[group]
 
@@ -53,7 +53,7 @@ def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
 
 def names(group: PluginGroup) -> tuple[str, ...]:
     """List the installed plugins of a group, sorted; imports none."""
-    return tuple(sorted({entry.name for entry in installed(group)}))
+    return tuple(sorted({entry.name for entry in list_installed(group)}))
 
 
 def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
@@ -73,7 +73,7 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
 
 def find(group: PluginGroup, name: str) -> EntryPoint:
     """Find the entry point of a plugin. Raises ConfigError when there is none, PluginError when there are two."""
-    found = [entry for entry in installed(group) if entry.name == name]
+    found = [entry for entry in list_installed(group) if entry.name == name]
     if not found:
         raise ConfigError(unknown_plugin(group, name))
     if len({entry.value for entry in found}) > 1:
@@ -99,12 +99,12 @@ def require_plugin(
 
 def is_foreign(group: PluginGroup, name: str) -> bool:
     """Return whether a plugin of that name is installed that does not ship with KenoBot."""
-    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in installed(group))
+    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in list_installed(group))
 
 
 def origin(group: PluginGroup, name: str) -> str:
     """Name the packages that provide a plugin, with their versions."""
-    found = {_origin(entry) for entry in installed(group) if entry.name == name}
+    found = {_origin(entry) for entry in list_installed(group) if entry.name == name}
     return " and ".join(sorted(found))
 
 

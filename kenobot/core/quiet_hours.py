@@ -27,7 +27,7 @@ class QuietHours:
         first, second = time(int(match[1]), int(match[2])), time(int(match[3]), int(match[4]))
         return cls(first, second, zone)
 
-    def over_at(self, now: datetime) -> datetime | None:
+    def find_end(self, now: datetime) -> datetime | None:
         """Return when the quiet that `now` lies in is over, in UTC; None where it lies in none."""
         local = now.astimezone(self.zone)
         for day in (local.date() - timedelta(days=1), local.date()):

@@ -79,7 +79,7 @@ class Delivery:
         part, tries = pending
         failures = 0  # in this run
         if part.preview and not part.replaces:
-            part = replace(part, replaces=await self._outbox.platform_id(part.preview))
+            part = replace(part, replaces=await self._outbox.find_platform_id(part.preview))
         slots = self._slots.setdefault(part.channel, asyncio.Semaphore(_PARALLEL))
         while (channel := self._channels.get(part.channel)) is not None:
             try:

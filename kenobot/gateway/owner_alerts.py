@@ -216,7 +216,7 @@ class OwnerAlerts:
 
     def _find_quiet_end(self, home: OwnerChat, at: datetime) -> datetime | None:
         quiet = self._personal.quiet_hours_of(home.channel, home.user)
-        return quiet.over_at(at) if quiet is not None else None
+        return quiet.find_end(at) if quiet is not None else None
 
     def _words(self, notice: _Notice, language: Language) -> str:
         values, language = dict(notice.values), self._language or language

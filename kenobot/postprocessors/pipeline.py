@@ -68,7 +68,7 @@ class Pipeline:
         text = _storable(text)
         return text[: whole_length(text, self._names)]
 
-    def settled(self, text: str) -> str:
+    def clean_settled(self, text: str) -> str:
         """Clean as much of a reply that goes on as no tag to come can change; secrets are still in it.
 
         Its trailing blanks stay: then what stands before them is complete.

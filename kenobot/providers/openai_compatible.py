@@ -27,8 +27,8 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
-    only_to,
     read_stream,
+    refuse_other_hosts,
     retry_after,
     subtract_cached,
     well_formed,
@@ -122,9 +122,9 @@ class OpenAIProvider:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 chunks = await self._open(request)
         except Exception as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
         try:
-            async with aclosing(read_stream(chunks, end, limit.when(), self._translated)) as deltas:
+            async with aclosing(read_stream(chunks, end, limit.when(), self._translate)) as deltas:
                 async for delta in deltas:
                     yield delta
         finally:
@@ -142,7 +142,7 @@ class OpenAIProvider:
                 page = await self._client.models.list()
             return tuple(model.id for model in page.data or [])
         except Exception as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
 
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
@@ -168,7 +168,7 @@ class OpenAIProvider:
             raise
         return stream
 
-    def _translated(self, error: Exception) -> RemoteError:
+    def _translate(self, error: Exception) -> RemoteError:
         from openai import APIError, APIStatusError
 
         if isinstance(error, RemoteError):
@@ -377,12 +377,12 @@ def _build(name: str, preset: Preset, settings: ServiceSettings, context: Plugin
         )
     # The SDK takes these from the environment, and would tell them to any service.
     client.organization = client.project = None
-    asking = [only_to(client.base_url), *([] if key else [_without_key])]
+    asking = [refuse_other_hosts(client.base_url), *([] if key else [_remove_key])]
     http.event_hooks = {"request": asking, "response": [bound_answer]}
     return OpenAIProvider(name, client, preset, settings, context.clock, context.home)
 
 
-async def _without_key(request: "httpx2.Request") -> None:
+async def _remove_key(request: "httpx2.Request") -> None:
     request.headers.pop("authorization", None)
 
 

@@ -135,14 +135,14 @@ class ServiceErrors:
         """
         if 400 <= status < 500 and status not in _OWN and "html" in (headers or {}).get("content-type", "").lower():
             return self._of_strange("a web page")
-        status = _meant(status, said)
+        status = _find_status(status, said)
         named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
         mark = f" ({status} {named})" if named else f" ({status})"
         if status == 429:
             return RateLimited(f"{self.service} asks for a pause: its rate limit is reached." + mark, wait)
         if status >= 500 or status in _PASSING:
             return Unavailable(f"{self.service} cannot answer right now: try again in a few minutes." + mark, wait)
-        refusal = self._worded(_REFUSALS.get(status, _REFUSED)) + mark
+        refusal = self._fill_in(_REFUSALS.get(status, _REFUSED)) + mark
         if status == 413 or _is_too_long(status, said):
             return PromptTooLong(refusal)
         return (AccountRefused if status in _ACCOUNT else Rejected)(refusal)
@@ -151,11 +151,11 @@ class ServiceErrors:
         """Return the error of a request that got no answer. seconds: the longest that one may take."""
         for each in _causes(error):
             if isinstance(each, RedirectedAway):
-                return Unavailable(self._worded(_REDIRECTED))
+                return Unavailable(self._fill_in(_REDIRECTED))
             if isinstance(each, StrangeAnswer):
                 return self._of_strange(each.kind)
             if isinstance(each, EndlessAnswer):
-                return Unavailable(self._worded(_FLOOD))
+                return Unavailable(self._fill_in(_FLOOD))
         if isinstance(error, TypeError | AttributeError):  # an event without the form of one
             return self._of_strange("something else")
         if isinstance(error, TimeoutError):
@@ -168,7 +168,7 @@ class ServiceErrors:
     def _of_strange(self, kind: str) -> Unavailable:
         return Unavailable(_STRANGE.format(service=self.service, kind=kind))
 
-    def _worded(self, text: str) -> str:
+    def _fill_in(self, text: str) -> str:
         return text.format(service=self.service, model=self.model)
 
 
@@ -178,7 +178,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _meant(status: int, said: object) -> int:
+def _find_status(status: int, said: object) -> int:
     """Return the status that fits what a service says with 400."""
     words = str(said or "")[:2000].lower() if status == 400 else ""
     return next((meant for meant, phrases in _WORDED.items() if any(phrase in words for phrase in phrases)), status)
@@ -246,7 +246,7 @@ def check_stream(headers: Mapping[str, str]) -> None:
 
 
 class StreamEnd(Protocol[_EventT_contra]):
-    """What the events of a stream have told so far."""
+    """Hold the facts that the events of a stream have given so far."""
 
     stop_reason: str | None
 
@@ -285,7 +285,7 @@ async def read_stream(
             until = min(until or inf, asyncio.get_running_loop().time() + LAST_SECONDS)
 
 
-def only_to(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
+def refuse_other_hosts(home: "httpx2.URL") -> "Callable[[httpx2.Request], Awaitable[None]]":
     """Return a hook that refuses redirects to another server: the conversation and the key go to `home` alone."""
     allowed = {(scheme, home.host, home.port) for scheme in (home.scheme, "https")}
 

@@ -166,7 +166,7 @@ class Outbox:
             ]
         )
 
-    async def platform_id(self, part: int) -> str:
+    async def find_platform_id(self, part: int) -> str:
         """Return the platform's id of a part; "" where it has not been sent."""
 
         def read(connection: Connection) -> str:

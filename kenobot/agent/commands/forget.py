@@ -26,13 +26,16 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.cognitive.memory import DEFAULT, ForgetResult, Memory, Record, UnextractedTurn
+from kenobot.cognitive.memory import DEFAULT, Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import Principal
+from kenobot.ports.memory_changes import ForgetResult
 from kenobot.ports.messages import Inbound
+from kenobot.ports.records import Record
+from kenobot.ports.turns import UnextractedTurn
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection

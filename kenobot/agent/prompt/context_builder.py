@@ -22,21 +22,17 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_blo
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations, time_mark
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.trifecta import Exposure
-from kenobot.cognitive.compact.history import SUMMARY_HEADING, HistoryWindow, load_summary, summary_tokens_in
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.identity.identity_files import Identity, IdentityText
-from kenobot.cognitive.identity.preference_notes import added_preferences
-from kenobot.cognitive.memory import MemoryPack, MemoryQuery, Section, SideIndex
-from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
-from kenobot.cognitive.recall.prompt.reader import MemoryReader
-from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, LoadMode, MemoryEntry, SearchHints
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.memory import NO_MEMORY, MemoryPack, MemoryQuery, MemoryReader, SearchHints, SideIndex
+from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.identity import onboarding
+from kenobot.identity.identity_files import Identity, IdentityText
+from kenobot.identity.preference_notes import note_preferences
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
+from kenobot.ports.recall import LoadMode, MemoryEntry, Section
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -300,12 +296,14 @@ class ContextBuilder:
         """Return the query of memory for a text that is no message."""
         return MemoryQuery(text, principal.read_scopes, now, self._zone, session, force=True)
 
-    def build(self, connection: Connection, request: PromptRequest, hints: SearchHints = NO_HINTS) -> PromptContext:
+    def build(self, connection: Connection, request: PromptRequest, hints: SearchHints | None = None) -> PromptContext:
         """Assemble the prompt of a message. hints: of models, for its search."""
         plan, seconds = self.plan(connection, request), 0.0
         if plan.query is not None:
             began = time.perf_counter()
-            plan = plan.adding(self.memory.search(connection, hints.added_to(plan.query)))
+            plan = plan.adding(
+                self.memory.search(connection, hints.added_to(plan.query) if hints is not None else plan.query)
+            )
             seconds = time.perf_counter() - began
         return self._assemble(connection, request, plan, seconds)
 
@@ -366,7 +364,7 @@ class ContextBuilder:
             bool(history)
             or any(plan.texts)
             or _CHAT_CONTEXT in plan.prefix.shown_text
-            or SUMMARY_HEADING in plan.prefix.later
+            or self.memory.has_summary(plan.prefix.later)
             or _PAD in tail
             or _has_preferences(identity, principal)
             or bool(skills)
@@ -407,8 +405,8 @@ class ContextBuilder:
             if plan.prefix.preferences:
                 sections.append(f"## Preferences\n{escape_runtime_block(plan.prefix.preferences)}")
             if state is not None and identity.bootstrap:
-                known = _has_preferences(identity, request.principal) or any(
-                    records.newest_live(connection, request.principal.read_scopes, 1)
+                known = _has_preferences(identity, request.principal) or self.memory.knows_anything(
+                    connection, request.principal.read_scopes
                 )
                 text = onboarding.instructions(identity.bootstrap, knows_person=known)
                 sections.append(f"## First Conversation — Bootstrap\n{text}")
@@ -431,7 +429,7 @@ class ContextBuilder:
         history = self._messages.of(stored)
         if not history or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
-        if not limits.window.fits(history, summary_tokens_in(prefix.later)):
+        if not limits.window.fits(history, self.memory.count_summary(prefix.later)):
             return self._with_new_log(connection, base, limits, identity, prefix)
         preferences = _preferences(identity, base)
         added = _noted_preferences(prefix.known_preferences, preferences)
@@ -456,7 +454,7 @@ class ContextBuilder:
         added = _noted_preferences(prefix.preferences, preferences)
         made = replace(prefix, last_event=prefix.made_event, last_record=prefix.made_record)
         updates = self.memory.updates(connection, base, made)
-        shown = usage.prefix_records(connection, base.session)
+        shown = self.memory.list_in_prefix(connection, base.session)
         if added is None or updates.stale or updates.prefix is None or shown is None:
             return None
         log = self._new_log(connection, base, limits)
@@ -478,7 +476,7 @@ class ContextBuilder:
         """Return the plan with a new prefix."""
         memory = self.memory.load(connection, base)
         log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
-        event, record = events.last_event(connection), records.last_record(connection)
+        event, record = self.memory.last_numbers(connection)
         is_empty = not memory.omitted and not _has_entries(preferences)
         is_empty = is_empty and not conversation.has_earlier_talk(
             connection, base.session, log.first_message, base.scopes
@@ -504,11 +502,11 @@ class ContextBuilder:
 
     def _new_log(self, connection: Connection, base: MemoryQuery, limits: PromptLimits) -> _NewLog:
         window, session = limits.window, base.session
-        summary = load_summary(connection, session, window.summary_budget, base.scopes)
+        summary = self.memory.load_summary(connection, session, window.summary_budget, base.scopes)
         stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
         begun = conversation.find_beginning(connection, session)
         latest = self._messages.of([message for message in stored if message.id > begun])
-        history = window.shown(latest, summary.cursor, summary.tokens)
+        history = window.select_shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun
         return _NewLog(
             history,
@@ -544,7 +542,7 @@ class ContextBuilder:
                 f"_The message above was sent {describe_age(waited)} (on {sent:%A %Y-%m-%d at %H:%M}) "
                 "and could not be answered before. Answer with that in mind: what it speaks of may be over._"
             )
-        pad = read_scratchpad(connection, chat_scope(pending.session))
+        pad = self.memory.read_scratchpad(connection, chat_scope(pending.session))
         if pad is not None:
             sections.append(f"{_PAD} (updated {describe_age(now - pad.updated)})\n{escape_runtime_block(pad.text)}")
         if guidance:
@@ -597,7 +595,7 @@ def _render(memory: MemoryPack, nothing: str) -> str:
 
 def _noted_preferences(told: str, current: str) -> str | None:
     """Return the note of new preferences; None when they are worth a new prefix."""
-    added = added_preferences(told, current)
+    added = note_preferences(told, current)
     return added if added is not None and estimate_tokens(added) <= _NOTED_PREFERENCES else None
 
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.commands.command import one_line, time_ago_text
-from kenobot.cognitive.memory import AdmitContext, Matches, Memory
+from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.recall import Matches
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -71,7 +71,7 @@ class Notices:
             return outbox.enqueue(connection, data.destination(_PATIENCE_PART), plea, self._clock.now())
 
         self._delivery.dispatch(await self._database.write(write))
-        await data.calls.written()
+        await data.calls.release()
         reason = self._redact(reason)[:500]
         await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
 
@@ -111,7 +111,7 @@ class Notices:
             return outbox.enqueue(connection, data.destination(), parts, at)
 
         self._delivery.dispatch(await self._database.write(write))
-        await data.calls.written()
+        await data.calls.release()
         await self._signals.emit_in_chat(_ENDINGS[end], pending, reason=reason)
         await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=told)
 

@@ -57,7 +57,7 @@ class MessagePreview:
             # Stored, it has to be dispatched too, also when the turn ends meanwhile.
             begins = await asyncio.shield(asyncio.create_task(self._begin(text), name="preview"))
             await self._s.delivery.queue.wait_free((inbound.channel, inbound.chat))
-            self._message = await self._s.outbox.platform_id(self._row)
+            self._message = await self._s.outbox.find_platform_id(self._row)
             if begins and self._message:
                 return
         if not self._message:

@@ -15,16 +15,17 @@ from kenobot.agent.turn.file_answer import answer_file
 from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_services import TurnServices
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.memory import AdmitContext, Proposals, Replies, ReplyGrade
+from kenobot.cognitive.memory import AdmitContext, Proposals, Replies
 from kenobot.core import texts
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
+from kenobot.identity import onboarding
 from kenobot.language.confidences import confided_tags
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.turns import ReplyGrade
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.inbox import PendingMessage
@@ -92,7 +93,7 @@ class ReplyWriter:
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None and data.task is None:
-            state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
+            state = onboarding.complete(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
         occasion = AdmitContext(
             at,

@@ -181,14 +181,14 @@ class SlackChannel:
     async def _put(self, inbound: Inbound, answer: Acknowledge | None = None) -> None:
         """Hand a message to the sink, then acknowledge it and move the bot's place on."""
 
-        async def stored() -> None:
+        async def save_cursor() -> None:
             if inbound.kind == "message":
                 self._seen = max(self._seen, inbound.sent_at.timestamp())
                 await asyncio.to_thread(self._save)
             if answer is not None:
                 await answer()
 
-        await self._intake.put(replace(inbound, user_name=await self._name(inbound.user)), stored)
+        await self._intake.put(replace(inbound, user_name=await self._name(inbound.user)), save_cursor)
 
     async def _take_missed(self, sink: Sink) -> set[str]:
         """Take in what was said since the message that was stored last, oldest first. Returns its ids."""

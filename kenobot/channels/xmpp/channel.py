@@ -166,7 +166,7 @@ class XmppChannel:
         acknowledging: Any = client.plugin["xep_0198"]
         acknowledge = acknowledging.send_ack
 
-        async def stored() -> None:
+        async def confirm_empty() -> None:
             if self._intake.is_empty:
                 acknowledge()
 
@@ -176,7 +176,7 @@ class XmppChannel:
 
         def take(message: slixmpp.Message) -> None:
             inbound = self._parse(client, message)
-            if inbound is not None and not self._intake.put_now(inbound, stored):
+            if inbound is not None and not self._intake.put_now(inbound, confirm_empty):
                 end(Unavailable("Messages of XMPP arrive faster than they can be stored"))
 
         acknowledging.send_ack = lambda: acknowledge() if self._intake.is_empty else None

@@ -10,7 +10,8 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate_lines
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
-from kenobot.cognitive.memory import Memory, PurgePlan
+from kenobot.cognitive.memory import Memory
+from kenobot.ports.memory_changes import PurgePlan
 from kenobot.storage import erasure
 from kenobot.storage.backup.backups import backup_folder, find_copies
 

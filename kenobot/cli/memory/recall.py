@@ -10,10 +10,11 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate, translate_lines
 from kenobot.cli.memory import vectors
 from kenobot.cli.table import flat
-from kenobot.cognitive.memory import Inspection, Memory, MemoryQuery, SearchReport, Section
+from kenobot.cognitive.memory import Inspection, Memory, MemoryQuery, SearchReport
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.language.calendar import local_day
+from kenobot.ports.recall import Section
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.room import room_by_part

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
 from kenobot.cli.language import quote, say, translate
-from kenobot.cognitive.memory import ChangeReport, NightReport, PassReport
+from kenobot.ports.nights import ChangeReport, NightReport, PassReport
 
 _STATES: Mapping[str, str] = {"running": "not finished", "undone": "taken back"}
 _BOOKKEEPING = ("judged",)  # says how far a pass has read

@@ -10,16 +10,16 @@ from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.facts import heuristic
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import Trust, chat_scope
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 
 MemoryLookup = Callable[[ConversationTurn, str], Sequence[Record]]

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError, ValidationInfo
 
-from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, is_scope
 from kenobot.ports.memory import Form
+from kenobot.ports.records import LinkType
 
 FORMAT: Final = "kenobot-memory"
 VERSION: Final = 2
@@ -212,6 +212,7 @@ _KINDS: dict[str, type[_Line]] = {
     "file": FileLine,
     "state": StateLine,
 }
+
 LINE_KINDS = tuple(_KINDS)[1:]
 """The kinds of lines after the first, in the order in which they stand."""
 

@@ -7,22 +7,22 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import forget, missing_files, revived_lines
-from kenobot.cognitive.control.forget import PurgePlan
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.core.bus import Bus
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
+from kenobot.ports.memory_changes import PurgePlan
 from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.erasure import ErasureResult
+from kenobot.storage.scopes import Scopes
 
 
 def execute_purge(

@@ -16,19 +16,19 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.beliefs.lifecycle import resolved_on
 from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, render_digest
-from kenobot.cognitive.identity import amend
-from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.mirror.paths import ARCHIVE
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.redaction import Redactor
+from kenobot.identity import amend
+from kenobot.identity.amend import AmendError
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import FileStamp, peek
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)

@@ -12,14 +12,15 @@ from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, patterns_of
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.change import change
 from kenobot.core import lazy
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import load_phrases
 from kenobot.language.words import fold
 from kenobot.ports.identity import Principal
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 Outcome = Literal["worked", "failed"]
 

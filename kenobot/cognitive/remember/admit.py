@@ -15,7 +15,7 @@ from kenobot.cognitive.beliefs.links import link_new_record
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.confidence import is_worth_artifact, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import (
     Comparison,
@@ -38,16 +38,20 @@ from kenobot.cognitive.remember.draft import (
     make_draft,
 )
 from kenobot.cognitive.store import events, links, records, term_index
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, drop_tombstone, tombstone_time
-from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.change import change, drop_tombstone, tombstone_time
 from kenobot.language.fingerprint import OWNER_SUBJECT, key_about, key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.language.statements.statement_relation import is_richer
 from kenobot.language.words import detect_language, words
 from kenobot.ports.identity import Trust
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, Candidate, Decision
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 ActionVerdict = Literal["allow", "deny", "defer"]
 
@@ -109,7 +113,7 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
     if now is not None and now.status == "active":
         end_record(connection, now, "superseded", act, by=decision.record)
     else:
-        links.add_supersedes_link(connection, decision.record, old, records.stamp(act.at), act.actor)
+        links.add_supersedes_link(connection, decision.record, old, stamp(act.at), act.actor)
     return Decision("replaced", f"takes the place of {old}", decision.record)
 
 
@@ -323,7 +327,7 @@ def _reinforce(
     reworded = made.key != known.key and may_displace(made, known, policy.admit) and is_richer(known.text, made.text)
     if reworded:
         values |= {"text": made.text, "key": made.key, "lang": detect_language(made.text)}
-        values["updated"] = records.stamp(occasion.at)
+        values["updated"] = stamp(occasion.at)
     reason = "it was known already, and is said more fully now" if reworded else "it was known already"
     decision = Decision("reinforced", reason, known.id)
     shown = reworded or values["trust"] != known.trust
@@ -386,7 +390,7 @@ def _strengthen(known: Record, made: RecordDraft, occasion: AdmitContext, counts
         **_merge_details(known, made, counts),
         "confidence": confidence,
         "mentions": known.mentions + 1,
-        "last_seen": records.stamp(occasion.at),
+        "last_seen": stamp(occasion.at),
         "trust": made.trust if vouched else known.trust,
         "source_messages": json.dumps(evidence),
     }
@@ -403,7 +407,7 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
         return _create(connection, made, Comparison(), occasion)
     if known.text == made.text:
         return _reinforce(connection, known, made, (), occasion)
-    now = records.stamp(occasion.at)
+    now = stamp(occasion.at)
     values: dict[str, ColumnValue] = {
         "text": made.text,
         "updated": now,

@@ -7,45 +7,32 @@ owner follows by hand.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
 
-from kenobot.cognitive.control.undo import UndoError, undo
-from kenobot.cognitive.identity import amend
-from kenobot.cognitive.identity.amend import AmendError
+from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.store import events, proposals
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.proposals import Proposal, ProposalState
-from kenobot.cognitive.store.records import Json
-from kenobot.ports.errors import KenobotError
+from kenobot.cognitive.store.change import change
+from kenobot.identity import amend
+from kenobot.identity.amend import AmendError
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import (
+    CannotDecide,
+    ChangeContext,
+    DecisionContext,
+    Proposal,
+    ProposalState,
+    UndoError,
+)
 from kenobot.skills import files, intake, trust
 from kenobot.skills.front_matter import UnusableSkill
 from kenobot.skills.written import render_skill
 from kenobot.storage.connection import Connection, savepoint
+from kenobot.storage.times import stamp
 
 PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "skill", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
 _MOST = 5000  # records of one merge
-
-
-class CannotDecide(KenobotError):
-    """A decision failed; the text says why, and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionContext:
-    """Author and time of a decision, and the folders of the identity files and of skills."""
-
-    at: datetime
-    by: str
-    identity: Path
-    skills: Path | None = None
-
-    def change_context(self, reason: str) -> ChangeContext:
-        return ChangeContext(self.at, self.by, reason)
 
 
 def approve(connection: Connection, number: int, context: DecisionContext) -> Proposal:
@@ -215,5 +202,5 @@ def _merge(connection: Connection, proposal: Proposal, context: DecisionContext,
     if not records:
         raise CannotDecide("proposals.nothing_under_name")
     for record in records:
-        change(connection, record, "merged", {"subject": new, "updated": store.stamp(context.at)}, act)
+        change(connection, record, "merged", {"subject": new, "updated": stamp(context.at)}, act)
     return {"event": root}

@@ -1,27 +1,17 @@
 """Rows of the graph: links, and the records that a new one may be linked to. Every reading is bounded."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from sqlite3 import Cursor
 
-from kenobot.cognitive.policy.beliefs import LinkType
-from kenobot.cognitive.store.records import AMONG, LIVE, Record, select_ids
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.records import AMONG, LIVE, select_ids
+from kenobot.ports.records import Link, LinkType, Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_filter
 
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A relation of `src` to `dst`. `confidence` is as of `last_at`, an ISO-8601 time in UTC."""
-
-    src: int
-    dst: int
-    type: LinkType
-    weight: float
-    confidence: float
-    seen: int
-    last_at: str
-
+Neighbour = tuple[int, int, LinkType, float, float, str]
+"""A record, another that a link joins with it, and the type, weight, confidence and `last_at` of that link."""
 
 _COLUMNS = "src, dst, type, weight, confidence, seen, last_at"
 _LINKED = ", ".join(f"link.{name}" for name in _COLUMNS.split(", "))
@@ -66,6 +56,24 @@ def links_around_each(
     At most `limit` rows a way are read of each, those to the newest records. A week's summary joins what has nothing
     but the week in common, so nothing leads to it.
     """
+    found = defaultdict[int, list[Link]](list)
+    for hub, *columns in _rows_around(connection, _COLUMNS, records, reach, limit):
+        found[hub] += [Link(*columns)]
+    return found
+
+
+def neighbours_of_each(
+    connection: Connection, records: Sequence[int], reach: Scopes, limit: int
+) -> dict[int, list[Neighbour]]:
+    """Return the neighbours of each of these records, by record, in no order. Reads what `links_around_each` reads."""
+    found = defaultdict[int, list[Neighbour]](list)
+    for row in _rows_around(connection, "far, type, weight, confidence, last_at", records, reach, limit):
+        found[row[0]] += [row]
+    return found
+
+
+def _rows_around(connection: Connection, columns: str, records: Sequence[int], reach: Scopes, limit: int) -> Cursor:
+    """Query the links around records: the record, then `columns` of a link with `far`, its other end."""
     where, scopes = scope_filter(reach)
     ways = " UNION ALL ".join(
         f"SELECT hub.value AS hub, {_LINKED}, link.{far} AS far FROM json_each(?) AS hub "
@@ -73,16 +81,13 @@ def links_around_each(
         f"(SELECT {far} FROM link WHERE {near} = hub.value ORDER BY {far} DESC LIMIT 1 OFFSET ?), 0)"
         for near, far in (("src", "dst"), ("dst", "src"))
     )
-    rows = connection.execute(
-        f"SELECT near.* FROM ({ways}) AS near CROSS JOIN record ON record.id = near.far "
+    named = ", ".join(f"near.{name}" for name in columns.split(", "))
+    return connection.execute(
+        f"SELECT near.hub, {named} FROM ({ways}) AS near CROSS JOIN record ON record.id = near.far "
         f"WHERE record.status = 'active' AND record.{where} "
         "AND (record.form != 'summary' OR record.category != 'week')",
         (*(json.dumps(records), limit - 1) * 2, *scopes),
     )
-    found: dict[int, list[Link]] = {}
-    for hub, *columns, _ in rows:
-        found.setdefault(hub, []).append(Link(*columns))
-    return found
 
 
 def visible_ids(connection: Connection, records: Sequence[int], reach: Scopes) -> set[int]:

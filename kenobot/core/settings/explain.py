@@ -34,12 +34,12 @@ def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: 
     return f"{origin_prefix(key, origins)}{one_line(what)}{did_you_mean(dotted, alike) or '.'}"
 
 
-def dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
+def list_dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
     """Yield every dotted key of `model`, sections included."""
     for name, field in model.model_fields.items():
         yield ".".join((*at, name))
         if inner := _model(field):
-            yield from dotted_keys(inner, (*at, name))
+            yield from list_dotted_keys(inner, (*at, name))
 
 
 def _line(
@@ -60,7 +60,7 @@ def _line(
         return f"{place} is a section, not a value." if kind in NOT_A_TABLE else f"{place}: {_message(detail)}"
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_render_value(value)}"
-    takes = wanted(field) if _is_about_kind(kind) else None
+    takes = describe_values(field) if _is_about_kind(kind) else None
     return f"{place} must be {takes}." if takes else f"{place}: {_message(detail)}"
 
 
@@ -99,7 +99,7 @@ def _render_value(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def wanted(field: FieldInfo) -> str | None:
+def describe_values(field: FieldInfo) -> str | None:
     """Describe the values of a setting, such as "a whole number from 1 to 30"; None where its kind is vague."""
     kind = _strip_none(field.annotation)
     if get_origin(kind) is Literal:

@@ -109,7 +109,7 @@ class Settings(BaseModel):
         section: PluginsSettings | dict[str, dict[str, Any]] = getattr(self, group.removeprefix("kenobot."))
         return section if isinstance(section, dict) else section.__pydantic_extra__
 
-    def enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
+    def list_enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
         """Name the plugins of a group that the configuration switches on."""
         match group:
             case "kenobot.providers":
@@ -215,7 +215,7 @@ def load_settings(
     mistakes += wrong
     unusable = dict(workspaces.find_mistakes(settings.tools.workspaces, home.path, Path(systemd or home.path), origins))
     left_out |= {f"tools.workspaces.{name}": why for name, why in unusable.items()}
-    settings = _with_usable(settings, servers, unusable)
+    settings = _leave_out_workspaces(settings, servers, unusable)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():
@@ -254,7 +254,7 @@ def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServ
         try:
             good[check_server_name(name)] = McpServerSettings.model_validate(table)
         except ValidationError as error:
-            known = list(explain.dotted_keys(McpServerSettings, at))
+            known = list(explain.list_dotted_keys(McpServerSettings, at))
             lines = explain.explain(error, BaseModel, origins, known, at)  # which shows no value: some hold secrets
             if any(detail["type"] in _WRONG_KEYS for detail in error.errors()):
                 wrong += lines
@@ -265,7 +265,7 @@ def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServ
     return good, left_out, wrong
 
 
-def _with_usable(settings: Settings, servers: "McpServers", unusable: Collection[str]) -> Settings:
+def _leave_out_workspaces(settings: Settings, servers: "McpServers", unusable: Collection[str]) -> Settings:
     """Return settings with these MCP servers, and without the workspaces that cannot be used."""
     kept = {name: each for name, each in settings.tools.workspaces.items() if name not in unusable}
     tools = settings.tools.model_copy(update={"workspaces": kept})
@@ -281,7 +281,7 @@ def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[An
     except ValidationError:  # told by the validation of all settings
         enabled = ()
     found = home_plugins.find(home.plugins, enabled)
-    handed = (home_plugins.given_plugin(name, plugin) for name, plugin in given.items())
+    handed = (home_plugins.describe_given(name, plugin) for name, plugin in given.items())
     catalogue = PluginCatalogue(replace(found, plugins=(*found.plugins, *handed)), guard)
     for plugin in catalogue.home_plugins:
         section = plugin.group.removeprefix("kenobot.")
@@ -295,7 +295,7 @@ def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[An
 
 
 def _move_variables(values: dict[str, Any], origins: dict[str, str], section: str, name: str) -> None:
-    """Have what the environment says of a home's plugin stand under its name, whose dashes no variable can have.
+    """Move the environment's values for a home's plugin under its name, whose dashes no variable can have.
 
     That of an installed one is known while variables are read. A credential file still counts before a variable.
     """
@@ -320,7 +320,7 @@ def _validate_merged(values: dict[str, Any], origins: Mapping[str, str]) -> tupl
     try:
         return Settings.model_validate(values), []
     except ValidationError as error:
-        mistakes = explain.explain(error, Settings, origins, list(explain.dotted_keys(Settings)))
+        mistakes = explain.explain(error, Settings, origins, list(explain.list_dotted_keys(Settings)))
         spoilt = {detail["loc"][0] for detail in error.errors()}
         return Settings.model_validate({key: value for key, value in values.items() if key not in spoilt}), mistakes
 
@@ -343,13 +343,13 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
     mistakes: list[str] = []
     section, catalogue = group.removeprefix("kenobot."), loaded.catalogue
     installed = catalogue.names(group)
-    wanted, tables = loaded.settings.enabled_plugins(group), loaded.settings.plugin_tables(group)
+    wanted, tables = loaded.settings.list_enabled_plugins(group), loaded.settings.plugin_tables(group)
     for name in dict.fromkeys((*wanted, *tables)):
         if name in installed:
             if group == "kenobot.tools" and name in DEFAULT_TOOLS and name not in tables:
                 continue  # valid without settings, and imported only where a model calls tools
             try:
-                value, bad = _checked(loaded, group, name, complete=name in wanted)
+                value, bad = _check_table(loaded, group, name, complete=name in wanted)
             except PluginError:
                 continue
             good += [value] if value else []
@@ -365,7 +365,7 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
     return good, mistakes
 
 
-def _checked(
+def _check_table(
     loaded: ResolvedSettings, group: PluginGroup, name: str, complete: bool
 ) -> tuple[BaseModel | None, list[str]]:
     """Validate a plugin's table; mistakes in that of one without which the bot starts switch it off.
@@ -391,7 +391,7 @@ def _validate(
     """
     at = (group.removeprefix("kenobot."), name)
     table = loaded.settings.plugin_tables(group).get(name, {})
-    known = list(explain.dotted_keys(model, at))
+    known = list(explain.list_dotted_keys(model, at))
     stray = set() if model.model_config.get("extra") == "allow" else table.keys() - model.model_fields.keys()
     mistakes = [explain.unknown_key((*at, key), table[key], loaded.origins, known) for key in sorted(stray)]
     try:

@@ -185,7 +185,7 @@ def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path |
 
 
 def _key(variable: str) -> KeyPath:
-    """KENOBOT_POSTPROCESSORS__CHAT_MEMORY__DAYS → postprocessors, chat-memory, days: plugins may have a dash."""
+    """Return the key of a variable: KENOBOT_POSTPROCESSORS__CHAT_MEMORY__DAYS → postprocessors, chat-memory, days."""
     parts = variable.removeprefix(ENV_PREFIX).lower().split("__")
     if len(parts) > 2 and parts[0] in PLUGIN_SECTIONS:
         names = {name.lower().replace("-", "_"): name for name in plugins.names(PLUGIN_SECTIONS[parts[0]])}

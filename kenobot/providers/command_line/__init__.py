@@ -108,7 +108,7 @@ class CommandLineProvider:
             async with (
                 empty_folder({SYSTEM_FILE: system, **self._dialect.files}) as folder,
                 self._run(folder, text) as run,
-                aclosing(self._steps(run, until)) as steps,
+                aclosing(self._read_steps(run, until)) as steps,
             ):
                 end, written = _End(), CallReader(request)
                 async for step in steps:
@@ -150,7 +150,7 @@ class CommandLineProvider:
         wanted = {name: value.get_secret_value() for name, value in self._settings.environment.items()}
         return {**passed, **fixed, **self._dialect.environment(folder), **wanted}
 
-    async def _steps(self, run: Run, until: float) -> AsyncGenerator[Step, None]:
+    async def _read_steps(self, run: Run, until: float) -> AsyncGenerator[Step, None]:
         loop, lines, piece = asyncio.get_running_loop(), Lines(), b"-"
         while piece:
             silent = loop.time() + self._settings.idle_seconds

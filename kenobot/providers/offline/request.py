@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, talk_language, told_language
+from kenobot.core.i18n import Language, find_language, talk_language
 from kenobot.ports.provider import Block, Request
 
 CONTEXT = "<kenobot-context>"
@@ -109,7 +109,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
     news = [line for block in context for line in _memory(block.text)]
-    told = request.language or told_language(last) or talk_language(reversed(said[:-1]), reversed(replies))
+    told = request.language or find_language(last) or talk_language(reversed(said[:-1]), reversed(replies))
     behind = context[-1].text if context else ""
     report = _report(behind)
     today = next((found[1] for block in request.system if (found := _TODAY.search(block.text))), "")

@@ -11,7 +11,7 @@ from kenobot import __version__
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.tools.mcp import results
 from kenobot.tools.mcp.declared import MOST_TOOLS
 from kenobot.tools.mcp.schema import shorten

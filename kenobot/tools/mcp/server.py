@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.tools.mcp.connection import Connect, Connection, ConnectionLost, Hooks, InputRequested, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool, read_tools
@@ -295,7 +295,7 @@ class McpServer:
             declared = await connection.list_tools()
             deadline.reschedule(None)
             await self._take_list(declared)
-            self._come_up(connection.title)
+            self._mark_up(connection.title)
             await self._serve(connection)
 
     async def _serve(self, connection: Connection) -> None:
@@ -385,7 +385,7 @@ class McpServer:
             self._changed()
             await asyncio.to_thread(self._kept.save, tools)
 
-    def _come_up(self, title: str) -> None:
+    def _mark_up(self, title: str) -> None:
         self._failed_at, self._unanswered, self._up_at = None, 0, self._clock.monotonic()
         self._state = ServerState(self.name, "up", self._clock.now(), title=title)
         _log.info("the MCP server %s is connected: %s, %d tools", self.name, title, len(self.tools))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.provider import Block
 from kenobot.storage.connection import Connection
 from kenobot.testing.provider import ScriptedProvider

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.recall.scoring import reranking
+from kenobot.agent.experts import reranking
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene

@@ -36,7 +36,7 @@ _COMPOSED = {  # by the code, of several parts: the catalogue has each form
     "{} {} a problem and what solved it": "{} tells a problem and what solved it",
 }
 _WITHOUT_SPANISH = (
-    "cognitive/identity",  # texts inside files of JSON
+    "identity",  # texts inside files of JSON
     "cognitive/mirror/records",
     "core/network.py",
     "core/plugins.py",  # for authors of plugins
@@ -71,6 +71,7 @@ def _trees() -> dict[str, ast.Module]:
         "language",
         "channels",
         "core",
+        "identity",
         "app",
         "storage",
         "providers",

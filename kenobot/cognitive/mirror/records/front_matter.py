@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.store.records import Json
 from kenobot.core import lazy
+from kenobot.ports.json_value import Json
 
 LineEnding = Literal["\n", "\r\n", "\r"]
 

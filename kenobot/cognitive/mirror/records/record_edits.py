@@ -15,20 +15,23 @@ from typing import Any, cast
 
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.mirror.paths import Area, FileLocation, is_right_folder, location_of, slug
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change, tombstone_time
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.memory_files import RevivedLine
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 _SETTABLE = ("active", "forgotten", "archived")
 _RESTORABLE = ("forgotten", "archived", "expired")
@@ -166,7 +169,7 @@ def _set_status(connection: Connection, record: Record, status: str, context: Ad
     act = context.change_context("the owner wished it, by its card")
     if status == "forgotten":
         return int(forget(connection, record.id, (record.scope,), context) is not None)
-    values: dict[str, ColumnValue] = {"status": status, "updated": records.stamp(context.at)}
+    values: dict[str, ColumnValue] = {"status": status, "updated": stamp(context.at)}
     if status == "active":
         if records.by_key(connection, record.scope, record.form, record.key) is not None:
             return 0
@@ -310,7 +313,7 @@ class _Edit:
         return EditOutcome(touched + 1, heir.id)
 
     def _change(self, kind: str, values: dict[str, ColumnValue]) -> None:
-        stamped = {**values, "updated": records.stamp(self._context.at)}
+        stamped = {**values, "updated": stamp(self._context.at)}
         change(self._connection, self._record, kind, stamped, self._act)
 
 

@@ -8,11 +8,10 @@ from typing import Literal
 from kenobot.cognitive.mirror.records.front_matter import LineEnding
 from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import UNKNOWN, FileStamp
+from kenobot.storage.scopes import Scopes, scope_filter
 
 RecordFileKind = Literal["card", "artifact"]
 

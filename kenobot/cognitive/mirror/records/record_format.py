@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from kenobot.cognitive.mirror.records import front_matter
 from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
-from kenobot.cognitive.store.records import Json, Record
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import Record
 
 _TIMES = ("created", "updated", "valid_from", "valid_to", "confirmed", "expires", "last_seen", "last_used")
 _COUNTS = ("seen", "uses")

@@ -13,11 +13,12 @@ from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
 from kenobot.cognitive.remember.confidence import is_worth_artifact
 from kenobot.cognitive.store import boxes, events, records
-from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.calendar import local_time
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import FileStamp
+from kenobot.storage.scopes import ALL_SCOPES
 
 
 @dataclass(frozen=True, slots=True)

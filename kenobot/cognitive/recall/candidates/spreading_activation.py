@@ -4,32 +4,24 @@ Activation runs over sure enough links, weaker with each step, within the reader
 same links, and stronger records quieten weaker ones. Each record keeps the path on which it was reached first.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from kenobot.cognitive.beliefs.links import DEFAULT, current_confidence, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links as graph_store
-from kenobot.cognitive.store.links import Link
-from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.links import Neighbour
+from kenobot.ports.recall import PathStep
+from kenobot.ports.records import LinkType
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 
-@dataclass(frozen=True, slots=True)
-class PathStep:
-    """One link on a path, in the direction that activation took it."""
-
-    src: int
-    dst: int
-    type: LinkType
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Activation:
+class Activation(NamedTuple):
     """Strength with which a record was reached. path: how, from a seed on; its length is the number of steps."""
 
     score: float
@@ -43,11 +35,16 @@ class Activation:
 
 @dataclass(slots=True)
 class _Wave:
-    """Activation on its way: what each record has got so far, how it was reached, and what was walked over."""
+    """Activation on its way, by record.
+
+    strength: of the seed that a record hangs on. scores: what those reached have got so far. came: the link on which
+    each was reached first. walked: the links followed, as pairs.
+    """
 
     strength: dict[int, float]
-    found: dict[int, Activation] = field(default_factory=dict)  # bounded: 240 records; turn
-    walked: set[tuple[int, int]] = field(default_factory=set)  # bounded: 240 links; turn
+    scores: dict[int, float] = field(default_factory=dict)  # bounded: 240 records; turn
+    came: dict[int, tuple[int, int, LinkType, float]] = field(default_factory=dict)  # bounded: 240 records; turn
+    walked: dict[tuple[int, int], None] = field(default_factory=dict)  # bounded: 240 links; turn
 
 
 def spread_activation(
@@ -68,16 +65,15 @@ def spread_activation(
     """
     seen = seeds.keys() if known or not seeds else graph_store.visible_ids(connection, list(seeds), reach)
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
-    origin, current = frozenset(wave.strength), _current_confidence(policy, at)
-    edge = sorted(origin, key=lambda seed: -wave.strength[seed])[: policy.frontier]
+    origin = frozenset(wave.strength)
+    edge = sorted(origin, key=lambda seed: (-wave.strength[seed], -seed))[: policy.frontier]
     for hop in range(1, (policy.max_steps if steps is None else min(steps, policy.max_steps)) + 1):
-        reached: list[int] = []
-        links = graph_store.links_around_each(connection, edge, reach, policy.read)
+        links = graph_store.neighbours_of_each(connection, edge, reach, policy.read)
+        reached: dict[int, None] = {}
         for record in edge:
-            for step, pull in _strongest(record, links.get(record, ()), current, policy):
-                if _excite(wave, origin, step, pull * policy.step_decay**hop):
-                    reached.append(step.dst)
-        edge = sorted(reached, key=lambda record: -wave.found[record].score)[: policy.frontier]
+            if record in links:
+                reached |= _excite(wave, origin, record, _strongest(links[record], at, policy), policy.step_decay**hop)
+        edge = sorted(reached, key=lambda record: (-wave.scores[record], -record))[: policy.frontier]
         if not edge:
             break
     return _settled(wave, policy)
@@ -88,31 +84,35 @@ def settle_scores(
 ) -> dict[int, float]:
     """Let scores settle along links, as PageRank does: each round a record passes `damping` of what it has on to its
     neighbours, in equal parts. What is there in all stays the same; a record without neighbours keeps its own."""
-    places = {record: place for place, record in enumerate(scores)}
-    out: list[list[int]] = [[] for _ in places]
+    near: dict[int, list[int]] = {record: [] for record in scores}
     for src, dst in links:
-        if src in places and dst in places and src != dst:
-            out[places[src]].append(places[dst])
-    passing = [(place, neighbours, damping / len(neighbours)) for place, neighbours in enumerate(out) if neighbours]
-    kept = [1 - damping if neighbours else 1.0 for neighbours in out]
-    current = list(scores.values())
+        if src in near and dst in near and src != dst:
+            near[src] += [dst]
+    passing = [(record, neighbours, damping / len(neighbours)) for record, neighbours in near.items() if neighbours]
+    kept = {record: 1 - damping if neighbours else 1.0 for record, neighbours in near.items()}
+    current = {**scores}
     for _ in range(iterations):
-        following = [score * share for score, share in zip(current, kept, strict=True)]
-        for place, neighbours, share in passing:
-            part = share * current[place]
+        following = {record: score * kept[record] for record, score in current.items()}
+        for record, neighbours, share in passing:
+            part = share * current[record]
             for neighbour in neighbours:
                 following[neighbour] += part
         current = following
-    return dict(zip(scores, current, strict=True))
+    return current
 
 
 def inhibit(scores: Mapping[int, float], strength: float, rivals: int) -> dict[int, float]:
     """Quieten each score by `strength` of how far each stronger one, of the strongest `rivals`, stands above it."""
     top = sorted(scores.values(), reverse=True)[:rivals]
-    return {
-        record: max(0.0, score - strength * sum(rival - score for rival in top if rival > score))
-        for record, score in scores.items()
-    }
+    quiet: dict[int, float] = {}
+    for record, score in scores.items():
+        above = 0.0
+        for rival in top:
+            if rival > score:
+                above += rival - score
+        left = score - strength * above
+        quiet[record] = left if left > 0 else 0.0
+    return quiet
 
 
 def blend_scores(activation: float, seed_score: float, policy: GraphPolicy = DEFAULT) -> float:
@@ -121,59 +121,72 @@ def blend_scores(activation: float, seed_score: float, policy: GraphPolicy = DEF
     return min(policy.most_blend, max(policy.least_blend, mixed))
 
 
-def _current_confidence(policy: GraphPolicy, at: datetime | None) -> Callable[[Link], float]:
-    """Tell the confidence of links at a moment; None: as they were written."""
-    fresh = stamp(at - timedelta(days=policy.grace_days)) if at is not None else ""
-
-    def confidence(link: Link) -> float:
-        if at is None or link.last_at >= fresh:  # repeated too lately to have faded
-            return stored_confidence(link.confidence)
-        return current_confidence(link.type, link.confidence, days_since(at, link.last_at), policy)
-
-    return confidence
-
-
 def _strongest(
-    record: int, links: Sequence[Link], current: Callable[[Link], float], policy: GraphPolicy
-) -> list[tuple[PathStep, float]]:
-    """The links that lead on from a record, as steps away from it with how hard they pull, the hardest first."""
-    found: list[tuple[float, int, float, LinkType]] = []
-    for link in links:
-        carries = policy.weight_by_type.get(link.type, 0.0)
-        if carries > 0 and (sure := current(link)) >= policy.follow_from:
-            far = link.dst if link.src == record else link.src
-            found.append((-carries * clamp(link.weight) * sure, -far, sure, link.type))
-    found.sort()
-    return [(PathStep(record, -far, type_, sure), -pull) for pull, far, sure, type_ in found[: policy.fan_out]]
+    links: Sequence[Neighbour], at: datetime | None, policy: GraphPolicy
+) -> list[tuple[float, int, float, LinkType]]:
+    """Select the links that lead on from a record: their pull, negated, their end, negated, confidence and type.
+
+    The hardest pull is first.
+    """
+    carries = {type_: weight for type_, weight in policy.weight_by_type.items() if weight > 0}
+    fresh = stamp(at - timedelta(days=policy.grace_days)) if at is not None else ""
+    # A plain value of a link repeated too lately to have faded is taken as it is: a call for each would cost most.
+    found = [
+        (-carries[type_] * (weight if 0.0 < weight <= 1.0 else clamp(weight)) * sure, -far, sure, type_)
+        for _, far, type_, weight, confidence, last_at in links
+        if type_ in carries
+        and (
+            sure := confidence
+            if last_at >= fresh and 0.0 < confidence <= 1.0
+            else _current_confidence(type_, confidence, last_at, at, policy)
+        )
+        >= policy.follow_from
+    ]
+    return sorted(found)[: policy.fan_out]
 
 
-def _excite(wave: _Wave, origin: frozenset[int], step: PathStep, pull: float) -> bool:
-    """Pass activation over a link; True when its far end had not been reached before."""
-    if step.dst in origin:
-        return False
-    gain = wave.strength[step.src] * pull
-    wave.walked.add((step.src, step.dst))
-    known = wave.found.get(step.dst)
-    if known is not None:
-        wave.found[step.dst] = Activation(known.score + gain, known.path)
-        return False
-    before = wave.found[step.src].path if step.src in wave.found else ()
-    wave.found[step.dst] = Activation(gain, (*before, step))
-    wave.strength[step.dst] = wave.strength[step.src]
-    return True
+def _current_confidence(
+    type_: LinkType, confidence: float, last_at: str, at: datetime | None, policy: GraphPolicy
+) -> float:
+    """Compute the confidence of a link at a moment; None: as it was written."""
+    if at is None:
+        return stored_confidence(confidence)
+    return current_confidence(type_, confidence, days_since(at, last_at), policy)
+
+
+def _excite(
+    wave: _Wave,
+    origin: frozenset[int],
+    record: int,
+    links: Sequence[tuple[float, int, float, LinkType]],
+    decay: float,
+) -> dict[int, None]:
+    """Pass activation from a record over links; return the records that had not been reached before."""
+    strength, scores, fresh = wave.strength[record], wave.scores, dict[int, None]()
+    for pull, negated, sure, type_ in links:
+        far, gain = -negated, strength * (-pull * decay)
+        if far in origin:
+            continue
+        wave.walked[record, far] = None
+        if far in scores:
+            scores[far] += gain
+            continue
+        scores[far], wave.strength[far], wave.came[far] = gain, strength, (record, far, type_, sure)
+        fresh[far] = None
+    return fresh
 
 
 def _settled(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
-    scores = {record: activation.score for record, activation in wave.found.items()}
     both_ways = {pair for src, dst in wave.walked for pair in ((src, dst), (dst, src))}
-    scores = settle_scores(scores, sorted(both_ways), policy.iterations, policy.damping)
+    scores = settle_scores(wave.scores, sorted(both_ways), policy.iterations, policy.damping)
     scores = inhibit(scores, policy.inhibition, policy.rivals)
-
-    def worth(record: int, score: float) -> float:
-        return blend_scores(score, wave.strength[record], policy)
-
-    return {
-        record: Activation(score, wave.found[record].path)
-        for record, score in sorted(scores.items(), key=lambda item: (-worth(*item), -item[1], item[0]))
+    paths: dict[int, tuple[PathStep, ...]] = {}
+    for record, came in wave.came.items():
+        before = paths.get(came[0], ())
+        paths[record] = (*before, PathStep(*came))
+    worth = [
+        (-blend_scores(score, wave.strength[record], policy), -score, record)
+        for record, score in scores.items()
         if score > 0
-    }
+    ]
+    return {record: Activation(-negated, paths[record]) for _, negated, record in sorted(worth)}

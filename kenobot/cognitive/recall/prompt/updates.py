@@ -7,13 +7,15 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.compact import digest
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import ChangeFilter, Record
+from kenobot.cognitive.store.records import ChangeFilter
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.recall import MemoryEntry
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 

@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.recall.results.memory import Excerpt, MemoryEntry, MemoryPack, RecalledMemory, SearchReport
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryPack, RecalledMemory, SearchReport
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.quoting import IMPORTED, quote_untrusted
+from kenobot.ports.recall import MemoryEntry
+from kenobot.ports.records import Record
 
 _UNSURE = 0.4
 CLIPPED = " […]"

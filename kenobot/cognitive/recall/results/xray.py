@@ -6,7 +6,6 @@ As text for a terminal, as Markdown for a chat, and as JSON.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory, SearchReport
 from kenobot.language.question.keywords import (
     KeywordGrade,
@@ -16,6 +15,7 @@ from kenobot.language.question.keywords import (
     grade_keywords,
     score_keywords,
 )
+from kenobot.ports.recall import DIGITS, MatchExplanation
 
 _LONGEST = 160
 _KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}

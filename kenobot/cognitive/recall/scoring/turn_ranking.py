@@ -170,7 +170,7 @@ def _gather(
     talk.usual = max(1.0, sum(turn.word_count for turn in talk.turns.values()) / max(1, len(talk.turns)))
     first = [
         *best[: policy.turns_with_neighbours],
-        *sorted(near, key=lambda message: -near[message])[: policy.turns_with_neighbours],
+        *sorted(near, key=lambda message: (-near[message], -message))[: policy.turns_with_neighbours],
     ]
     beside = {
         (turn.segment, turn.position + step)
@@ -184,7 +184,7 @@ def _gather(
     by_meaning = _best_of(talk, near)
     most = max(by_meaning.values(), default=0.0) or 1.0
     both = {s: talk.ses.get(s, 0.0) + max(0.0, by_meaning.get(s, 0.0)) / most for s in {*talk.ses, *by_meaning}}
-    talk.add(conversation_rows.turns_of_segments(index, sorted(both, key=lambda s: -both[s])[: policy.stretches]))
+    talk.add(conversation_rows.turns_of_segments(index, sorted(both, key=lambda s: (-both[s], -s))[: policy.stretches]))
     return talk
 
 
@@ -204,7 +204,7 @@ def _of_stretches(index: Connection, talk: _Talk, policy: RecallPolicy) -> dict[
     inside = [sum(at in held for held in counts.values()) for at in range(len(talk.words))]
     gains = [word.weight * idf(talk.stretches, n) for word, n in zip(talk.words, inside, strict=True)]
     rough = {stretch: sum(gains[at] for at in held) for stretch, held in counts.items()}
-    best = sorted(rough, key=lambda stretch: -rough[stretch])[: policy.long_stretches]
+    best = sorted(rough, key=lambda stretch: (-rough[stretch], -stretch))[: policy.long_stretches]
     lengths = conversation_rows.segment_word_counts(index, best)
     usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
     values = {

@@ -56,11 +56,13 @@ def keep_fitting(
 
 def told_together(memory: RecalledMemory) -> bool:
     """Return whether a memory was reached because it was told in the same box, or the same half hour."""
-    return any(step.type in _TOLD_TOGETHER for step in memory.path)
+    return bool(memory.path) and any(step.type in _TOLD_TOGETHER for step in memory.path)
 
 
 def keep_on_topic(text: str, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
     """Drop what was only told together with another memory, and shares no word with that or with the message."""
+    if not any(map(told_together, ranked)):
+        return [*ranked]
     known = {each.record.id: each for each in ranked}
     asked = frozenset(terms(text))
     kept: list[RecalledMemory] = []

@@ -44,9 +44,11 @@ def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMem
     found: dict[int, int] = {}
     for excerpt in excerpts:
         said = content_words(head_and_tail(excerpt.turn.text))
-        record = next((number for number, known in told if said and len(said & known) >= _SAME_WORDS * len(said)), None)
-        if record is not None:
-            found[excerpt.turn.id] = record
+        least = _SAME_WORDS * len(said)
+        for number, known in told:
+            if (shared := said & known) and len(shared) >= least:
+                found[excerpt.turn.id] = number
+                break
     return found
 
 

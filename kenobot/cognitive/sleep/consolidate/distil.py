@@ -14,7 +14,8 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 _LASTING_CATEGORIES = frozenset({"decision", "lesson", "principle", "skill", "correction"})
 

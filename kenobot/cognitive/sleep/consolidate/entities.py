@@ -18,8 +18,8 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
-from kenobot.cognitive.store.records import Json
 from kenobot.language.fingerprint import OWNER_SUBJECT, normalize_name
+from kenobot.ports.json_value import Json
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change

@@ -15,8 +15,9 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.core import lazy
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 _DONE = lazy.regex(r"\[[xX✓✔]\][ \t]")
 _OPEN = lazy.regex(r"\[[ ]?\][ \t]")

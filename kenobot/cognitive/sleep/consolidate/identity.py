@@ -12,12 +12,13 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.quoting import quote_lines
 from kenobot.language.words import stems, words
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 SLOT = "identity"
 _HEADING = lazy.regex(r"#{1,6} ")

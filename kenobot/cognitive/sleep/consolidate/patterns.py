@@ -29,10 +29,10 @@ from kenobot.cognitive.procedural.pattern import (
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import parse_time
 from kenobot.language.similarity import SimilarTexts
 from kenobot.ports.identity import Trust
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _REMEMBERED = 6  # entries with a failure that a later entry may solve

@@ -14,13 +14,14 @@ from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store import records, tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.core import redaction
 from kenobot.language.fingerprint import normalise
 from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
 from kenobot.language.words import fold, terms
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 SLOT = "person"
 _CATEGORIES = ("preference", "principle", "habit", "skill")

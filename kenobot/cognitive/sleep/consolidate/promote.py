@@ -16,8 +16,6 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import list_file_rows, records, tiers
-from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import phrases
@@ -25,6 +23,7 @@ from kenobot.language.similarity import SimilarTexts
 from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
 from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 
 PROMOTED = "promoted"

@@ -17,10 +17,11 @@ from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.language.similarity import similarity
 from kenobot.language.statements.statement_relation import relation
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 META = "meta"
 _NOTHING = frozenset({"", "none", "null", "nothing"})

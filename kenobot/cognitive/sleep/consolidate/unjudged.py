@@ -10,8 +10,8 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, LogEvent
 from kenobot.cognitive.sleep.plan.model_answers import parse_object, question_about
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
-from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import Record
 
 _ELSEWHERE = frozenset({"sleep", "import"})  # what sleep made is no news to it, and an import is hearsay
 

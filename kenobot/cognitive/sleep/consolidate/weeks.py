@@ -14,16 +14,17 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from kenobot.cognitive.policy.sleep import DecayPolicy
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records, tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.core import redaction
 from kenobot.language import calendar
 from kenobot.language.quoting import IMPORTED, quote_untrusted
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 _DIGEST = "of"  # attribute of a summary: the digest of the facts it was written of
 _WRITER = "hand"  # another: who wrote it

@@ -21,12 +21,12 @@ from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateReco
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt, texts
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.language.calendar import local_day
 from kenobot.language.lexicon import alternatives
 from kenobot.language.words import detect_language, fold, words
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
 
 ErrorClass = Literal["internal", "configuration", "external", "user"]
 

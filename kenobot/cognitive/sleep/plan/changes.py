@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from kenobot.cognitive.policy.beliefs import LinkType
-from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Json, Record
 from kenobot.ports.identity import QUOTED_TRUST, least_trusted, parse_trust
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, RelationVerdict
+from kenobot.ports.records import ColumnValue, LinkType, Record
 
 ColumnValues = Mapping[str, ColumnValue]
 

@@ -15,10 +15,11 @@ from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.language.calendar import local_day
 from kenobot.language.completions import completed_commitment, completes, completion_sentences, names_part, says_done
 from kenobot.language.facts.clause_rules import promises
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 OVERDUE = "overdue"
 MAYBE_DONE = "maybe_done"

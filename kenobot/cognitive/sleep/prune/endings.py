@@ -23,10 +23,10 @@ from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, expire, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Record, stamp
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.calendar import parse_time
+from kenobot.ports.records import ColumnValue, Record
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 
 _JUDGED = ("category", "importance", "tier", "use_count", "verification", "policy_class")
 _CYCLE = ("last_seen", "last_used", "confirmed", "verification", "policy_class", "lifecycle")

@@ -14,9 +14,9 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import feedback, tiers
-from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
+from kenobot.ports.records import Record
 
 _JUDGED = ("tier", "use_count", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there

@@ -236,13 +236,13 @@ def test_a_key_that_is_no_setting_any_more_is_left_out_and_said(home: Home, capl
 @pytest.mark.parametrize("gone", sorted(RETIRED))
 def test_no_key_is_both_a_setting_and_none(gone: KeyPath) -> None:
     """What was taken away is known to no table."""
-    assert ".".join(gone) not in set(explain.dotted_keys(Settings))
+    assert ".".join(gone) not in set(explain.list_dotted_keys(Settings))
 
 
 @pytest.mark.parametrize("old", RENAMED_KEYS)
 def test_every_older_key_leads_to_one_that_is(old: KeyPath) -> None:
     """And is none itself any more."""
-    known = set(explain.dotted_keys(Settings))
+    known = set(explain.list_dotted_keys(Settings))
     assert ".".join(RENAMED_KEYS[old]) in known
     assert ".".join(old) not in known
 

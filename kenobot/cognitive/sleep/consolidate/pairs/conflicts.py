@@ -21,9 +21,9 @@ from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, Up
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
-from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.ports.memory import CONFIDED
+from kenobot.ports.records import ColumnValue, Record
+from kenobot.storage.times import stamp
 
 QUESTION = "question"
 _BY_HAND = ("command", "edit")

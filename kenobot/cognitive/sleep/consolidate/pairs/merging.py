@@ -14,10 +14,10 @@ from kenobot.cognitive.remember.draft import attributes_json
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import NightView
-from kenobot.cognitive.store.change import ColumnValue
-from kenobot.cognitive.store.records import HEARSAY, Record, stamp
 from kenobot.language.similarity import topic_words
 from kenobot.ports.memory import CONFIDED
+from kenobot.ports.records import HEARSAY, ColumnValue, Record
+from kenobot.storage.times import stamp
 
 _MOST_EVIDENCE = 200
 _MOST_TAGS = 24

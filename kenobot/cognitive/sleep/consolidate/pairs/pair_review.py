@@ -18,10 +18,11 @@ from kenobot.cognitive.sleep.consolidate.pairs.pair_relation import PairRelation
 from kenobot.cognitive.sleep.plan.changes import AddLink, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.language.fingerprint import is_same_or_more_exact, normalize_name
 from kenobot.language.similarity import similarity
 from kenobot.language.statements.attribute_statements import is_single_valued
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 
 _PAST_ADMIT = ("import", "edit")  # sources that `admit` did not compare with all that it should
 
