@@ -108,10 +108,6 @@ class SearchHints:
         return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
 
 
-NO_HINTS = SearchHints()
-"""Hints of models that were not asked."""
-
-
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
     """A record that a search chose.
