@@ -34,6 +34,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import ColumnValue
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import FileStamp, ReadResult
@@ -210,7 +211,7 @@ class _Edit:
         if all(getattr(record, name) == value for name, value in values.items()):
             return 0
         values["updated"] = stamp(self._context.at)
-        act = self._context.change_context(f"the owner edited {PATH}")
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=PATH))
         change(self._connection, record, "edited", values, act, shown=False)
         return 1
 

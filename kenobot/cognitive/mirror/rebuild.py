@@ -42,6 +42,7 @@ from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.scopes import ALL_SCOPES
@@ -266,7 +267,7 @@ def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRe
 
 
 def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> None:
-    act = ChangeContext(at, "owner", "memory was rebuilt from its files")
+    act = ChangeContext(at, "owner", Sentence("reasons.rebuilt"))
     reserve_ids(connection, "event", max(each.card.revision for each in found))
     for each in found:
         event = events.add_event(

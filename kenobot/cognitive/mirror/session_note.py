@@ -198,7 +198,7 @@ def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> FileStamp
             archive.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
         except OSError as error:
-            raise AmendError(f"{PATH} cannot be put aside: {error.strerror}.") from error
+            raise AmendError("identity.unmovable", path=PATH, reason=error) from error
         held = ""
     amend.replace_text(path, held, text)
     mark = peek(str(path))

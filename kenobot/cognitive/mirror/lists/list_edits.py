@@ -31,6 +31,7 @@ from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.memory_files import RevivedLine
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from kenobot.storage.times import stamp
@@ -380,4 +381,5 @@ class ListFileEdit(ListFile):
 
     def _put(self, record: Record, kind: str, values: Mapping[str, ColumnValue]) -> None:
         stamped = {**values, "updated": stamp(self._context.at)}
-        change(self.connection, record, kind, stamped, self._context.change_context(f"the owner edited {self.path}"))
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=self.path))
+        change(self.connection, record, kind, stamped, act)

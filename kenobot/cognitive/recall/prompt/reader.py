@@ -19,6 +19,7 @@ from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, Memor
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.store import events, records
+from kenobot.language.question.asking import asks
 from kenobot.language.recall_need import is_question
 from kenobot.ports.recall import LoadMode, Score
 from kenobot.ports.records import Record
@@ -57,11 +58,11 @@ class MemoryReader:
         return read_procedures(connection, query, on_show)
 
     def search(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
-        """Search for the message; nothing without an index."""
+        """Search for the message; nothing without an index. A message that asks for nothing is told of no failure."""
         if self._index is None:
             return NO_MEMORY
         report = recall_with_queries(connection, self._index, query)
-        return search_pack(report) if report.shown or not query.all_shown else NO_MEMORY
+        return search_pack(report) if report.shown or (asks(query.text) and not query.all_shown) else NO_MEMORY
 
     # ── the summary of what is no longer shown ───────────────────────────────────────────────────────────────────────
 

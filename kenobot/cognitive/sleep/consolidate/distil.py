@@ -15,6 +15,7 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.language.salience import salience_signs
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 _LASTING_CATEGORIES = frozenset({"decision", "lesson", "principle", "skill", "correction"})
@@ -31,7 +32,7 @@ def plan(view: NightView) -> Iterator[Change]:
             for record, tier in _place(chosen, summary.scope, view)
         ]
         name = summary.key.rpartition(":")[2]
-        reason = f"{name} is over: {len(edits)} of {len(facts)} facts last, the others are kept"
+        reason = Sentence("reasons.week_over", name=name, lasting=len(edits), count=len(facts))
         archived = UpdateRecord(summary.id, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
         yield Change("distilled", reason, (*edits, archived), summary.id)
 

@@ -30,6 +30,7 @@ from kenobot.language.solutions import (
 )
 from kenobot.ports.identity import Trust
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 _REMEMBERED = 6  # entries with a failure that a later entry may solve
@@ -136,8 +137,8 @@ def _learn(solution: Solution, sources: tuple[Record, ...], known: _KnownPattern
         evidence=tuple(sorted({turn for record in sources for turn in record.source_message_ids})),
     )
     ids = tuple(record.id for record in sources)
-    names = " and ".join(f"#{number}" for number in ids)
-    reason = f"{names} {'tells' if len(ids) == 1 else 'tell'} a problem and what solved it"
+    names = ", ".join(f"#{number}" for number in ids)
+    reason = Sentence("reasons.solved" if len(ids) == 1 else "reasons.solved_by_several", names=names)
     return Change("learned", reason, (AdmitRecord(candidate, derived_from=ids),))
 
 
