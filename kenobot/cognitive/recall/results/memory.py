@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.language.calendar import local_day
+from kenobot.language.question.question import Question, parse_question
 from kenobot.language.recall_need import RecallNeed
 from kenobot.ports.recall import (
     DIGITS,
@@ -69,6 +70,11 @@ class MemoryQuery:
     also: tuple[str, ...] = ()
     trace: RecallTrace | None = None
     policy: Policy = DEFAULT
+
+    @property
+    def question(self) -> Question:
+        """Return its text as a question, which is made once."""
+        return parse_question(self.text)
 
     @property
     def scopes(self) -> tuple[str, ...]:
