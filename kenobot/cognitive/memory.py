@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.prompt.reader import MemoryReader
     from kenobot.cognitive.recall.results.memory import (
         NO_MEMORY,
+        Excerpt,
         MemoryPack,
         MemoryQuery,
         RecalledMemory,
@@ -63,6 +64,7 @@ __all__ = [
     "NO_MEMORY",
     "AdmitContext",
     "EmbeddingWorker",
+    "Excerpt",
     "HeldFiles",
     "Imports",
     "Indexer",
@@ -108,7 +110,7 @@ _LATE = {
     "recall.embedding_worker": "EmbeddingWorker",
     "recall.index.index": "Indexer SideIndex",
     "recall.prompt.reader": "MemoryReader",
-    "recall.results.memory": "NO_MEMORY MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
+    "recall.results.memory": "NO_MEMORY Excerpt MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
     "recall.results.trace": "RecallTrace",
     "sleep.proposal_announcer": "ProposalAnnouncer",
     "remember.rehearsal": "rehearse",
