@@ -10,14 +10,15 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from kenobot.agent import search_report
 from kenobot.api.auth import MemoryReader, MemoryWriter
 from kenobot.api.conversations import ReadableId, readable_session
 from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.cognitive.memory import Inspection, MemoryQuery, SearchReport
 from kenobot.cognitive.memory import Memory as Store
+from kenobot.cognitive.memory import MemoryQuery, SearchReport
 from kenobot.language.confidences import confided_tags
 from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.memory import Candidate
@@ -193,7 +194,7 @@ async def search_memory(
     """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
     out, why."""
     report = await search(caller, q, limit, as_of)
-    found: dict[str, Any] = json.loads(json.dumps(Inspection.report_as_json(report, q)))
+    found: dict[str, Any] = json.loads(json.dumps(search_report.as_json(report, q)))
     return found
 
 
