@@ -178,7 +178,7 @@ async def get_sleep(
 
     def read(connection: Connection) -> dict[str, Any] | None:
         found = Nights.find(connection, run)
-        return None if found is None else Nights.as_json(Nights.report(connection, found, services.sleep_policy))
+        return None if found is None else Nights.as_json(Nights.report(connection, found, services.policy))
 
     report = await services.database.read_long(read)
     if report is None:

@@ -143,6 +143,20 @@ class Score:
     factor: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class PatternMatch:
+    """A pattern that fits a message, by its text. coverage: share of its trigger's words in the message."""
+
+    text: str
+    coverage: float
+    confidence: float
+
+    @property
+    def score(self) -> float:
+        """Return coverage times confidence, 0 to 1."""
+        return self.coverage * self.confidence
+
+
 def _as_float(value: object) -> float:
     """Read a number of stored JSON; 0 for anything else."""
     return float(value) if isinstance(value, int | float) else 0.0

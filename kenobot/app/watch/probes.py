@@ -12,13 +12,12 @@ from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
 from kenobot.app.watch.pulse import Pulse
-from kenobot.cognitive.background.extraction import EXTRACTION
 from kenobot.core.health import Check, Reading
 from kenobot.core.redaction import Redactor, one_line
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.ledger.expert_rest import is_replaced_by_rules
+from kenobot.ledger.expert_rest import EXTRACTION, is_replaced_by_rules
 from kenobot.ports.channel import Channel, ReportsLiveness, find_last_heard
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError

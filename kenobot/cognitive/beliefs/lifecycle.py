@@ -237,6 +237,8 @@ def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
 
     None while it is open, also when it is overdue.
     """
+    if record.attributes == "{}" and record.tags == "[]":
+        return None
     attributes = record.attribute_map
     said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:

@@ -7,7 +7,7 @@ checks all of it before it writes any, and writes in short transactions where a 
 import base64
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -17,13 +17,14 @@ from kenobot.cognitive.control import export_rows as rows
 from kenobot.cognitive.control.export_format import LINE_KINDS, ImportFormatError
 from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.core import redaction
 from kenobot.language.fingerprint import key_about, key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
+from kenobot.ports.memory_files import MemoryImportReport
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -73,18 +74,6 @@ def count_confidences(connection: Connection, reach: Scopes) -> int:
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(slots=True)
-class MemoryImportReport:
-    """Counts what an import did, by kind of line. already_known: was here already, and stayed as it was.
-
-    skipped: by reason.
-    """
-
-    added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
-    already_known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
-    skipped: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +193,7 @@ class _Intake:
     def __init__(self, connection: Connection, deed: Actor, turn: int) -> None:
         self._connection = connection
         self._deed = deed
-        self._report = MemoryImportReport()
+        self._report = MemoryImportReport(dict.fromkeys(LINE_KINDS, 0), dict.fromkeys(LINE_KINDS, 0))
         self._turns: dict[int, int] = {}
         self._records: dict[int, int | None] = {}
         self._events: dict[int, int] = {}

@@ -213,6 +213,7 @@ _KINDS: dict[str, type[_Line]] = {
     "file": FileLine,
     "state": StateLine,
 }
+
 LINE_KINDS = tuple(_KINDS)[1:]
 """The kinds of lines after the first, in the order in which they stand."""
 

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.ports.memory_files import MissingFiles
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
@@ -20,22 +21,6 @@ from kenobot.storage.times import stamp
 
 _HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`
 _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest is forgotten one by one
-
-
-@dataclass(frozen=True, slots=True)
-class MissingFiles:
-    """Memories whose files are gone at once. where: a folder or file that shows it. files: how many files or lines.
-
-    records: whose files or lines they were, which are held back. event: the decision that forgot them instead, 0 where
-    they are held back. told: the owner knows.
-    """
-
-    at: str
-    where: str
-    files: int
-    records: tuple[int, ...] = ()
-    event: int = 0
-    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,10 @@ from kenobot.cognitive.mirror.paths import (
 from kenobot.cognitive.mirror.records import record_file_rows, record_format
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import RecordFile
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source

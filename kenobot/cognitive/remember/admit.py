@@ -15,7 +15,7 @@ from kenobot.cognitive.beliefs.links import link_new_record
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.confidence import is_worth_artifact, tier_of_confidence
 from kenobot.cognitive.remember.conflicts import (
     Comparison,
@@ -40,6 +40,7 @@ from kenobot.cognitive.remember.draft import (
 from kenobot.cognitive.store import events, links, records, term_index
 from kenobot.cognitive.store.change import change, drop_tombstone, tombstone_time
 from kenobot.language.fingerprint import OWNER_SUBJECT, key_about, key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.language.statements.statement_relation import is_richer
 from kenobot.language.words import detect_language, words
 from kenobot.ports.identity import Trust

@@ -25,7 +25,7 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError, describe
-from kenobot.ports.nights import PassResult, SleepRun
+from kenobot.ports.nights import NightProgress, PassResult, SleepRun
 from kenobot.ports.sentences import Sentence, change_values
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -54,17 +54,6 @@ class ModelAnswer:
 
 QuestionAnswerer = Callable[[SleepRun, ModelQuestion], Awaitable[ModelAnswer | None]]
 """Asks a model. None: no more answers tonight, or no tokens left."""
-
-
-@dataclass(frozen=True, slots=True)
-class NightProgress:
-    """The pass that a night is at. result: None when it begins."""
-
-    run: SleepRun
-    sleep_pass: Pass
-    number: int
-    total: int
-    result: PassResult | None = None
 
 
 async def _ignore(*_: object) -> None:
@@ -123,7 +112,7 @@ class SleepCycle:
         finished = {result.name for result in await self.database.read(partial(run_rows.pass_results, run=run.id))}
         for number, one in enumerate(passes, 1):
             if one.name not in finished:
-                step = NightProgress(run, one, number, len(passes))
+                step = NightProgress(run, one.name, one.phase, number, len(passes))
                 await self.on_progress(step)
                 await self.on_progress(replace(step, result=await self._pass(run, one)))
 

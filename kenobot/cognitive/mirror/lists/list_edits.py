@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits
@@ -30,6 +29,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory_files import RevivedLine
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection

@@ -15,19 +15,20 @@ from typing import Any, cast
 
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.mirror.paths import Area, FileLocation, is_right_folder, location_of, slug
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.memory_files import RevivedLine
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection

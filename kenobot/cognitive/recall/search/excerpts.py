@@ -54,7 +54,7 @@ def select_excerpts(
     asked = _questions(connection, kept.values())
     chosen: list[Excerpt] = []
     places = limit
-    quoted, asked_now = set[str](), normalise(query.text)
+    quoted, asked_now, asked_stems = set[str](), normalise(query.text), frozenset(terms(query.text))
     for each in near:
         turn = kept.get(each.turn.message)
         if turn is None:
@@ -66,7 +66,7 @@ def select_excerpts(
         question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
         said = normalise(turn.text)
         same = asked_now == (said if question is turn.text else normalise(question))
-        useless = (same or _only_asks(question, query.text)) and not (each.turn.by_bot and each.matched)
+        useless = (same or _only_asks(question, asked_stems)) and not (each.turn.by_bot and each.matched)
         if said in quoted or useless or (each.turn.by_bot and is_echo(turn, question, query.text)):
             sieve.drop("turn", turn.id, "irrelevant")
             continue
@@ -127,11 +127,13 @@ def is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
     return sum(known.isdisjoint(stems(word)) for word in said) < _OWN_WORDS
 
 
-def _only_asks(text: str, asked_now: str) -> bool:
-    """Return whether a text asks some of what is asked now, and says no more: a question answers none."""
+def _only_asks(text: str, known: frozenset[str]) -> bool:
+    """Return whether a text asks some of what is asked now, and says no more: a question answers none.
+
+    known: stems of what is asked now.
+    """
     if not text.rstrip().endswith(_QUESTION_MARKS):
         return False
-    known = {*terms(asked_now)}
     said = (word for word in words(text[:_LONGEST]) if word not in STOPWORDS)
     return all(not known.isdisjoint(stems(word)) for word in said)
 

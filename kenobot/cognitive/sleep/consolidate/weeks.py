@@ -14,7 +14,6 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from kenobot.cognitive.policy.sleep import DecayPolicy
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, UpdateRecord, expire
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
@@ -22,6 +21,7 @@ from kenobot.cognitive.store import records, tiers
 from kenobot.core import redaction
 from kenobot.language import calendar
 from kenobot.language.quoting import IMPORTED, quote_untrusted
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
