@@ -11,6 +11,7 @@ from typing import Any, Literal
 from kenobot.core.containment import contain
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
+from kenobot.ports.sentences import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +67,12 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
         plugin = entry.load()
     except Exception as error:  # a plugin is somebody else's code: anything may happen while it is imported
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
+            "plugins.import_failed",
+            kind=KINDS[group],
+            name=name,
+            origin=_origin(entry),
+            type=type(error).__name__,
+            reason=error,
         ) from error
     return require_plugin(group, name, plugin, partial(_origin, entry), entry.value)
 
@@ -78,7 +84,7 @@ def find(group: PluginGroup, name: str) -> EntryPoint:
         raise ConfigError(unknown_plugin(group, name))
     if len({entry.value for entry in found}) > 1:
         owners = " and ".join(sorted({_origin(entry) for entry in found}))
-        raise PluginError(f'The {KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
+        raise PluginError("plugins.provided_twice", kind=KINDS[group], name=name, owners=owners)
     return found[0]
 
 
@@ -91,8 +97,7 @@ def require_plugin(
     """
     if not isinstance(target, Plugin):
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({origin()}) is not a plugin: {value} must be a '
-            f"kenobot.ports.plugin.Plugin, and is a {type(target).__name__}."
+            "plugins.no_plugin", kind=KINDS[group], name=name, origin=origin(), value=value, type=type(target).__name__
         )
     return target
 
@@ -111,14 +116,9 @@ def origin(group: PluginGroup, name: str) -> str:
 def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = None) -> str:
     """Say that no plugin of that name is installed. known: the names that there are, if more than the installed."""
     known = names(group) if known is None else known
-    listed = ", ".join(known) or "none"
-    return f'There is no {KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
-
-
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
-    near = find_near(wrong, known)
-    return f'; did you mean "{near}"?' if near else ""
+    near = find_near(name, known)
+    key = "plugins.unknown_near" if near else "plugins.unknown"
+    return Sentence(key, kind=KINDS[group], name=name, near=near, known=", ".join(known) or "-")
 
 
 def find_near(wrong: str, known: Iterable[str]) -> str:

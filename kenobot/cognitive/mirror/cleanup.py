@@ -7,8 +7,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import forget, missing_files, revived_lines
-from kenobot.cognitive.control.missing_files import MissingFiles
-from kenobot.cognitive.control.revived_lines import RevivedLines
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import Indexer
@@ -19,6 +17,7 @@ from kenobot.core.bus import Bus
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.memory_changes import PurgePlan
+from kenobot.ports.memory_files import MissingFiles, RevivedLines
 from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection

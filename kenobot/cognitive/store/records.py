@@ -31,14 +31,10 @@ AMONG: Final = "IN (SELECT value FROM json_each(?))"  # with `json.dumps(list(va
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Filter of changed records: those shown, new ones past `newest_known`, and profiles.
-
-    include_ended: also records that are no longer live.
-    """
+    """Filter of changed records: those shown, new ones past `newest_known`, and profiles."""
 
     newest_known: int
     shown_records: Sequence[int]
-    include_ended: bool
 
 
 _BY = "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END"
@@ -245,8 +241,8 @@ def changed_since(
     """Return records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
     where, values = "changed_event > ?", list[SqlValue]((event,))
     if only is not None:
-        where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
-        values += [only.newest_known, only.include_ended, json.dumps(list(only.shown_records))]
+        where += f" AND (id > ? OR form = 'profile' OR id {AMONG})"
+        values += [only.newest_known, json.dumps(list(only.shown_records))]
     return select(connection, where, values, scopes, order="changed_event", limit=limit)
 
 

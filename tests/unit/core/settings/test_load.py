@@ -173,7 +173,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
         ("[watch]\nevery_seconds = nan", "watch.every_seconds = NaN must be a number from 1 to 3600."),
         ("[bot]\nname = 5", "bot.name = 5 must be a text."),
-        ('[bot]\nname = ""', 'bot.name = "": string should have at least 1 character.'),
+        ('[bot]\nname = ""', 'bot.name = "": should have at least 1 character.'),
         (
             '[bot]\ntimezone = "Europe/Madird"',
             'bot.timezone = "Europe/Madird": not the name of a time zone; did you mean Europe/Madrid?',
