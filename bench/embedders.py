@@ -21,7 +21,6 @@ from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
 from kenobot.app.embedder_choice import GROUP
 from kenobot.cli.options import bounded_int, show_progress
-from kenobot.cognitive.store.records import Json
 from kenobot.core import plugins
 from kenobot.evals.recall import datasets, lifecycle
 from kenobot.evals.recall import run as recall
@@ -29,6 +28,7 @@ from kenobot.evals.recall.eval_home import EvalOptions
 from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.json_value import Json
 from kenobot.ports.plugin import PluginContext
 
 WORDS = "none"

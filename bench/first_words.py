@@ -24,7 +24,7 @@ from aiohttp import web
 from bench import report
 from bench.report import Report
 from kenobot.cli.options import bounded_int, show_progress
-from kenobot.cognitive.store.records import Json
+from kenobot.ports.json_value import Json
 from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn, drip, last_words
 from tests.integration.stand_in import Telegram

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.cognitive.recall.scoring import weights
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
 from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.recall import SourceKind
 
 Floats = NDArray[np.float64]
 

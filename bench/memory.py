@@ -26,7 +26,6 @@ from zoneinfo import ZoneInfo
 
 from bench.vectors import DIMENSIONS, SyntheticEmbedder, insert_vectors
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -35,9 +34,9 @@ from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store.records import stamp
 from kenobot.core.settings.home import Home
 from kenobot.gateway.access import Access, Roster
+from kenobot.identity.identity_files import Identity
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.memory import Candidate
@@ -45,6 +44,7 @@ from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
+from kenobot.storage.times import stamp
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 _ZONE = ZoneInfo("UTC")

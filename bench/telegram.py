@@ -19,8 +19,8 @@ from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.cli.options import bounded_int, show_progress
-from kenobot.cognitive.store.records import Json
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.json_value import Json
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request

@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 
 _KEYS = count(1)
@@ -55,7 +56,7 @@ def put_record(
     **more: str | float | None,
 ) -> Record:
     """A record that a model inferred at `at`, unless the columns say otherwise; with its 'created' event."""
-    now = records.stamp(at)
+    now = stamp(at)
     held: dict[str, str | float | None] = {
         "form": "note",
         "scope": "owner",

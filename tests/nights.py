@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
+from kenobot.ports.nights import PHASES
 from kenobot.storage.connection import Connection
 
 UTC = ZoneInfo("UTC")

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from bench.cost.run import Percentiles, SizeResult
 from bench.report import Report, TokenCaps
-from kenobot.cognitive.store.records import Json
+from kenobot.ports.json_value import Json
 
 _FLAT = 3.0  # what a prompt may cost with the largest memory, times what it costs with the smallest that is large
 _LARGE = 1000  # memories, from which on not all of them fit into a prompt and each message is looked for

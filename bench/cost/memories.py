@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.control.export_format import FORMAT, VERSION
-from kenobot.cognitive.store.records import Json, stamp
+from kenobot.ports.json_value import Json
+from kenobot.storage.times import stamp
 
 _FIRST = (
     "Ana Luis Marta Íñigo Carmen Pablo Lucía Jorge Elena Diego Sara Hugo Irene Mateo Nuria Óscar Emma Liam Olivia Noah "

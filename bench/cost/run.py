@@ -16,7 +16,6 @@ from kenobot.agent.prompt.context_builder import ContextBuilder
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.app.wiring import prompt_limits
 from kenobot.cognitive.control import export
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
@@ -24,6 +23,7 @@ from kenobot.core.settings.load import Settings
 from kenobot.core.settings.schema import ContextSettings
 from kenobot.evals.recall.metrics import percentiles
 from kenobot.gateway.access import Access, Roster
+from kenobot.identity.identity_files import Identity
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 
 from bench.month.script import MonthScript, MonthStep
 from bench.report import Report
-from kenobot.cognitive.store.records import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Request
 from kenobot.testing.prompt_parts import runtime_blocks
 from kenobot.testing.scenario import Expectation

@@ -15,9 +15,9 @@ from bench.report import Report
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.app.wiring import prompt_limits
 from kenobot.cli.options import bounded_int, show_progress
-from kenobot.cognitive.store.records import Json
 from kenobot.core.settings.load import Settings
 from kenobot.core.settings.schema import ContextSettings
+from kenobot.ports.json_value import Json
 
 _SIZES = (0, 250, 500, 1000, 2000, 3000, 6000)
 _DESCRIPTION = """\

@@ -12,8 +12,8 @@ from bench.month import script
 from bench.years import run as years
 from bench.years.talk import FactProbe, TalkGenerator
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.gateway.access import Access
+from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
 from kenobot.storage.inbox import PendingMessage
 from kenobot.testing.simulation import Simulation

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 from bench.distractors import fill_crowd
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptLimits, PromptRequest
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.core.settings.home import Home
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.datasets import Conversation, Question
 from kenobot.evals.recall.eval_home import SESSION, EvalHome, ProgressCallback, build_embedder, open_eval_home
+from kenobot.identity.identity_files import Identity
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.messages import Inbound

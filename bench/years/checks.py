@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from bench.report import Report, TokenCaps
 from bench.years.run import WeekMetrics, YearsReport
-from kenobot.cognitive.store.records import Json
+from kenobot.ports.json_value import Json
 
 _STEADY = 1.5  # what a week of the last quarter may add to the disk, times what one of the second quarter did
 _SAME = 1.25  # the prompts of the last quarter, times those of the second

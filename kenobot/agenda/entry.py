@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.agenda.job import Job
-from kenobot.cognitive.memory import Record
+from kenobot.ports.records import Record
 
 EntryKind = Literal["reminder", "memory", "message"]
 Mark = Literal["done", "confided", "of_others"]

@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.agenda.job import Job, JobState, Occurrence, OccurrenceState
-from kenobot.cognitive.memory import ALL_SCOPES, Scopes
-from kenobot.cognitive.store.scopes import scope_filter
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
 _JOB = (
     "id, kind, text, person, scope, channel, chat, thread, private, language, name, rule, start_local, zone, "
@@ -192,7 +191,9 @@ def last_occurrences(connection: Connection, job: int, most: int) -> list[Occurr
     return [_occurrence(row) for row in rows]
 
 
-def told_between(connection: Connection, reach: Reach, begin: datetime, end: datetime) -> list[tuple[int, Occurrence]]:
+def list_occurrences_between(
+    connection: Connection, reach: Reach, begin: datetime, end: datetime
+) -> list[tuple[int, Occurrence]]:
     """Return what was told of jobs within a reach from `begin` up to and without `end`, with the ids of the jobs."""
     where, values = _filter_reach(reach)
     columns = ", ".join(f"occurrence.{name.strip()}" for name in _OCCURRENCE.split(","))

@@ -15,10 +15,10 @@ from kenobot.agenda.job import OWNER_PERSON, Job, JobError, JobState, NewJob, Oc
 from kenobot.agenda.job_rows import Reach, stamp, stamp_local
 from kenobot.agenda.recurrence import (
     RuleError,
-    between,
     check_rule,
     instances,
     is_by_the_hour,
+    list_moments_between,
     next_instance,
     to_local,
     to_utc,
@@ -270,7 +270,7 @@ def _list_planned_between(
     begin = max(begin, job.planned_due)
     return [
         due
-        for due in between(job.rule, job.start_local, zone_of(job, zone), begin, end, _MOST_BETWEEN)
+        for due in list_moments_between(job.rule, job.start_local, zone_of(job, zone), begin, end, _MOST_BETWEEN)
         if not job_rows.is_settled(connection, job.id, due, "")
     ]
 

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda.entry import Entry, in_order
 from kenobot.agenda.past_question import days_over, tells_done
 from kenobot.agenda.plans import find_told_reminders, memory_entry, moments_of
-from kenobot.cognitive.memory import Promises, Record
-from kenobot.cognitive.store.records import stamp
+from kenobot.cognitive.memory import Promises
 from kenobot.language.calendar import local_day, local_time
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import agenda_question
@@ -18,9 +17,11 @@ from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import asks, read_core
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import fold
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
+from kenobot.storage.times import stamp
 
 _LATER = timedelta(days=31)  # within which people still tell of a day as "last Friday"
 _MOST_READ = 2000  # messages and memories of a range of days

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda.say_time import say_day
 from kenobot.agenda.zones import zone_in_force
-from kenobot.cognitive.memory import Memory, Promises, Record
+from kenobot.cognitive.memory import Memory, Promises
 from kenobot.core import texts
 from kenobot.core.redaction import one_line
 from kenobot.gateway.bot_messages import BotMessenger, MessageButtons
@@ -20,6 +20,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST, session_id
 from kenobot.ports.messages import Outbound
+from kenobot.ports.records import Record
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection

@@ -7,14 +7,15 @@ from zoneinfo import ZoneInfo
 from kenobot.agenda import jobs
 from kenobot.agenda.entry import Entry, Mark, in_order
 from kenobot.agenda.job import Job, JobState
-from kenobot.agenda.job_rows import told_between
-from kenobot.cognitive.memory import Promises, Record
+from kenobot.agenda.job_rows import list_occurrences_between
+from kenobot.cognitive.memory import Promises
 from kenobot.language.calendar import local_day, local_time, parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.facts.clause_rules import is_duty
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.language.when import Moment, read_when
 from kenobot.ports.identity import QUOTED_TRUST
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _EACH_TIME = timedelta(days=8)  # up to which each time of a recurring reminder is an entry, and not only the next
@@ -58,7 +59,7 @@ def find_told_reminders(
 ) -> list[Entry]:
     """Find the reminders that were told on these days."""
     found: list[Entry] = []
-    for number, told in told_between(connection, scopes, *moments_of(days, zone)):
+    for number, told in list_occurrences_between(connection, scopes, *moments_of(days, zone)):
         job = jobs.load_job(connection, number, scopes)
         if job is not None and job.kind == "reminder":
             found.append(job_entry(job, told.due, zone, ("done",) if told.state == "done" else ()))

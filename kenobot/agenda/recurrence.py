@@ -120,7 +120,7 @@ def count_between(
     return sum(1 for _ in itertools.takewhile(lambda local: local <= through, times))
 
 
-def between(
+def list_moments_between(
     rule: str, start_local: datetime, zone: ZoneInfo, begin: datetime, end: datetime, most: int = 1000
 ) -> list[datetime]:
     """Return the moments of a recurrence from `begin` up to and without `end`, in UTC, at most so many."""

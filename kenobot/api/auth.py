@@ -29,7 +29,7 @@ class Authenticator:
         self._services = services
         self._requests = RateLimiter(services.clock, services.channel.settings.requests_per_minute)
 
-    async def caller(self, request: Request, scopes: Sequence[str]) -> Caller:
+    async def admit(self, request: Request, scopes: Sequence[str]) -> Caller:
         """Return who makes a request whose route these scopes open. Raises HTTPException."""
         secret = bearer_secret(request.headers.get("authorization"))
         key = None
@@ -61,7 +61,7 @@ async def _authenticate(
     request: Request, scopes: SecurityScopes, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> Caller:
     authenticator: Authenticator = request.app.state.authenticator
-    return await authenticator.caller(request, scopes.scopes)
+    return await authenticator.admit(request, scopes.scopes)
 
 
 Messenger = Annotated[Caller, Security(_authenticate, scopes=["messages"])]

@@ -19,7 +19,6 @@ from kenobot.api.services import Caller
 from kenobot.channels.http.calls import Call
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import CONVERSATION
-from kenobot.cognitive.memory import scope_names
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Inbound
@@ -27,6 +26,7 @@ from kenobot.storage import conversation, message_status
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import ConversationRow, MessageRow
 from kenobot.storage.message_status import MessageState, MessageStatus
+from kenobot.storage.scopes import scope_names
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 
@@ -82,10 +82,10 @@ async def list_conversations(caller: Messenger, limit: Limit = 20, cursor: Curso
         lambda connection: conversation.page_of_conversations(connection, scopes, before, limit + 1)
     )
 
-    def shown(row: ConversationRow) -> Conversation:
+    def render_row(row: ConversationRow) -> Conversation:
         return Conversation(session=row.session, messages=row.messages, last_at=row.at)
 
-    return page_of(rows, limit, lambda row: row.newest, shown)
+    return page_of(rows, limit, lambda row: row.newest, render_row)
 
 
 @router.get("/conversations/{name}/messages")
@@ -145,7 +145,7 @@ async def send_message(
         stream = _iterate_events(caller, inbound, seconds)
         first = await anext(stream)
         return StreamingResponse(
-            _prepend_event(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"}
+            _put_event_first(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"}
         )
     with services.channel.calls.open(trace) as call:
         known = await _take(caller, inbound, call)
@@ -239,7 +239,7 @@ def _render_message(status: MessageStatus) -> Message:
 # ── an answer while it is written ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _prepend_event(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _put_event_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for event in rest:
         yield event

@@ -16,19 +16,13 @@ from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.cognitive.memory import (
-    ForgetResult,
-    HistoryStep,
-    Inspection,
-    MemoryQuery,
-    Record,
-    SearchReport,
-    UndoError,
-    UsedMemory,
-)
+from kenobot.cognitive.memory import Inspection, MemoryQuery, SearchReport
 from kenobot.cognitive.memory import Memory as Store
 from kenobot.language.confidences import confided_tags
+from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import ForgetResult, UndoError
+from kenobot.ports.records import HistoryStep, Record
 from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["memory"])
@@ -126,7 +120,7 @@ class NewMemory(BaseModel, extra="forbid"):
 
 
 class Decided(BaseModel):
-    """What was done to memory. memory: the one there is now. event: what to undo."""
+    """Report a change of memory. memory: the one there is now. event: the id that undo takes."""
 
     action: str
     memory: int
@@ -134,7 +128,7 @@ class Decided(BaseModel):
 
 
 class Undo(BaseModel, extra="forbid"):
-    """What to take back: an event, or the newest decision."""
+    """Name the event to take back; None takes the newest decision."""
 
     event: int | None = Field(None, ge=1, le=LARGEST_ID)
 
@@ -151,7 +145,7 @@ async def list_memories(
     rows = await caller.services.database.read(
         lambda connection: Store.list_records(connection, caller.reach, statuses, limit=limit + 1, before=before)
     )
-    return page_of(rows, limit, lambda row: row.id, _shown)
+    return page_of(rows, limit, lambda row: row.id, _render)
 
 
 @router.get("/memories/{number}")
@@ -169,7 +163,7 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
             Quotation(turn=turn, trust=message.trust, at=message.at, session=message.session, text=message.text)
             for turn, message in told
         ]
-        return MemoryInFull(**_shown(record).model_dump(), links=around, said=said)
+        return MemoryInFull(**_render(record).model_dump(), links=around, said=said)
 
     return await caller.services.database.read(read)
 
@@ -222,7 +216,7 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
         reply = Store.explain_reply(connection, session, caller.reach)
         if reply is None:
             raise HTTPException(404)
-        behind, others = reply.told_apart()
+        behind, others = Store.split_used(reply)
         used = [_used(each, behind=True) for each in behind] + [_used(each, behind=False) for each in others]
         return ReplyOrigin(
             session=session,
@@ -256,7 +250,7 @@ async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: Idempo
         decision = Store.remember(connection, candidate, caller.occasion())
         if decision.record is None:
             raise HTTPException(409, f"not remembered: {decision.reason}")
-        return _decided(connection, caller, decision.action, decision.record)
+        return _report_change(connection, caller, decision.action, decision.record)
 
     return await change_memory(caller, idempotency_key, ("remember", new.text), Decided, work, text=new.text)
 
@@ -277,7 +271,7 @@ async def correct(
             raise HTTPException(409, f"not corrected: {error}") from None
         if decision.record is None:
             raise HTTPException(409, f"not corrected: {decision.reason}")
-        return _decided(connection, caller, decision.action, decision.record)
+        return _report_change(connection, caller, decision.action, decision.record)
 
     return await change_memory(caller, idempotency_key, ("correct", number, new.text), Decided, work, text=new.text)
 
@@ -339,7 +333,7 @@ async def change_memory(
     return done
 
 
-def _decided(connection: Connection, caller: Caller, action: str, number: int) -> Decided:
+def _report_change(connection: Connection, caller: Caller, action: str, number: int) -> Decided:
     newest = Store.history(connection, number, caller.reach)
     return Decided(action=action, memory=number, event=newest[0].event if newest else 0)
 
@@ -352,7 +346,7 @@ def find_record(connection: Connection, caller: Caller, number: int) -> Record:
     return record
 
 
-def _shown(record: Record) -> Memory:
+def _render(record: Record) -> Memory:
     tags = json.loads(record.tags)
     row = {name: value for name, value in record._asdict().items() if name in Memory.model_fields}
     return Memory(**row | {"attributes": record.attribute_map, "tags": tags if isinstance(tags, list) else []})

@@ -15,7 +15,7 @@ from kenobot.api.metrics import metrics_text
 from kenobot.api.moments import Day
 from kenobot.api.paging import LARGEST_ID
 from kenobot.api.services import ApiServices, Caller
-from kenobot.cognitive.memory import ALL_SCOPES, Memory, Nights
+from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core.health import State
 from kenobot.core.percentiles import distribution
 from kenobot.core.status_report import CauseRow, StatusReport
@@ -25,6 +25,7 @@ from kenobot.storage import dead_letters, message_status, model_calls, turn_stat
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
 from kenobot.storage.model_calls import Spending
+from kenobot.storage.scopes import ALL_SCOPES
 
 router = APIRouter(prefix="/v1", tags=["operations"])
 
@@ -176,7 +177,7 @@ async def get_sleep(
 
     def read(connection: Connection) -> dict[str, Any] | None:
         found = Nights.find(connection, run)
-        return None if found is None else Nights.as_json(Nights.report(connection, found, services.sleep_policy))
+        return None if found is None else Nights.as_json(Nights.report(connection, found, services.policy))
 
     report = await services.database.read_long(read)
     if report is None:
@@ -273,7 +274,7 @@ def _budgets(connection: Connection, caller: Caller, today: str) -> list[Budget]
             period=limit.name(today),
             unit=limit.unit,
             purpose=limit.purpose,
-            used=limit.spent(connection, today),
+            used=limit.sum_spent(connection, today),
             amount=limit.amount,
         )
         for limit in caller.services.budgets

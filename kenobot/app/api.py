@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
-from kenobot.app.wiring import sleep_policy
+from kenobot.cognitive.memory import Policy
 from kenobot.ports.channel import Channel, TakesRequests
 from kenobot.ports.errors import ConfigError
 
@@ -40,7 +40,7 @@ def _attach(app: App, channel: Channel) -> None:
     def begin_sleep() -> bool:
         return app.background.sleep_worker.begin_now()  # whose modules are imported at the first use
 
-    async def status() -> "StatusReport":
+    async def report_status() -> "StatusReport":
         from kenobot.app.watch.report import build_status  # noqa: PLC0415 - with what it looks at
 
         return await build_status(app, app.channel_states())
@@ -55,14 +55,14 @@ def _attach(app: App, channel: Channel) -> None:
         embedding=app.embedding,
         memory_files=app.memory_files,
         budgets=app.ledger.limits,
-        sleep_policy=sleep_policy(app.settings.sleep).sleep,
+        policy=Policy.of(app.settings.sleep),
         started=app.clock.now(),
         channels=lambda: app.channels,
         unfinished=lambda: app.loop.unfinished_count,
         begin_sleep=begin_sleep,
         sweep=app.sweep,
         state=lambda: "healthy" if app.watch is None else app.watch.state,
-        status=status,
+        status=report_status,
     )
     channel.backend = Api(services)
     channel.others = app.channels

@@ -27,18 +27,11 @@ from kenobot.app.wiring import (
     build_toolbox,
     prompt_limits,
     reply_language,
-    sleep_policy,
     turn_policy,
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.identity.identity_files import Identity
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
-from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
-from kenobot.cognitive.store.change import ChangeContext
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, Policy, ProposalAnnouncer, SideIndex
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import responsive
@@ -56,11 +49,13 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.identity.identity_files import Identity
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
+from kenobot.ports.memory_files import IntakeNotice
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,
@@ -84,15 +79,16 @@ if TYPE_CHECKING:
     from kenobot.agent.turn.task_worker import TaskWorker
     from kenobot.agent.turn.tool_stage import ToolStage
     from kenobot.agent.turn.toolbox import Toolbox
-    from kenobot.app.background import Background
     from kenobot.app.running_channels import ChannelState
     from kenobot.app.watch.watch import Watch
+    from kenobot.cognitive.memory import MemoryWorkers
 
 _log = logging.getLogger(__name__)
 
 _HEAD_START_SECONDS, _LONGEST_HEAD_START = 1.0, 10.0  # of the turns before the work behind them
 _QUIET_SECONDS = 0.3  # without a turn: to load that work takes as long, and would hold up each turn beside it
 _QUIET_SPELL_SECONDS = 1.0  # without a turn, before what works behind the turns looks at them
+_QUIET_FILES_SECONDS = 1.3  # before memory's files are written: what was just extracted goes with them
 _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
@@ -125,7 +121,7 @@ class App:
 
         default_language: of the bot's own sentences where the message does not tell.
         """
-        require_memory(home.memory, home.database)
+        MemoryFiles.require_database(home.memory, home.database)
         self._default_language = default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
         zone = self.zone = ZoneInfo(settings.bot.timezone)
@@ -136,7 +132,7 @@ class App:
         database = self.database = Database.open(home.database, home.backups)
         bus = self.bus = plugins.bus or Bus(clock)
         self.audit = SignalLog(database, redact=redact)
-        self.scheduler, self.quiet = Scheduler(), QuietSpell()
+        self.scheduler, self.quiet, self._quiet_for_files = Scheduler(), QuietSpell(), QuietSpell()
 
         self.inbox, self.outbox = Inbox(database, clock), Outbox(database, clock)
         self.delivery = Delivery(self.channels, self.outbox, bus, clock, rng)
@@ -150,8 +146,8 @@ class App:
         self.personal = PersonalSettings(database, zone, quiet)
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
-        intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
-        self.memory_files = MemoryFiles(*(home.memory, database, clock, zone, policy), intake=intake, quiet=self.quiet)
+        memory = home.memory, database, clock, zone, Policy.of(settings.sleep)
+        self.memory_files = MemoryFiles(*memory, announce=self._announce_intake, quiet=self._quiet_for_files)
         index = self.index = SideIndex(home.index)
         self.memory = Memory(index)
         self.indexer = Indexer(database, index)
@@ -164,7 +160,7 @@ class App:
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
-        self._background: Background | None = None
+        self._background: MemoryWorkers | None = None
         self._reminders: ReminderDelivery | None = None
         self.channel_states: Callable[[], Sequence[ChannelState]] = tuple
         self.watch: Watch | None = None  # until the work behind the turns has begun
@@ -174,10 +170,10 @@ class App:
         self.loop = self._build_loop(home, settings, rng)
 
     @property
-    def background(self) -> "Background":
+    def background(self) -> "MemoryWorkers":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.app.background import Background
+            from kenobot.app.background import build_workers
             from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
@@ -188,12 +184,12 @@ class App:
                 self.embedding,
                 self.quiet,
             )
-            self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
+            self._background = build_workers(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
 
     @property
     def reminders(self) -> "ReminderDelivery":
-        """What tells reminders. Its modules are imported at the first use, too."""
+        """Return the delivery of reminders, whose modules are imported at its first use."""
         if self._reminders is None:
             from kenobot.agenda.delivery import ReminderDelivery
             from kenobot.agenda.morning import compose_morning
@@ -238,11 +234,11 @@ class App:
             rng=rng,
             commands=self._build_commands(toolbox),
             command_listeners=(
-                self.admission.after_command,
-                self.proposal_announcer.after_command,
-                self.personal.after_command,
-                self._after_command,
-                *(() if self.tasks is None else (self.tasks.after_command,)),
+                self.admission.note_command,
+                self.proposal_announcer.note_command,
+                self.personal.note_command,
+                self._hand_on_changes,
+                *(() if self.tasks is None else (self.tasks.note_command,)),
             ),
             identity=identity,
             delivery=self.delivery,
@@ -352,13 +348,14 @@ class App:
         """Take up the messages that an earlier run left behind, then be ready for new ones."""
         self._responsive.enter_context(responsive())
         await self._keep_house()
-        self.scheduler.every(3600.0, "housekeeping", self._keep_house)
-        self.scheduler.every(2.0, "audit", self.audit.flush)
-        self.scheduler.every(1.0, "command line", self.check_external_changes)
-        self.scheduler.every(60.0, "sweep", self.sweep)
-        self.scheduler.every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.every(15.0, "memory index", self.indexer.index_all)
-        self.scheduler.every(60.0, "memory by meaning", self.embedding.tick)
+        self.scheduler.run_every(3600.0, "housekeeping", self._keep_house)
+        self.scheduler.run_every(2.0, "audit", self.audit.flush)
+        self.scheduler.run_every(1.0, "command line", self.check_external_changes)
+        self.scheduler.run_every(60.0, "sweep", self.sweep)
+        self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
+        self.scheduler.run_every(15.0, "memory index", self.indexer.tick)
+        self.scheduler.run_every(60.0, "whole memory index", self.indexer.index_all)
+        self.scheduler.run_every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
         self.owner_alerts.attach(self.bus)
@@ -367,7 +364,7 @@ class App:
         await self.delivery.sweep()
         await self.loop.start()
         if self.tasks is not None:
-            self.scheduler.every(_TASK_SECONDS, "tasks", self.tasks.look)
+            self.scheduler.run_every(_TASK_SECONDS, "tasks", self.tasks.look)
             self.tasks.wake()
         await self.proposal_announcer.start(self.scheduler)
         await self.bus.emit(STARTED, "app", "", channels=" ".join(self.channels), provider=self.plugins.provider.name)
@@ -387,28 +384,28 @@ class App:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST_HEAD_START):
                 await self.loop.wait_idle()
-                await self.database.pacer.quiet(_QUIET_SECONDS)
+                await self.database.pacer.await_quiet(_QUIET_SECONDS)
         await self._load_background()
-        self.quiet.seconds = _QUIET_SPELL_SECONDS
+        self.quiet.seconds, self._quiet_for_files.seconds = _QUIET_SPELL_SECONDS, _QUIET_FILES_SECONDS
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
         from kenobot.app.menu_setter import MenuSetter
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
-        self.scheduler.every(_MENU_SECONDS, "menus", menus.refresh)
-        self.scheduler.every(3600.0, "media", self._remove_unused_media)
+        self.scheduler.run_every(_MENU_SECONDS, "menus", menus.refresh)
+        self.scheduler.run_every(3600.0, "media", self._remove_unused_media)
         if self.settings.backup.every_hours:
             from kenobot.app.scheduled_backup import ScheduledBackups
 
             backups = ScheduledBackups(self.home, self.settings.backup, self.clock, self.bus)
-            self.scheduler.every(_BACKUP_SECONDS, "backup", backups.run_if_due)
+            self.scheduler.run_every(_BACKUP_SECONDS, "backup", backups.run_if_due)
         from kenobot.app.watch.wiring import build_watch
 
         self.watch = build_watch(self, states)
         await self.watch.start(self.scheduler)
-        self.scheduler.every(3600.0, "agenda", self.reminders.prune)
-        self.scheduler.every(600.0, "promises", self.build_overdue_asker().ask)
+        self.scheduler.run_every(3600.0, "agenda", self.reminders.prune)
+        self.scheduler.run_every(600.0, "promises", self.build_overdue_asker().ask)
         await self.scheduler.start()
         self.reminders.begin()
         self.indexer.begin()
@@ -435,10 +432,10 @@ class App:
                 gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
-    def _after_command(self, changes: Collection[str]) -> None:
+    def _hand_on_changes(self, changes: Collection[str]) -> None:
         """Hand on what a command changed to the work behind the turns; before that began, it looks by itself."""
         if self._background is not None:
-            self._background.sleep_worker.after_command(changes)
+            self._background.sleep_worker.note_command(changes)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
@@ -452,8 +449,8 @@ class App:
         await attachments.prune(self.database)
         await task_rows.prune(self.database)
         await api_keys.prune(self.database, self.clock.now())
-        rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
-        if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
+        at = self.clock.now()
+        if await self.database.write(lambda connection: Memory.close_idle_boxes(connection, at)):
             self.memory_files.mark_dirty(())
 
     async def _remove_unused_media(self) -> None:
@@ -495,7 +492,7 @@ class App:
         return touched
 
     async def open_console(self) -> None:
-        """Have the console's answers sent, those that wait for a screen first."""
+        """Send the console's answers, those that wait for a screen first."""
         self.channels[self.console.name] = self.console
         await self.delivery.sweep()
 

@@ -31,7 +31,7 @@ class EmbedderChoice:
 
 
 def auto_embedders(machine: Machine) -> tuple[str, ...]:
-    """What "auto" tries, in this order: what runs in this process, with no key and no network.
+    """List the embedders that "auto" tries, in order: all run in this process, with no key and no network.
 
     The cheapest first; on a machine with room for it, what finds most.
     """

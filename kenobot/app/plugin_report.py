@@ -30,7 +30,7 @@ def _iterate_installed(
     settings: Settings, catalogue: PluginCatalogue, broken: Mapping[PluginKey, str]
 ) -> Iterator[PluginRow]:
     for group, kind in KINDS.items():
-        enabled = settings.enabled_plugins(group)
+        enabled = settings.list_enabled_plugins(group)
         for name in catalogue.names(group):
             why = broken.get((group, name), "")
             yield PluginRow(
@@ -56,7 +56,7 @@ def try_build(loaded: ResolvedSettings, context: PluginContext) -> dict[PluginKe
     failures: dict[PluginKey, str] = {}
     context = replace(context, workspaces=resolve_workspaces(loaded.settings.tools.workspaces))
     for group in KINDS:
-        for name in dict.fromkeys(loaded.settings.enabled_plugins(group)):
+        for name in dict.fromkeys(loaded.settings.list_enabled_plugins(group)):
             if loaded.catalogue.may_lack(group, name):
                 try:
                     loaded.build_plugin(group, name, context)

@@ -53,7 +53,7 @@ async def serve(
         ending.enter_context(stop_signals(stop, begin_end))
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # which would end the process, until the watch takes it
         try:
-            tried = await _stand_trial(app, channels, stop) if console is None else None
+            tried = await _run_trial(app, channels, stop) if console is None else None
             if stop.is_set() or not await _start(app, stop):
                 return 0
             _log.info("ready: %s, with %s", ", ".join(app.channels), app.plugins.provider.name)
@@ -70,7 +70,7 @@ async def serve(
     return 0
 
 
-async def _stand_trial(app: App, channels: RunningChannels, stop: asyncio.Event) -> asyncio.Task[None] | None:
+async def _run_trial(app: App, channels: RunningChannels, stop: asyncio.Event) -> asyncio.Task[None] | None:
     """Run the trial of an update, if there is one; return the task that runs the channels then."""
     if not app.home.versions.exists():
         return None
@@ -86,7 +86,7 @@ async def _stand_trial(app: App, channels: RunningChannels, stop: asyncio.Event)
         return [state.name for state in channels.states() if state.state == "serving"]
 
     try:
-        tried: asyncio.Task[None] | None = await trial.stand_trial(app, serving, begin, stop)
+        tried: asyncio.Task[None] | None = await trial.run_trial(app, serving, begin, stop)
     except BaseException:
         if running is not None:
             running.cancel()
@@ -158,10 +158,10 @@ async def _open_socket(app: App, channels: RunningChannels, user: str, stop: asy
         wait_answered=app.wait_console_answered,
         sync=app.sync_external_changes,
         stop=stop.set,
-        channels=channels.command,
+        channels=channels.carry_out,
         plugins=lambda: plugin_rows(app.settings, app.plugins.catalogue),
         log_level=partial(_read_log_level, app),
-        status=partial(_status, app, channels),
+        status=partial(_report_status, app, channels),
     )
     server: SocketServer = module.SocketServer(app.home.socket, services)
     await server.start()
@@ -176,7 +176,7 @@ async def _read_log_level(app: App) -> str:
     return level
 
 
-async def _status(app: App, channels: RunningChannels, stacks: bool) -> "Status":
+async def _report_status(app: App, channels: RunningChannels, stacks: bool) -> "Status":
     """Tell how the bot is. Raises StoreError."""
     report = await asyncio.to_thread(importlib.import_module, "kenobot.app.watch.report")
     file = await app.watch.dump_stacks() if stacks and app.watch is not None else None

@@ -16,6 +16,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.systemd import start_extended
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import UPDATE_FINISHED
 from kenobot.storage.updates import Environments, Update, Verdict
 
@@ -45,10 +46,10 @@ class TrialApp(Protocol):
         ...
 
 
-async def stand_trial(
+async def run_trial(
     app: TrialApp, serving: Callable[[], Collection[str]], begin: Callable[[], asyncio.Task[None]], stop: asyncio.Event
 ) -> asyncio.Task[None] | None:
-    """Stand the trial of an update, if there is one; return what runs the channels then, once it is over.
+    """Run the trial of an update, if there is one; return the task that runs the channels after it.
 
     serving: names the channels that run. begin: has them run. stop: ends the trial as well.
     Raises what ended the channels, StoreError, and ReturnPending.
@@ -63,7 +64,7 @@ async def stand_trial(
     await app.hold_turns()
     running = begin()
     with start_extended():
-        await _until_over(app, environments, update, serving, running, stop)
+        await _wait_until_over(app, environments, update, serving, running, stop)
     if running.done():
         running.result()
     return running
@@ -93,7 +94,7 @@ def _open_trial(environments: Environments, *, at_start: bool) -> Update | None:
     return update
 
 
-async def _until_over(
+async def _wait_until_over(
     app: TrialApp,
     environments: Environments,
     update: Update,
@@ -107,7 +108,7 @@ async def _until_over(
         await app.check_alive()
         missing = set(update.channels).difference(serving())
         if not is_given and (missing or app.clock.monotonic() >= steady_at):
-            problem = f"the channel {min(missing)} does not run" if missing else ""
+            problem = Sentence("update.channel_down", name=min(missing)) if missing else ""
             await asyncio.to_thread(environments.write_verdict, Verdict(trial=update.trial, problem=problem))
             is_given = True
         still = await asyncio.to_thread(_open_trial, environments, at_start=False)

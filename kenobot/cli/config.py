@@ -116,7 +116,7 @@ def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
         yield from _flat(section, table, tables=section not in PLUGIN_SECTIONS)
     for section, group in PLUGIN_SECTIONS.items():
         tables = loaded.settings.plugin_tables(group)
-        for name in dict.fromkeys((*loaded.settings.enabled_plugins(group), *tables)):
+        for name in dict.fromkeys((*loaded.settings.list_enabled_plugins(group), *tables)):
             try:
                 model = loaded.catalogue.load(group, name).settings
                 # A table of a plugin that is switched off may be incomplete: its defaults are shown all the same.
@@ -124,7 +124,7 @@ def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
                     **model.model_construct().__dict__,
                     **tables.get(name, {}),
                 }
-                if name in loaded.settings.enabled_plugins(group):
+                if name in loaded.settings.list_enabled_plugins(group):
                     values = dict(loaded.plugin_settings(group, name, model))
             except PluginError:
                 model, values = BaseModel, tables.get(name, {})

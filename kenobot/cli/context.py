@@ -12,7 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
-from kenobot.cognitive.memory import ALL_SCOPES, AdmitContext, Scopes, SideIndex
+from kenobot.cognitive.memory import AdmitContext, SideIndex
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.language.calendar import local_day
@@ -21,6 +21,7 @@ from kenobot.ports.errors import ConfigError, StoreCorrupt, StoreError
 from kenobot.ports.plugin import PluginContext
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
+from kenobot.storage.scopes import ALL_SCOPES, Scopes
 
 _BATCH = 2000  # events and messages that are indexed at a time
 _LONGEST_TRANSACTION = 0.01  # seconds of long work, for which a bot that is running waits

@@ -94,7 +94,7 @@ def _budgets(context: CommandContext, connection: Connection, today: str) -> lis
     """Word how much of each budget is used."""
     lines = []
     for limit in budget_limits(context.loaded.settings.budget):
-        used = limit.spent(connection, today)
+        used = limit.sum_spent(connection, today)
         told = say(
             "budget of {when}{purpose}: {share} % used, {spent} of {budget}",
             when=limit.name(today),

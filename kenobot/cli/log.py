@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
-from kenobot.core.log_file import NAME, ended_files, follow, last_lines
+from kenobot.core.log_file import NAME, follow, last_lines, list_ended_files
 from kenobot.core.redaction import escape_controls
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -19,7 +19,7 @@ _LOOK_SECONDS = 0.25
 def logs(context: CommandContext) -> int:
     """Show the last lines that fit, and follow what comes where that is asked for."""
     args, folder = context.args, context.home.logs
-    if not (folder / NAME).exists() and not ended_files(folder):
+    if not (folder / NAME).exists() and not list_ended_files(folder):
         if context.loaded.settings.log.to == "stderr":
             return options.print_failure(
                 'There is no log file: the log goes to standard error. Set [log] to = "file" for one in the home, '

@@ -19,9 +19,10 @@ from kenobot.core.redaction import escape_controls
 from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
-from kenobot.tools.mcp.declared import DeclaredTool, effects_of, offered_name, read_tools
+from kenobot.tools.mcp.declared import DeclaredTool, choose_tool_name, effects_of, read_tools
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.token_file import SIGN_IN, TokenFile
 from kenobot.tools.mcp.trust import TrustFile, hash_list, pick_wanted
@@ -99,7 +100,7 @@ def test(context: CommandContext) -> int:
     file, digest = TrustFile(context.home.mcp, name), hash_list(seen.tools)
     for tool in seen.tools:
         row = {
-            "name": offered_name(name, tool.name, ()),
+            "name": choose_tool_name(name, tool.name, ()),
             "tool": tool.name,
             "description": tool.description,
             "parameters": tool.schema,
@@ -217,7 +218,7 @@ def _checked_name(name: str) -> str:
     try:
         return check_server_name(name)
     except ValueError as error:
-        raise ConfigError(f'"{name}": {error}.') from error
+        raise ConfigError("mcp.wrong_settings", name=name, reason=error) from error
 
 
 def find_server(context: CommandContext) -> tuple[str, McpServerSettings]:
@@ -238,7 +239,7 @@ async def _look(context: CommandContext, name: str, server: McpServerSettings) -
         async with asyncio.timeout(_SECONDS), connect(server, Hooks(), tokens) as connection:
             return connection.title, await connection.list_tools()
     except TimeoutError:
-        raise ConnectionLost("it does not answer") from None
+        raise ConnectionLost(Sentence("mcp.silent")) from None
 
 
 def _list_line(row: Mapping[str, object]) -> str:

@@ -10,7 +10,7 @@ from kenobot.cli.language import say
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.tool import ToolEffects
 from kenobot.skills.skill import reveal
-from kenobot.tools.mcp.declared import DeclaredTool, effects_of, offered_name
+from kenobot.tools.mcp.declared import DeclaredTool, choose_tool_name, effects_of
 from kenobot.tools.mcp.trust import TrustFile, hash_list
 
 _WIDTH = 76  # columns: a terminal that wraps a line itself would begin the next one without its mark
@@ -24,7 +24,7 @@ def render_tools(name: str, tools: Iterable[DeclaredTool], server: McpServerSett
     """Render tools with all that a model reads of them, so that no text can pass for the program's own."""
     for tool in tools:
         effects = ", ".join(name_effects(effects_of(tool, server))) or say("no effects")
-        yield f"── {offered_name(name, tool.name, ())} ({say(file.judge(tool))}; {effects})"
+        yield f"── {choose_tool_name(name, tool.name, ())} ({say(file.judge(tool))}; {effects})"
         for text in (tool.description, *_list_parameters(tool)):
             lines = textwrap.wrap(_show_unseen(text), _WIDTH, break_on_hyphens=False)
             yield from (f"{_MARK}{line}" for line in lines)

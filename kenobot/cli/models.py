@@ -64,7 +64,7 @@ def _list(context: CommandContext, wanted: str) -> int:
 
 def _list_configured(context: CommandContext) -> list[str]:
     settings = context.loaded.settings
-    return list(dict.fromkeys((*settings.enabled_plugins(_GROUP), *settings.plugin_tables(_GROUP))))
+    return list(dict.fromkeys((*settings.list_enabled_plugins(_GROUP), *settings.plugin_tables(_GROUP))))
 
 
 def _choose(context: CommandContext, name: str) -> str:

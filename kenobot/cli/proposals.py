@@ -9,8 +9,9 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
-from kenobot.cognitive.memory import CannotDecide, DecisionContext, Proposal, Proposals, ProposalState
+from kenobot.cognitive.memory import Proposals
 from kenobot.core.redaction import escape_controls, one_line
+from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal, ProposalState
 
 _STATES: tuple[ProposalState, ...] = ("pending", "approved", "rejected", "undone")
 _DECIDED: tuple[ProposalState, ...] = ("approved", "rejected", "undone")

@@ -17,7 +17,7 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
     """Run the command that the arguments name; returns its exit code. Raises KenobotError."""
     with _without_collecting():
         from kenobot.cli.context import CommandContext
-        from kenobot.cognitive.memory import AmbiguousReference
+        from kenobot.ports.memory_changes import AmbiguousReference
 
         module, _, function = arguments.call.partition(":")
         run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)

@@ -14,146 +14,101 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_names
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.background.extraction import build_extraction_worker
     from kenobot.cognitive.background.per_chat_worker import WorkerContext
     from kenobot.cognitive.background.sleep import SleepContext
-    from kenobot.cognitive.control.find import AmbiguousReference, Matches
-    from kenobot.cognitive.control.forget import ForgetResult, PurgePlan
-    from kenobot.cognitive.control.history import HistoryStep, ReplyExplanation
-    from kenobot.cognitive.control.undo import UndoError, UndoResult
-    from kenobot.cognitive.control.unextracted import UnextractedTurn
-    from kenobot.cognitive.control.why_not import AbsenceExplanation, FoundItem
-    from kenobot.cognitive.identity.reply_grade import ReplyGrade
+    from kenobot.cognitive.held_files import HeldFiles
     from kenobot.cognitive.imports import Imports
     from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
     from kenobot.cognitive.nights import Nights, Proposals
     from kenobot.cognitive.policy import Policy
-    from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
     from kenobot.cognitive.promises import Promises
     from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
     from kenobot.cognitive.recall.index.index import Indexer, SideIndex
-    from kenobot.cognitive.recall.prompt.usage import UsedMemory
-    from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport, Section
-    from kenobot.cognitive.remember.admit_context import sanitize
-    from kenobot.cognitive.remember.extract.buffer import ConversationTurn
+    from kenobot.cognitive.recall.prompt.reader import MemoryReader
+    from kenobot.cognitive.recall.results.memory import (
+        NO_MEMORY,
+        MemoryPack,
+        MemoryQuery,
+        RecalledMemory,
+        SearchHints,
+        SearchReport,
+    )
+    from kenobot.cognitive.recall.results.trace import RecallTrace
     from kenobot.cognitive.remember.nearness import Nearness
-    from kenobot.cognitive.remember.rule_extraction import RuleFacts
     from kenobot.cognitive.replies import Replies
-    from kenobot.cognitive.sleep.apply_change import NightUndo
-    from kenobot.cognitive.sleep.cycle import NightProgress
-    from kenobot.cognitive.sleep.plan.passes import Pass
-    from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
-    from kenobot.cognitive.sleep.report import ChangeReport, NightReport, PassReport
-    from kenobot.cognitive.sleep.run_rows import SleepRun
-    from kenobot.cognitive.store.events import EventRow
-    from kenobot.cognitive.store.links import Link
-    from kenobot.cognitive.store.proposals import Proposal, ProposalState
+    from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
     from kenobot.cognitive.telling import Telling
+    from kenobot.cognitive.transfers import Transfers
+    from kenobot.cognitive.workers import MemoryWorkers
+    from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation, UsedMemory
+    from kenobot.ports.memory_changes import ForgetResult, PurgePlan, UndoResult
+    from kenobot.ports.recall import Matches
+    from kenobot.ports.records import EventRow, HistoryStep, Link
+    from kenobot.ports.turns import UnextractedTurn
     from kenobot.storage.conversation import MessageRow
     from kenobot.storage.erasure import ErasureResult
 
 __all__ = [
-    "ALL_SCOPES",
     "DEFAULT",
-    "PHASES",
-    "AbsenceExplanation",
+    "NO_MEMORY",
     "AdmitContext",
-    "AmbiguousReference",
-    "CannotDecide",
-    "ChangeReport",
-    "ConversationTurn",
-    "DecisionContext",
     "EmbeddingWorker",
-    "ForgetResult",
-    "FoundItem",
-    "HistoryStep",
+    "HeldFiles",
     "Imports",
     "Indexer",
     "Inspection",
-    "Matches",
     "Memory",
     "MemoryFiles",
     "MemoryPack",
     "MemoryQuery",
-    "NightProgress",
-    "NightReport",
-    "NightUndo",
+    "MemoryReader",
+    "MemoryWorkers",
     "Nights",
-    "Pass",
-    "PassReport",
-    "Phase",
     "Policy",
     "Promises",
-    "Proposal",
-    "ProposalState",
+    "ProposalAnnouncer",
     "Proposals",
-    "PurgePlan",
+    "RecallTrace",
     "RecalledMemory",
-    "Record",
     "Replies",
-    "ReplyExplanation",
-    "ReplyGrade",
-    "RuleFacts",
-    "Scopes",
+    "SearchHints",
     "SearchReport",
-    "Section",
     "SideIndex",
     "SleepContext",
-    "SleepPolicy",
-    "SleepRun",
     "Telling",
-    "UndoError",
-    "UndoResult",
-    "UnextractedTurn",
-    "UsedMemory",
+    "Transfers",
     "WorkerContext",
-    "build_extraction_worker",
-    "sanitize",
-    "scope_names",
 ]
 
 _LATE = {
+    "held_files": "HeldFiles",
     "imports": "Imports",
-    "identity.reply_grade": "ReplyGrade",
-    "replies": "Replies",
-    "remember.extract.buffer": "ConversationTurn",
-    "remember.rule_extraction": "RuleFacts",
-    "telling": "Telling",
     "inspection": "Inspection",
-    "background.extraction": "build_extraction_worker",
+    "nights": "Nights Proposals",
+    "promises": "Promises",
+    "replies": "Replies",
+    "telling": "Telling",
+    "transfers": "Transfers",
+    "workers": "MemoryWorkers",
     "background.per_chat_worker": "WorkerContext",
     "background.sleep": "SleepContext",
-    "control.find": "AmbiguousReference Matches",
-    "control.forget": "ForgetResult PurgePlan",
-    "control.history": "HistoryStep ReplyExplanation",
-    "control.undo": "UndoError UndoResult",
-    "control.unextracted": "UnextractedTurn",
-    "control.why_not": "AbsenceExplanation FoundItem",
     "mirror.memory_files": "MemoryFiles",
-    "nights": "Nights Proposals",
     "policy": "Policy",
-    "policy.sleep": "PHASES Phase SleepPolicy",
-    "promises": "Promises",
     "recall.embedding_worker": "EmbeddingWorker",
     "recall.index.index": "Indexer SideIndex",
-    "recall.prompt.usage": "UsedMemory",
-    "recall.results.memory": "MemoryPack MemoryQuery RecalledMemory SearchReport Section",
-    "remember.admit_context": "sanitize",
-    "sleep.apply_change": "NightUndo",
-    "sleep.cycle": "NightProgress",
-    "sleep.plan.passes": "Pass",
-    "sleep.proposals": "CannotDecide DecisionContext",
-    "sleep.report": "ChangeReport NightReport PassReport",
-    "sleep.run_rows": "SleepRun",
-    "store.proposals": "Proposal ProposalState",
+    "recall.prompt.reader": "MemoryReader",
+    "recall.results.memory": "NO_MEMORY MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
+    "recall.results.trace": "RecallTrace",
+    "sleep.proposal_announcer": "ProposalAnnouncer",
 }
 """The names that are imported at their first use, by module."""
 
@@ -186,10 +141,10 @@ class Memory:
 
     def recall(self, connection: Connection, query: "MemoryQuery") -> "SearchReport":
         """Search for what is about a question, with reasons and certainty. Needs an index."""
-        from kenobot.cognitive.recall.search.recall import recall
+        from kenobot.cognitive.recall.search.fusion import recall_with_queries
 
         assert self.index is not None
-        return recall(connection, self.index, query)
+        return recall_with_queries(connection, self.index, query)
 
     def find(self, connection: Connection, text: str, reach: Scopes) -> "Matches":
         """Find the live memories that a text may mean, the likeliest first, for what must not guess."""
@@ -264,6 +219,13 @@ class Memory:
     def list_told_by(connection: Connection, scope: str, turns: Iterable[int], among: int) -> list[int]:
         """Return which of the newest `among` memories of a scope are made of these turns, by number."""
         return records.newest_from_messages(connection, scope, turns, among)
+
+    @staticmethod
+    def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
+        """List the live memories of a scope that hold an attribute of a subject."""
+        from kenobot.cognitive.store import term_index
+
+        return term_index.records_with_attribute(connection, scope, subject, name)
 
     @staticmethod
     def list_lately_learned(connection: Connection, session: str) -> list[int]:
@@ -349,6 +311,13 @@ class Memory:
 
         return explain_last_reply(connection, session, reach)
 
+    @staticmethod
+    def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
+        """Split the memories of a reply into those behind it and those that were only in view."""
+        from kenobot.cognitive.control.history import split_used
+
+        return split_used(reply)
+
     def explain_absence(
         self,
         connection: Connection,
@@ -370,6 +339,13 @@ class Memory:
         from kenobot.cognitive.remember.admit import admit
 
         return admit(connection, candidate, occasion)
+
+    @staticmethod
+    def supersede(connection: Connection, number: int, candidate: Candidate, occasion: AdmitContext) -> Decision:
+        """Put a candidate in the place of a memory of its scope, which stays as history."""
+        from kenobot.cognitive.remember.admit import supersede
+
+        return supersede(connection, number, candidate, occasion)
 
     @staticmethod
     def correct(
@@ -480,3 +456,10 @@ class Memory:
         from kenobot.cognitive.mirror.cleanup import execute_purge
 
         return execute_purge(connection, plan, reach, occasion)
+
+    @staticmethod
+    def close_idle_boxes(connection: Connection, at: datetime) -> bool:
+        """Close the topics that nothing was added to for a while; return whether there were any."""
+        from kenobot.cognitive.remember import boxes
+
+        return bool(boxes.close_idle_boxes(connection, ChangeContext(at, "memory", "nothing was added for a while")))

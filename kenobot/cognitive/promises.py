@@ -9,9 +9,9 @@ from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import change
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 
 class Promises:
@@ -32,7 +32,7 @@ class Promises:
     @staticmethod
     def list_told(connection: Connection, first: str, last: str, reach: Scopes, *, limit: int) -> Sequence[Record]:
         """List the memories that were told from a day to another."""
-        return recall_rows.told_between(connection, first, last, reach, limit=limit)
+        return recall_rows.list_occurrences_between(connection, first, last, reach, limit=limit)
 
     @staticmethod
     def list_naming(connection: Connection, number: int, *, after: str, reach: Scopes, limit: int) -> Sequence[Record]:

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from kenobot.cognitive.control import reactions
-from kenobot.cognitive.identity.reply_grade import ReplyGrade, grade_reply
 from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.fact_candidates import admit_isolated
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.language.reply_grade import grade_reply
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.turns import ReplyGrade
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 
 class Replies:

@@ -1,6 +1,6 @@
 """Remember a message before its reply, by rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -13,22 +13,25 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.draft import find_secret
 from kenobot.cognitive.remember.extract import buffer, known_memories
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Json, Record
 from kenobot.core import lazy
 from kenobot.language.provenance import without_quotes
 from kenobot.ports.identity import Principal
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.names import label_id
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.remember.rule_extraction import RuleFacts
+    from kenobot.cognitive.remember.edited_memory import MemoryChange
+    from kenobot.language.facts.rule_extraction import RuleFacts
+    from kenobot.ports.turns import EditedWords
 
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
 _LAST = 2**62  # a message row behind every other
@@ -64,8 +67,8 @@ class Telling:
 
         final: no model extracts the same turn later.
         """
-        from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules
         from kenobot.language.facts import heuristic
+        from kenobot.language.facts.rule_extraction import extract_by_rules, mark_as_rules
 
         known: Sequence[Record] = ()
         if heuristic.may_end_something(turn.text):
@@ -147,3 +150,22 @@ class Telling:
     ) -> None:
         """Note an event about a memory, such as that its person was asked about it."""
         events.add_event(connection, at, "extraction", kind, session=session, record=record, data=data)
+
+    @staticmethod
+    def follow_edit(
+        connection: Connection,
+        edit: "EditedWords",
+        taught: "Iterable[Record]",
+        take_back: "Callable[[Record], bool]",
+        *,
+        session: str,
+        at: datetime,
+        zone: ZoneInfo,
+        nearness: Nearness | None,
+    ) -> "MemoryChange":
+        """Replace what the changed sentences of a message taught. take_back: undoes a memory, where that can be."""
+        from kenobot.cognitive.remember import edited_memory
+
+        return edited_memory.follow_edit(
+            connection, edit, taught, take_back, session=session, at=at, zone=zone, nearness=nearness
+        )

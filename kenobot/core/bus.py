@@ -13,7 +13,7 @@ from typing import Any
 
 import blinker
 
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.worker import was_cancelled
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import (
@@ -59,7 +59,7 @@ class _Subscription:
             envelope = await self._queue.get()
             self._busy = True
             try:
-                with ranked(Rank.SOON):
+                with run_at_rank(Rank.SOON):
                     async with asyncio.timeout(self._bus.deadline):
                         await self._receiver(envelope)
             except (Exception, SystemExit, asyncio.CancelledError) as error:

@@ -13,7 +13,7 @@ def name_fault(path: Path, error: OSError, key: str) -> KenobotError:
     """Name the fault of the disk of `path` that an error tells of; without one, make a ConfigError of the key."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
-            return _full(path)
+            return _report_full(path)
         case errno.EROFS:
             return _read_only(path)
         case errno.EIO:
@@ -32,7 +32,7 @@ def find_fault(path: Path) -> StoreError | None:
         if disk.f_flag & os.ST_RDONLY:
             return _read_only(path)
         is_full = disk.f_bavail * disk.f_frsize < _LEAST_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
-        return _full(path) if is_full else None
+        return _report_full(path) if is_full else None
     return None
 
 
@@ -41,7 +41,7 @@ def name_failure(path: Path) -> StoreError:
     return StoreError("disk.fails", path=path)
 
 
-def _full(path: Path) -> StoreFull:
+def _report_full(path: Path) -> StoreFull:
     return StoreFull("disk.full_at", path=path)
 
 

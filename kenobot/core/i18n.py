@@ -37,19 +37,19 @@ _SPANISH_SIGNS = lazy.regex(  # "he" is English as well
 
 def guess_language(text: str, default: Language = "en") -> Language:
     """Guess the language of `text` by its function words; `default` where they do not tell."""
-    return told_language(text) or default
+    return find_language(text) or default
 
 
-def told_language(text: str) -> Language | None:
+def find_language(text: str) -> Language | None:
     """Tell the language of `text` by its function words; None where they are of neither, or of both alike.
 
     What it quotes is in whatever language it was said.
     """
-    return _told_language(text[:2000])
+    return _find_language(text[:2000])
 
 
 @lru_cache(256)  # several parts of a turn ask about its message
-def _told_language(text: str) -> Language | None:
+def _find_language(text: str) -> Language | None:
     text = _QUOTED.sub(" ", without_attachments(text))
     words = {word.lower() for word in _WORD.findall(text.replace("’", "'"))}
     spanish = sum(_SPANISH.get(word, 0) for word in words) + _TELLS * bool(_SPANISH_SIGNS.search(text))
@@ -62,7 +62,7 @@ def _told_language(text: str) -> Language | None:
 
 def talk_language(said: Iterable[str], replies: Iterable[str]) -> Language | None:
     """Tell the language of a talk by what a person said, else by what was answered, both newest first; None without."""
-    return next(filter(None, map(told_language, chain(said, replies))), None)
+    return next(filter(None, map(find_language, chain(said, replies))), None)
 
 
 def terminal_language(environment: Mapping[str, str]) -> Language:
@@ -78,28 +78,9 @@ class Text(NamedTuple):
     es: str
 
     def __call__(self, language: Language, **values: object) -> str:
-        """Translate into `language` and fill in `values`."""
+        """Translate into `language` and fill in `values`, of which sentences are worded in it as well."""
         text = self.es if language == "es" else self.en
-        return text.format(**values) if values else text
-
-
-_MARK = lazy.regex(r" \(\d{3}(?: [a-z_]+)?\)$")
-"""What a service called its refusal."""
-_PROBLEMS = tuple(Text(**problem) for problem in _TABLES["problem"])
-
-
-def translate_problem(text: str, language: Language) -> str:
-    """Translate the text of a health problem; one without a translation stays as it is."""
-    return known_problem(text, language) or text
-
-
-def known_problem(text: str, language: Language) -> str | None:
-    """Translate the text of a problem that the catalogue has, without its mark; None for any other."""
-    text = _MARK.sub("", text).rstrip(".")
-    for problem in _PROBLEMS:
-        if match := re.fullmatch(re.escape(problem.en.rstrip(".")).replace(r"\{\}", "(.+)"), text):
-            if language == "en":
-                return problem.en.format(*match.groups())
-            values = ("el servidor" if value == "The server" else value for value in match.groups())
-            return problem.es.format(*values).replace(" de el servidor", " del servidor")
-    return None
+        if not values:
+            return text
+        worded = {name: v.render(language) if isinstance(v, sentences.Sentence) else v for name, v in values.items()}
+        return text.format(**worded)

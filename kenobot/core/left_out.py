@@ -13,11 +13,11 @@ def cut_text(text: str, room: int) -> str:
     if len(whole) <= room:
         return text
     before = 0 if found is None else int(found[2].replace(",", ""))
-    note = left_out_note(len(whole) - room + before, at_least=found is not None and found[1] is not None)
+    note = note_omission(len(whole) - room + before, at_least=found is not None and found[1] is not None)
     return f"{whole[:room]}\n{note}"
 
 
-def left_out_note(characters: int, *, at_least: bool = False) -> str:
+def note_omission(characters: int, *, at_least: bool = False) -> str:
     """Say how many characters are left out."""
     words = "character more, which is" if characters == 1 else "characters more, which are"
     return f"[… {'at least ' if at_least else ''}{characters:,} {words} not shown]"

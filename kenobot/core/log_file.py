@@ -119,13 +119,13 @@ class LogFile(logging.Handler):
             now += timedelta(microseconds=1)
         self._path.rename(ended)
         oldest = now - timedelta(days=self._limits.keep_days)
-        for number, path in enumerate(reversed(ended_files(self._folder))):
+        for number, path in enumerate(reversed(list_ended_files(self._folder))):
             if number >= self._limits.keep_files or _parse_end(path) < oldest:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
 
-def ended_files(folder: Path) -> list[Path]:
+def list_ended_files(folder: Path) -> list[Path]:
     """List the files of a log that ended, the oldest first."""
     return sorted(path for path in folder.glob("kenobot-*.log") if _ENDED.fullmatch(path.name))
 
@@ -133,7 +133,7 @@ def ended_files(folder: Path) -> list[Path]:
 def last_lines(folder: Path, count: int, wanted: LineFilter) -> list[str]:
     """Return the last lines that are wanted, the oldest first; of earlier files only as many as it takes."""
     found: list[str] = []
-    for path in (folder / NAME, *reversed(ended_files(folder))):
+    for path in (folder / NAME, *reversed(list_ended_files(folder))):
         if len(found) >= count:
             break
         try:
@@ -200,7 +200,7 @@ class _Reader:
         if self._file is None:
             return self._folder / NAME
         inode = os.fstat(self._file.fileno()).st_ino
-        files = [*ended_files(self._folder), self._folder / NAME]
+        files = [*list_ended_files(self._folder), self._folder / NAME]
         for path, after in pairwise(files):
             if _inode(path) == inode:
                 return after

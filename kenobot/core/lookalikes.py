@@ -66,7 +66,7 @@ def readings(text: str) -> Iterator[str]:
         yield text.translate(_TAGS_BLOCK)
 
 
-def dropped_count(text: str) -> int:
+def count_dropped(text: str) -> int:
     """Count the runs of characters that folding drops."""
     return len(re.findall(f"{_DROPPED.pattern}+", text))
 

@@ -1,7 +1,7 @@
 """Hold background work back while turns are under way: it has a tenth of the time then, and all when nobody talks.
 
 A turn says when it computes (`Pacer.turn`). Background threads rest between steps (`step`), tasks before they
-have something written (`Pacer.gap`). What a turn itself waits for is not held back (`Pacer.waited_for`).
+have something written (`Pacer.await_gap`). What a turn itself waits for is not held back (`Pacer.mark_waiting`).
 
 The rank of a task says whose work it does. It is set where the task begins and passes on to whatever it awaits, so that
 the same code serves a turn and the work behind it.
@@ -43,7 +43,7 @@ def current_rank() -> Rank:
 
 
 @contextlib.contextmanager
-def ranked(rank: Rank) -> Iterator[None]:
+def run_at_rank(rank: Rank) -> Iterator[None]:
     """Run the block, and the tasks that it begins, at a rank."""
     token = _rank.set(rank)
     try:
@@ -94,7 +94,7 @@ class _Counted:
 
 
 class Pacer:
-    """The turns under way. All but `rest_here` is for the event loop's thread."""
+    """The turns under way. All but `hold_back_thread` is for the event loop's thread."""
 
     def __init__(self) -> None:
         self._turns = self._waiting = 0
@@ -111,22 +111,22 @@ class Pacer:
         """Enter while a turn is under way."""
         return self._turn
 
-    def away(self) -> _Counted:
+    def step_away(self) -> _Counted:
         """Enter while a turn waits for a model, and computes nothing."""
         return self._away
 
-    def waited_for(self) -> _Counted:
+    def mark_waiting(self) -> _Counted:
         """Enter while a turn waits for background work, so that this is not held back."""
         return self._waited_for
 
-    async def gap(self) -> None:
+    async def await_gap(self) -> None:
         """Return once nobody talks, or background work is due its share."""
         if not self._gap.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_REST_SECONDS):
                     await self._gap.wait()
 
-    async def quiet(self, seconds: float) -> None:
+    async def await_quiet(self, seconds: float) -> None:
         """Return once no turn has computed for `seconds`."""
         loop = asyncio.get_running_loop()
         while True:
@@ -136,7 +136,7 @@ class Pacer:
                 return
             await asyncio.sleep(max(left, _LINGER_SECONDS))
 
-    def rest_here(self) -> None:
+    def hold_back_thread(self) -> None:
         """Let the calling thread rest in its steps from now on; the one method for other threads."""
         _thread.pace = Pace(self._free)
 
@@ -175,7 +175,7 @@ class Pace:
         self._until = 0.0
 
     def step(self) -> None:
-        """Rest before the next step if turns are under way and the last ones took their share."""
+        """Wait before the next step if turns are under way and the last ones took their share."""
         if not self._free.is_set() and time.monotonic() >= self._until:
             self._free.wait(_REST_SECONDS)
             self._until = time.monotonic() + _STEP_SECONDS

@@ -201,7 +201,7 @@ class _Compiler:
         return add
 
     def _item(self) -> Fragment:
-        """An atom with the repeat sign behind it, if any; a ? that asks for the fewest makes no difference here."""
+        """Parse an atom with the repeat sign behind it, if any; a ? for the fewest makes no difference here."""
         char = self._take()
         edge = _EDGES.get(char + self._peek() if char == "\\" else char)
         self._at += edge is not None and char == "\\"

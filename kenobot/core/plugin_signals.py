@@ -31,21 +31,21 @@ class PluginSignals:
         require_async(receiver)
 
         @functools.wraps(receiver)
-        async def counted(envelope: Envelope) -> None:
+        async def count_call(envelope: Envelope) -> None:
             if not self.is_off:
                 await self._count(receiver, envelope)
 
-        return self._signals.subscribe(signals, counted)
+        return self._signals.subscribe(signals, count_call)
 
     def add_middleware(self, middleware: Middleware) -> None:
         """Pass envelopes through `middleware` until the plugin is turned off."""
         require_async(middleware)
 
         @functools.wraps(middleware)
-        async def counted(envelope: Envelope) -> Envelope | None:
+        async def count_call(envelope: Envelope) -> Envelope | None:
             return envelope if self.is_off else await self._count(middleware, envelope)
 
-        self._signals.add_middleware(counted)
+        self._signals.add_middleware(count_call)
 
     async def _count(self, receiver: Middleware | Subscriber, envelope: Envelope) -> Envelope | None:
         """Call a plugin's function in a task of its own, which is left behind when it swallows its cancellation.

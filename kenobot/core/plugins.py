@@ -11,6 +11,7 @@ from typing import Any, Literal
 from kenobot.core.containment import contain
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
+from kenobot.ports.sentences import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ _CLOSE_SECONDS = 3.0  # of one part
 _OURS = "kenobot."  # begins the value of every entry point that ships
 
 
-def installed(group: PluginGroup) -> EntryPoints:
+def list_installed(group: PluginGroup) -> EntryPoints:
     """Return the entry points of a group."""
     return _all_installed()[group]
 
@@ -53,7 +54,7 @@ def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
 
 def names(group: PluginGroup) -> tuple[str, ...]:
     """List the installed plugins of a group, sorted; imports none."""
-    return tuple(sorted({entry.name for entry in installed(group)}))
+    return tuple(sorted({entry.name for entry in list_installed(group)}))
 
 
 def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
@@ -66,19 +67,24 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
         plugin = entry.load()
     except Exception as error:  # a plugin is somebody else's code: anything may happen while it is imported
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
+            "plugins.import_failed",
+            kind=KINDS[group],
+            name=name,
+            origin=_origin(entry),
+            type=type(error).__name__,
+            reason=error,
         ) from error
     return require_plugin(group, name, plugin, partial(_origin, entry), entry.value)
 
 
 def find(group: PluginGroup, name: str) -> EntryPoint:
     """Find the entry point of a plugin. Raises ConfigError when there is none, PluginError when there are two."""
-    found = [entry for entry in installed(group) if entry.name == name]
+    found = [entry for entry in list_installed(group) if entry.name == name]
     if not found:
         raise ConfigError(unknown_plugin(group, name))
     if len({entry.value for entry in found}) > 1:
         owners = " and ".join(sorted({_origin(entry) for entry in found}))
-        raise PluginError(f'The {KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
+        raise PluginError("plugins.provided_twice", kind=KINDS[group], name=name, owners=owners)
     return found[0]
 
 
@@ -91,34 +97,28 @@ def require_plugin(
     """
     if not isinstance(target, Plugin):
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({origin()}) is not a plugin: {value} must be a '
-            f"kenobot.ports.plugin.Plugin, and is a {type(target).__name__}."
+            "plugins.no_plugin", kind=KINDS[group], name=name, origin=origin(), value=value, type=type(target).__name__
         )
     return target
 
 
 def is_foreign(group: PluginGroup, name: str) -> bool:
     """Return whether a plugin of that name is installed that does not ship with KenoBot."""
-    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in installed(group))
+    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in list_installed(group))
 
 
 def origin(group: PluginGroup, name: str) -> str:
     """Name the packages that provide a plugin, with their versions."""
-    found = {_origin(entry) for entry in installed(group) if entry.name == name}
+    found = {_origin(entry) for entry in list_installed(group) if entry.name == name}
     return " and ".join(sorted(found))
 
 
 def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = None) -> str:
     """Say that no plugin of that name is installed. known: the names that there are, if more than the installed."""
     known = names(group) if known is None else known
-    listed = ", ".join(known) or "none"
-    return f'There is no {KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
-
-
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
-    near = find_near(wrong, known)
-    return f'; did you mean "{near}"?' if near else ""
+    near = find_near(name, known)
+    key = "plugins.unknown_near" if near else "plugins.unknown"
+    return Sentence(key, kind=KINDS[group], name=name, near=near, known=", ".join(known) or "-")
 
 
 def find_near(wrong: str, known: Iterable[str]) -> str:

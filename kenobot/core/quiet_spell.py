@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Callable
 
+from kenobot.core.pacing import current_rank
+
 _LONGEST_SECONDS = 5.0
 
 
 class QuietSpell:
     """Begin the work that was asked for, each piece once, after `seconds` without a request; 0: at once.
 
-    longest: seconds after the first request, when it begins although requests go on.
+    longest: seconds after the first request, when it begins although requests go on. What work behind the turns asks
+    for puts nothing off.
     """
 
     def __init__(self, seconds: float = 0.0, longest: float = _LONGEST_SECONDS) -> None:
@@ -24,7 +27,8 @@ class QuietSpell:
             work()
             return
         loop = asyncio.get_running_loop()
-        self._last = loop.time()
+        if not self._due or not current_rank():
+            self._last = loop.time()
         if not self._due:
             self._first = self._last
             loop.call_later(self.seconds, self._look, loop)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, Generic, TypeVar
 
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 
@@ -56,7 +56,7 @@ class BackgroundTask:
 
     async def _do(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            with ranked(self.rank):
+            with run_at_rank(self.rank):
                 await work()
         finally:
             self._task = None
@@ -235,7 +235,7 @@ class KeyedQueue(Generic[K, T]):
 
     async def _run(self, key: K, line: _Line[T]) -> None:
         try:
-            with ranked(Rank.TURN):  # background work may have queued the first item
+            with run_at_rank(Rank.TURN):  # background work may have queued the first item
                 await self._work_off(key, line)
         finally:
             del self._lines[key]
@@ -298,7 +298,7 @@ class Scheduler:
         self._stopping = False
         self._scheduler: Any = None
 
-    def every(self, seconds: float, name: str, job: Job) -> None:
+    def run_every(self, seconds: float, name: str, job: Job) -> None:
         """Run `job` every `seconds` after `start`."""
         self._jobs.append((name, seconds, job))
 
@@ -343,7 +343,7 @@ class Scheduler:
         assert task is not None
         self._running.add(task)
         try:
-            with ranked(Rank.LATER):
+            with run_at_rank(Rank.LATER):
                 await job()
             self._hindered.discard(name)
         except StoreError as error:

@@ -99,7 +99,7 @@ class HealthNotices:
         parts = self._alerts.enqueue_health(connection, change.words, broken, self._clock.now(), urgent=change.urgent)
         if parts is None:
             return []
-        health_told.save(connection, {cause.key: cause.stored() for cause in causes})
+        health_told.save(connection, {cause.key: cause.encode() for cause in causes})
         self._told_directly = {}
         return parts
 

@@ -21,7 +21,7 @@ class RefreshedByCommands(ABC):
     async def refresh(self) -> None:
         """Read it. Raises StoreError."""
 
-    def after_command(self, changes: Collection[str]) -> None:
+    def note_command(self, changes: Collection[str]) -> None:
         """Begin to read it again when a command changed it; the next message waits for it."""
         if self._kind in changes:
             self._refreshing.begin(self._refresh_or_log())

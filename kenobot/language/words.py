@@ -13,7 +13,7 @@ from functools import lru_cache
 import snowballstemmer  # type: ignore[import-untyped]
 
 from kenobot.core import lazy
-from kenobot.core.i18n import told_language
+from kenobot.core.i18n import find_language
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS, word_rows
 
 MARKS = (
@@ -196,7 +196,7 @@ def detect_language(text: str) -> str:
     """Return the language of `text` as a BCP 47 tag: es, en, or what its script says; "" when nothing does."""
     said = text[:_LANGUAGE_CHARS]
     if said.isascii():
-        return (told_language(said) or "") if _ASCII_LETTER.search(said) else ""
+        return (find_language(said) or "") if _ASCII_LETTER.search(said) else ""
     counts = Counter(filter(None, (_script(char) for char in said if char.isalpha())))
     if not counts:
         return ""
@@ -205,7 +205,7 @@ def detect_language(text: str) -> str:
     script = counts.most_common(1)[0][0]
     if script != "LATIN":
         return _LANGUAGES.get(script, "")
-    return told_language(said) or ""
+    return find_language(said) or ""
 
 
 @lru_cache(4096)

@@ -144,7 +144,7 @@ class Ledger:
         day = day or local_day(at, self._zone)
         return ModelCall(origin, at, day, provider, model, usage, cost, seconds=seconds)
 
-    def settled(self, call: ModelCall, provider: Provider, request: Request, reply: Reply) -> ModelCall:
+    def settle(self, call: ModelCall, provider: Provider, request: Request, reply: Reply) -> ModelCall:
         """Return a call with what its provider says that it used, or about as much where it does not say.
 
         Rules cost nothing, and used nothing where they do not say so.
@@ -176,7 +176,7 @@ class Ledger:
         spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
         held = list(self._held.values())
         if any(spent[each] + self._measure(each, call.day, held) + _part(each, call) > each.amount for each in limits):
-            raise OverBudget("The budget for models is used up.")
+            raise OverBudget("models.budget_used")
 
     # ── background work ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -190,7 +190,7 @@ class Ledger:
 
         def write(connection: Connection) -> int:
             for limit in limits:
-                used = limit.spent(connection, call.day) + held[limit]
+                used = limit.sum_spent(connection, call.day) + held[limit]
                 if used + _part(limit, call) > limit.amount:
                     return 0
             return model_calls.add_call(connection, call.row)
@@ -237,7 +237,7 @@ class Ledger:
                 continue  # one that came and went during the reading may be in neither
             if over:
                 if not all(_may_go_on(limit, used[limit], call, preferred) for limit in over):
-                    raise OverBudget("The budget for models is used up.")
+                    raise OverBudget("models.budget_used")
                 break
             if all(used[each] + self._measure(each, call.day, under_way) < each.amount for each in limits):
                 break
@@ -298,7 +298,7 @@ class Ledger:
     # ── sums ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _all_spent(self, connection: Connection, limits: Sequence[Limit], day: str) -> dict[Limit, int]:
-        return {limit: limit.spent(connection, day) for limit in limits}
+        return {limit: limit.sum_spent(connection, day) for limit in limits}
 
     def _measure(self, limit: Limit, day: str, calls: Sequence[ModelCall]) -> int:
         """Sum what these calls, of which no row tells yet, use of a limit."""

@@ -41,7 +41,7 @@ class Limit:
         """Return what counts of it here: tokens, or picodollars."""
         return spending.tokens if self.unit == "tokens" else spending.cost
 
-    def spent(self, connection: Connection, day: str) -> int:
+    def sum_spent(self, connection: Connection, day: str) -> int:
         """Return what is used of it in the period that `day` lies in."""
         return self.measure(model_calls.sum_spent_between(connection, *self.days(day), self.purpose))
 
@@ -57,7 +57,7 @@ def budget_limits(budget: BudgetSettings) -> tuple[Limit, ...]:
 
 def find_used_up(connection: Connection, limits: Sequence[Limit], day: str) -> list[tuple[Limit, int]]:
     """Find the owner's limits of which nothing is left in the period that `day` lies in, with what was spent."""
-    spent = ((limit, limit.spent(connection, day)) for limit in limits if limit.announced)
+    spent = ((limit, limit.sum_spent(connection, day)) for limit in limits if limit.announced)
     return [(limit, used) for limit, used in spent if used >= limit.amount]
 
 

@@ -46,7 +46,7 @@ class TurnCalls:
         self.write(connection)
         self.calls = []
 
-    async def written(self) -> None:
+    async def release(self) -> None:
         """Let go of them, once that transaction is on disk, and tell the owner of a budget that they used up."""
         if self.tickets:
             self._let_go()
@@ -133,7 +133,7 @@ class ReplyModel:
         except BaseException as error:
             calls.take(ticket, call if heard.may_have_cost(error) else None)
             raise
-        calls.take(ticket, self.ledger.settled(call, provider, request, reply))
+        calls.take(ticket, self.ledger.settle(call, provider, request, reply))
         return reply
 
     async def probe(self, calls: TurnCalls) -> bool:
@@ -198,7 +198,7 @@ class BudgetedModel:
             raise
         finally:
             self.ledger.end_asking(call)
-        return reply, self.ledger.settled(call, provider, request, reply)
+        return reply, self.ledger.settle(call, provider, request, reply)
 
     async def settle(self, call: ModelCall) -> None:
         """Settle a call whose result is not kept."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal, Protocol, runtime_checkable
 
+from kenobot.ports.json_value import Json
+
 Role = Literal["user", "assistant"]
 _MOST_TOKENS = 10_000_000  # that one request is believed to have used, of each kind
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 
 InputKind = Literal["text", "number", "integer", "boolean", "choice", "choices", "address", "consent"]
 """address: one that the owner opens by themselves. consent: a yes and nothing more."""

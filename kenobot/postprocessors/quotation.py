@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from kenobot.core import lazy
-from kenobot.core.lookalikes import INVISIBLE, dropped_count, fold, markup_pattern, may_hold_markup, readings
+from kenobot.core.lookalikes import INVISIBLE, count_dropped, fold, markup_pattern, may_hold_markup, readings
 
 _VISIBLE = lazy.regex(rf"[^\s{INVISIBLE}]")
 _AMPERSANDS = "&＆﹠"
@@ -56,7 +56,7 @@ class QuotationCheck:
     def _is_flood(self) -> bool:
         length = sum(map(len, self._untrusted))
         return (length > _MOST_AMPERSANDS and _ampersands(self._untrusted) > _MOST_AMPERSANDS) or (
-            length > _MOST_DROPPED and sum(map(dropped_count, self._untrusted)) > _MOST_DROPPED
+            length > _MOST_DROPPED and sum(map(count_dropped, self._untrusted)) > _MOST_DROPPED
         )
 
     @cached_property

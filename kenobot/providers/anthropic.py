@@ -23,8 +23,8 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
-    only_to,
     read_stream,
+    refuse_other_hosts,
     retry_after,
     well_formed,
 )
@@ -87,16 +87,16 @@ class AnthropicProvider:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 events = await self._open(request)
         except Exception as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
         end = _End(CallCollector(request), ThinkingFilter(asked=request.asked))
         try:
-            async with aclosing(read_stream(events, end, limit.when(), self._translated)) as deltas:
+            async with aclosing(read_stream(events, end, limit.when(), self._translate)) as deltas:
                 async for delta in deltas:
                     yield delta
         finally:
             await events.close()
         if end.stop_reason is None:
-            raise TruncatedReply("The answer from Anthropic broke off before its end.")
+            raise TruncatedReply("providers.anthropic_broke_off")
         for call in end.calls.finish_all():
             yield Delta(call=call)
         text, replaces = end.thinking.rest()
@@ -109,7 +109,7 @@ class AnthropicProvider:
                 page = await self._client.models.list(limit=100)
             return tuple(model.id for model in page.data)
         except Exception as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
 
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
@@ -135,7 +135,7 @@ class AnthropicProvider:
             raise
         return events
 
-    def _translated(self, error: Exception) -> RemoteError:
+    def _translate(self, error: Exception) -> RemoteError:
         from anthropic import APIStatusError
 
         if isinstance(error, RemoteError):
@@ -201,7 +201,7 @@ def request_payload(
     """
     shown = pictures or {}
     request = without_pictures(request, shown)
-    system = _solid(request.system)
+    system = _drop_blank(request.system)
     written = [(message.role, content) for message in request.messages for content in _contents(message)]
     every = [*system, *(content for _, content in written)]
     ids = call_numbers(request)
@@ -239,7 +239,7 @@ def _tool(spec: ToolSpec) -> "ToolParam":
     return {"name": spec.name, "description": spec.description, "input_schema": schema}
 
 
-def _solid(blocks: Sequence[Block]) -> list[Block]:
+def _drop_blank(blocks: Sequence[Block]) -> list[Block]:
     return [block for block in blocks if block.text.strip()]
 
 
@@ -258,7 +258,7 @@ def build(settings: AnthropicSettings, surroundings: PluginContext) -> Anthropic
         client = AsyncAnthropic(
             api_key=key, base_url=settings.base_url, timeout=timeout, max_retries=0, http_client=http
         )
-    http.event_hooks = {"request": [only_to(client.base_url)], "response": [bound_answer]}
+    http.event_hooks = {"request": [refuse_other_hosts(client.base_url)], "response": [bound_answer]}
     return AnthropicProvider(client, settings, surroundings.clock, surroundings.home)
 
 

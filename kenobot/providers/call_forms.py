@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple, cast
 
 from kenobot.core import lazy
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 
 _KIND: Final = r"(?:DSML[|｜]|[a-z]{2,12}[:_])?(?:tool|function)"
 MARK: Final = "|".join(

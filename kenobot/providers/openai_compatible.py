@@ -20,6 +20,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Content, Delta, Image, Request, Role, ToolCall, ToolResult, ToolSpec, Usage
+from kenobot.ports.sentences import Sentence
 from kenobot.providers.pictures import load_pictures, without_pictures
 from kenobot.providers.service import (
     STATUS_OF,
@@ -27,8 +28,8 @@ from kenobot.providers.service import (
     StrangeAnswer,
     check_key,
     check_stream,
-    only_to,
     read_stream,
+    refuse_other_hosts,
     retry_after,
     subtract_cached,
     well_formed,
@@ -50,9 +51,9 @@ _WHOLE = ("stop", "function_call", "tool_calls", "eos", "eos_token", "end_turn",
 
 
 class Preset(BaseModel, extra="forbid", frozen=True):
-    """One service, as `presets.toml` describes it."""
+    """One service, as `presets.toml` describes it. title: "" of a server that anybody may run."""
 
-    title: str
+    title: str = ""
     base_url: str
     key: bool = True
     model: str = ""
@@ -61,6 +62,11 @@ class Preset(BaseModel, extra="forbid", frozen=True):
     cached: str = ""
     pictures: bool = False
     signature: str = ""
+
+    @property
+    def service(self) -> str:
+        """Name the service for a person."""
+        return self.title or Sentence("providers.the_server")
 
 
 class ServiceSettings(BaseModel, extra="forbid", frozen=True):
@@ -99,7 +105,7 @@ class OpenAIProvider:
         self._settings = settings
         self.sees_pictures = settings.pictures
         self._clock = clock
-        self._errors = ServiceErrors(preset.title, settings.model)
+        self._errors = ServiceErrors(preset.service, settings.model)
         # A server of one's own may; after a reply, as that did.
         self._thinks_unopened = None if not preset.key else False
 
@@ -122,15 +128,15 @@ class OpenAIProvider:
             async with asyncio.timeout(self._settings.total_seconds) as limit:
                 chunks = await self._open(request)
         except Exception as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
         try:
-            async with aclosing(read_stream(chunks, end, limit.when(), self._translated)) as deltas:
+            async with aclosing(read_stream(chunks, end, limit.when(), self._translate)) as deltas:
                 async for delta in deltas:
                     yield delta
         finally:
             await chunks.close()
         if end.stop_reason is None and not (end.has_begun and _has_ended(chunks)):
-            raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
+            raise TruncatedReply("providers.broke_off", title=self._preset.service)
         for delta in end.rest():
             yield delta
         self._thinks_unopened = thinking.has_orphan
@@ -142,7 +148,7 @@ class OpenAIProvider:
                 page = await self._client.models.list()
             return tuple(model.id for model in page.data or [])
         except Exception as error:
-            raise self._translated(error) from None
+            raise self._translate(error) from None
 
     async def aclose(self) -> None:
         """Close the connections. The provider cannot be used after this."""
@@ -168,7 +174,7 @@ class OpenAIProvider:
             raise
         return stream
 
-    def _translated(self, error: Exception) -> RemoteError:
+    def _translate(self, error: Exception) -> RemoteError:
         from openai import APIError, APIStatusError
 
         if isinstance(error, RemoteError):
@@ -358,11 +364,11 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 def _build(name: str, preset: Preset, settings: ServiceSettings, context: PluginContext) -> OpenAIProvider:
     """Build a provider. Raises ConfigError when the key or the model is missing, or the key cannot be one."""
-    key = check_key(settings.api_key.get_secret_value(), preset.title)
+    key = check_key(settings.api_key.get_secret_value(), preset.service)
     if not settings.base_url:
         raise ConfigError("providers.base_url_missing", name=name)
     if preset.key and not key and settings.base_url == preset.base_url:
-        raise ConfigError("providers.no_key", title=preset.title, variable=name.upper())
+        raise ConfigError("providers.no_key", title=preset.service, variable=name.upper())
     if not settings.model:
         raise ConfigError("providers.model_missing", name=name)
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
@@ -377,12 +383,12 @@ def _build(name: str, preset: Preset, settings: ServiceSettings, context: Plugin
         )
     # The SDK takes these from the environment, and would tell them to any service.
     client.organization = client.project = None
-    asking = [only_to(client.base_url), *([] if key else [_without_key])]
+    asking = [refuse_other_hosts(client.base_url), *([] if key else [_remove_key])]
     http.event_hooks = {"request": asking, "response": [bound_answer]}
     return OpenAIProvider(name, client, preset, settings, context.clock, context.home)
 
 
-async def _without_key(request: "httpx2.Request") -> None:
+async def _remove_key(request: "httpx2.Request") -> None:
     request.headers.pop("authorization", None)
 
 

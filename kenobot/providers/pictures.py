@@ -71,11 +71,11 @@ def _read(home: Path, digests: list[str]) -> dict[str, str]:
 def without_pictures(request: Request, shown: Mapping[str, str] | None = None) -> Request:
     """Replace the pictures of a request by a note, but for those that are `shown`."""
 
-    def noted(content: Content) -> Content:
+    def note_picture(content: Content) -> Content:
         return Block(_NOTE) if isinstance(content, Image) and content.digest not in (shown or {}) else content
 
     messages = tuple(
-        replace(message, blocks=tuple(map(noted, message.blocks)))
+        replace(message, blocks=tuple(map(note_picture, message.blocks)))
         if any(isinstance(content, Image) for content in message.blocks)
         else message
         for message in request.messages

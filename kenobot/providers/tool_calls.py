@@ -8,7 +8,8 @@ from typing import Final, cast
 from kenobot.core import lazy
 from kenobot.core.json_limits import MOST_CHARS
 from kenobot.ports.errors import Unavailable
-from kenobot.ports.provider import Block, Content, Json, Request, ToolCall, ToolResult
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Block, Content, Request, ToolCall, ToolResult
 from kenobot.providers.service import well_formed
 
 MOST_CALLS: Final = 128
@@ -52,7 +53,7 @@ class CallCollector:
         """Open a call. Raises Unavailable when there are more than any answer may have."""
         self._count += 1
         if self._count > MOST_CALLS:
-            raise Unavailable(f"The answer calls more than {MOST_CALLS} tools at once.")
+            raise Unavailable("providers.too_many_calls", most=MOST_CALLS)
         self._begun[number] = _Begun(id or f"call_{self._count}", name, signature)
 
     def add(self, number: int, piece: str) -> None:
@@ -120,14 +121,14 @@ def call_numbers(request: Request) -> dict[str, str]:
 def without_tools(request: Request) -> Request:
     """Offer no tools, and put the calls and results of a request into words, for a model that can call none."""
 
-    def told(content: Content) -> Content:
+    def describe(content: Content) -> Content:
         if isinstance(content, ToolCall):
             return Block(f"[{content.name} is called with {json.dumps(dict(content.arguments), ensure_ascii=False)}]")
         if isinstance(content, ToolResult):
             return Block(f"[Result]\n{content.text}")
         return content
 
-    messages = tuple(replace(message, blocks=tuple(map(told, message.blocks))) for message in request.messages)
+    messages = tuple(replace(message, blocks=tuple(map(describe, message.blocks))) for message in request.messages)
     return replace(request, messages=messages, tools=())
 
 

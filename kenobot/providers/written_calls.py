@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kenobot.core import lazy
-from kenobot.ports.provider import Block, Json, Request, ToolResult
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Block, Request, ToolResult
 from kenobot.providers.call_forms import (
     ARGUMENTS,
     BEGUN_MARK,

@@ -80,7 +80,7 @@ def stamp(folder: Path) -> Stamp:
                     else:
                         found.append(_seal(entry.path, entry.stat(follow_symlinks=False)))
     except OSError as error:
-        raise _unreadable(error) from error
+        raise _report_unreadable(error) from error
     return tuple(sorted(found))
 
 
@@ -99,7 +99,7 @@ def read(folder: Path, left_out: frozenset[str] = frozenset()) -> SkillFiles:
             elif not stat.S_ISDIR(mode):
                 raise UnusableSkill("skills.link", path=path)
     except OSError as error:
-        raise _unreadable(error) from error
+        raise _report_unreadable(error) from error
     return SkillFiles(dict(sorted(contents.items())))
 
 
@@ -123,7 +123,7 @@ def _count_file(count: int) -> int:
     return count + 1
 
 
-def _unreadable(error: OSError) -> UnusableSkill:
+def _report_unreadable(error: OSError) -> UnusableSkill:
     return UnusableSkill("skills.unreadable", reason=error)
 
 

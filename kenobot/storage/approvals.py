@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from kenobot.ports.json_value import Json
 from kenobot.ports.messages import Inbound
-from kenobot.ports.provider import Json
 from kenobot.storage import outbox
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

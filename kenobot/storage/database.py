@@ -140,14 +140,14 @@ class Database:
     async def write_soon(self, work: Callable[[Connection], T]) -> T:
         """Write what holds nothing up: wait some milliseconds for another write to share a commit."""
         if current_rank():
-            await self.pacer.gap()
+            await self.pacer.await_gap()
         return await self.submit(work, patient=True)
 
     async def write(self, work: Callable[[Connection], T], rescue: Callable[[Connection], object] | None = None) -> T:
         """Run `work` in a transaction; return when it is on disk. See `submit`."""
         behind = bool(current_rank())
         if behind:
-            await self.pacer.gap()
+            await self.pacer.await_gap()
         return await self.submit(work, rescue, patient=behind)
 
     async def write_in_steps(self, work: Callable[[Connection], Generator[None, None, T]], size: int) -> T:
@@ -313,15 +313,15 @@ class Database:
             over.set()
 
     def _survey(self, job: _Job, over: threading.Event, pacer: Pacer | None) -> None:
-        def before_query() -> None:
+        def check_deadline() -> None:
             if over.is_set():
                 _end()
             pacing.step()
 
         if pacer is not None:
-            pacer.rest_here()
+            pacer.hold_back_thread()
         try:
-            with contextlib.closing(connect(self._path, readonly=True, before_query=before_query)) as connection:
+            with contextlib.closing(connect(self._path, readonly=True, before_query=check_deadline)) as connection:
                 _look(connection, job)
         except Exception as error:
             job.error = _translate_error(error)
@@ -331,7 +331,7 @@ class Database:
         self._read_all(self._reads.get)
 
     def _read_behind(self) -> None:
-        self.pacer.rest_here()
+        self.pacer.hold_back_thread()
         self._read_all(self._later.get, pacing.step)
 
     def _read_all(self, next_job: Callable[[], _Job | None], before_query: Callable[[], None] | None = None) -> None:
@@ -391,7 +391,7 @@ class Database:
     ) -> tuple[_Job, Result[T]]:
         """Make a job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
-            raise StoreError("The database is closed.")
+            raise StoreError("database.closed")
         if queued is not None and queued.qsize() >= _QUEUED:
             raise StoreError("database.disk_slow")
         loop = asyncio.get_running_loop()
@@ -462,7 +462,7 @@ def _look(connection: Connection, job: _Job) -> None:
 
 
 def _end() -> None:
-    raise StoreError("Nobody waits for this any more.")
+    raise StoreError("database.nobody_waits")
 
 
 def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:

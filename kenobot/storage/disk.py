@@ -99,20 +99,20 @@ def any_changed(root: str, seen: Mapping[str, FileStamp | None]) -> bool:
     return False
 
 
-def entries(folder: Path) -> list[os.DirEntry[str]]:
+def entries(folder: Path | str) -> list[os.DirEntry[str]]:
     """List a folder; nothing of one that is a link, is not there or cannot be read."""
-    if folder.is_symlink():
-        return []
     try:
+        if stat.S_ISLNK(os.lstat(folder).st_mode):
+            return []
         with os.scandir(folder) as found:
             return list(found)
     except OSError:
         return []
 
 
-def subfolders(folder: Path) -> list[str]:
+def subfolders(folder: Path | str) -> list[str]:
     """Name the folders within a folder. Links are not followed."""
-    return sorted(entry.name for entry in entries(folder) if entry.is_dir(follow_symlinks=False))
+    return sorted([entry.name for entry in entries(folder) if entry.is_dir(follow_symlinks=False)])
 
 
 def remove_leftovers(root: Path, folders: Iterable[str]) -> None:

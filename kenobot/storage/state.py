@@ -1,11 +1,14 @@
 """Small things kept under a name: the table `key_value`."""
 
 import json
+from collections.abc import Mapping
 from typing import TypeVar
 
 from kenobot.storage.connection import Connection
 
 T = TypeVar("T")
+
+_PUT = "INSERT INTO key_value (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
 def read_state(connection: Connection, key: str) -> str | None:
@@ -15,10 +18,23 @@ def read_state(connection: Connection, key: str) -> str | None:
 
 
 def write_state(connection: Connection, key: str, value: str) -> None:
-    connection.execute(
-        "INSERT INTO key_value (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (key, value),
-    )
+    connection.execute(_PUT, (key, value))
+
+
+def replace_state(connection: Connection, key: str, before: str | None, value: str) -> bool:
+    """Put a small thing in the place of another; False when that is not there, None: when there is any."""
+    if before is None:
+        done = connection.execute(
+            "INSERT INTO key_value (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value)
+        )
+    else:
+        done = connection.execute("UPDATE key_value SET value = ? WHERE key = ? AND value = ?", (value, key, before))
+    return done.rowcount == 1
+
+
+def write_states(connection: Connection, values: Mapping[str, str]) -> None:
+    """Put several small things under their names."""
+    connection.executemany(_PUT, [*values.items()])
 
 
 def read_json(connection: Connection, key: str, default: T) -> T:

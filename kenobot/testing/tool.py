@@ -10,7 +10,8 @@ import pytest
 from kenobot.agent.turn.toolbox import PreparedTool, validated
 from kenobot.ports.errors import RemoteError, ToolFailed
 from kenobot.ports.identity import OWNER_SCOPE, Principal
-from kenobot.ports.provider import Json, ToolCall
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool import Tool, ToolContext
 from kenobot.testing.clock import START
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptLimits, PromptRequest
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.gateway.access import Access, Roster
+from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage

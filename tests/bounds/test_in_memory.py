@@ -15,18 +15,18 @@ import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.recall.prompt import full_load
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.bus import Bus
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.sized_cache import SizedCache
 from kenobot.gateway.access import Roster
 from kenobot.gateway.bot_messages import HourlyOnce
 from kenobot.gateway.delivery import Delivery
+from kenobot.identity.identity_files import Identity
 from kenobot.ports.channel import Sink
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
@@ -114,6 +114,7 @@ def test_a_cache_forgets(what: str) -> None:
             "_named": (text, date(2026, 3, 2)),
             "_parse": (f"FREQ=DAILY;COUNT={number + 1}",),
             "_names_day": (text, date(2026, 3, 2)),
+            "_tell_member": (text, "2026-03-02T00:00:00+00:00", ZoneInfo("UTC")),
         }.get(name, (text,))
         named = {"turn_weights": {"by_meaning": True}}.get(name, {})
         cached(*asked, **named)
@@ -150,7 +151,7 @@ async def test_readers_that_stand_still_fill_no_queue(
     """So it is with reading, for turns and behind them."""
     monkeypatch.setattr("kenobot.storage.database._QUEUED", 20)
     held = threading.Event()
-    with ranked(rank):
+    with run_at_rank(rank):
         busy = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(threads)]
         await asyncio.sleep(0)
         while database._reads.qsize() or database._later.qsize():

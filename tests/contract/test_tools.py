@@ -12,7 +12,7 @@ from kenobot.agent.turn.toolbox import PreparedTool
 from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract

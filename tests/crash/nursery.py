@@ -262,7 +262,7 @@ def _import_everything() -> None:
     import importlib
     from typing import get_args
 
-    from kenobot.core.plugins import PluginGroup, installed
+    from kenobot.core.plugins import PluginGroup, list_installed
 
     for name in (
         "anthropic",
@@ -282,7 +282,7 @@ def _import_everything() -> None:
     ):
         importlib.import_module(name)
     for group in get_args(PluginGroup):
-        installed(group)
+        list_installed(group)
     gc.freeze()  # no collection of a child's touches, and so copies, what all of them share
 
 

@@ -17,9 +17,9 @@ from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
-from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import run_rows
 from kenobot.core.settings.home import Home
+from kenobot.ports.nights import PHASES
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
 from kenobot.testing.clock import START

@@ -16,7 +16,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from kenobot.core import plugins
-from kenobot.core.settings.explain import wanted
+from kenobot.core.settings.explain import describe_values
 from kenobot.core.settings.load import Settings
 from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, PLUGIN_SECTIONS, is_secret
 
@@ -134,7 +134,7 @@ def _once(texts: list[str]) -> str:
 def _takes(key: str, info: FieldInfo) -> str:
     if is_secret(key):
         return "a secret"
-    return wanted(info) or ("a table" if get_origin(info.annotation) in (dict, Mapping) else "a text")
+    return describe_values(info) or ("a table" if get_origin(info.annotation) in (dict, Mapping) else "a text")
 
 
 def _default(info: FieldInfo) -> str:

@@ -46,14 +46,16 @@ loud: Plugin[BaseModel, _Loud] = Plugin(settings=NoSettings, build=lambda settin
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The example of the documentation, and one that hears everything."""
-    original: Callable[[PluginGroup], EntryPoints] = plugins.installed
+    original: Callable[[PluginGroup], EntryPoints] = plugins.list_installed
     mine = EntryPoints(
         [
             EntryPoint("heartbeat", "docs.examples.heartbeat:plugin", "kenobot.observers"),
             EntryPoint("loud", f"{__name__}:loud", "kenobot.observers"),
         ]
     )
-    monkeypatch.setattr(plugins, "installed", lambda group: mine if group == "kenobot.observers" else original(group))
+    monkeypatch.setattr(
+        plugins, "list_installed", lambda group: mine if group == "kenobot.observers" else original(group)
+    )
 
 
 async def test_the_example_hears_that_a_reply_left(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ async def test_memory_is_tidied_when_the_owner_says_so(tmp_path: Path) -> None:
 async def test_a_night_that_was_asked_for_outlives_a_restart(tmp_path: Path, wish: str) -> None:
     """It begins with the first look of the next run, once."""
     async with Scene(tmp_path, ["Hm."]) as scene:
-        scene.app.background.sleep_worker.after_command = lambda changes: None  # type: ignore[method-assign]
+        scene.app.background.sleep_worker.note_command = lambda changes: None  # type: ignore[method-assign]
         await scene.say(f"/sleep {wish}")
         number = scene.channel.number
     async with Scene(tmp_path, ["Hm."]) as scene:

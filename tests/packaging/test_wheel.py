@@ -73,7 +73,7 @@ def test_the_wheel_holds_the_tree(built: Built) -> None:
         assert all(archive.getinfo(name).file_size for name in held if name.endswith((".sql", ".toml", ".md")))
     wanted = expected(built.tree)
     assert len(names) == len(set(names))
-    assert wanted >= {"kenobot/config/identity/core.md", "kenobot/cognitive/identity/rules.py", "kenobot/py.typed"}
+    assert wanted >= {"kenobot/config/identity/core.md", "kenobot/identity/rules.py", "kenobot/py.typed"}
     assert held == wanted
 
 

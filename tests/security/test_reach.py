@@ -12,10 +12,10 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES, Scopes
 from kenobot.testing.clock import START
 
 _OCCASION = AdmitContext(START, "2026-02-14", "test")

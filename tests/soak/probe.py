@@ -24,8 +24,8 @@ from bench.quick.__main__ import ROOT
 from bench.quick.process import Checkout, Running
 from bench.sleep import fill_records
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep.run_rows import begin_or_resume, last_run
+from kenobot.ports.nights import PHASES
 from kenobot.storage.connection import connect
 from tests.soak.document import DOCUMENT, placed
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from kenobot.cognitive.memory import AbsenceExplanation, FoundItem
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
+from kenobot.ports.explanations import AbsenceExplanation, FoundItem
 
 _QUOTED = 140  # characters
 HIDDEN = ("forgotten", "veiled")

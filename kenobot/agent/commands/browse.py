@@ -15,12 +15,13 @@ from kenobot.agent.commands.command import (
     time_ago_text,
 )
 from kenobot.agent.safety.unlinked import unlink
-from kenobot.cognitive.memory import Memory, MemoryQuery, Record
+from kenobot.cognitive.memory import Memory, MemoryQuery
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import Record
 from kenobot.storage import tool_runs
 from kenobot.storage.connection import Connection
 
@@ -144,7 +145,7 @@ def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAn
     reply = Memory.explain_reply(connection, call.inbound.session, call.principal.read_scopes)
     if reply is None:
         return texts.WHY_NONE(call.language)
-    behind, others = reply.told_apart()
+    behind, others = Memory.split_used(reply)
     question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
     present = (used.record for used in behind if used.record is not None)
     named = [record for record in present if not Memory.is_chat_summary(record)][

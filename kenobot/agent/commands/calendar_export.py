@@ -11,12 +11,12 @@ from kenobot.agenda.mentions import list_content_words
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.recurrence import next_due, to_local
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext
-from kenobot.cognitive.memory import Record
 from kenobot.core import lazy, texts
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.language.words import fold
 from kenobot.ports.messages import Attachment
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _THAT = lazy.regex(r"\b(?:that|this|it|eso|esto|lo|ese|este|mandamelo|enviamelo|pasamelo|damelo)\b")

@@ -19,7 +19,7 @@ from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.when import Moment, Recurrence
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
 from kenobot.agent.commands.open_questions import AnsweredQuestion, close_by_button, close_by_words
-from kenobot.cognitive.memory import AdmitContext, Memory, Record, Telling
+from kenobot.cognitive.memory import AdmitContext, Memory, Telling
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
@@ -19,6 +19,7 @@ from kenobot.language.changes.value_phrase import tells_more, without_value
 from kenobot.language.relatives import lost_relative
 from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.messages import Inbound
+from kenobot.ports.records import Record
 from kenobot.storage import approvals, conversation, inbox
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection

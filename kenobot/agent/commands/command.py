@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.loop import ChatActivity
-from kenobot.cognitive.memory import AdmitContext, Memory, Record
+from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.access import Access
@@ -17,6 +17,7 @@ from kenobot.language.calendar import local_day
 from kenobot.ledger.limits import Limit
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
+from kenobot.ports.records import Record
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage.connection import Connection
 

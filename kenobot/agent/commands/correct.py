@@ -7,7 +7,7 @@ from kenobot.agent.commands.command import WORDS_WANTED, CommandAnswer, CommandC
 from kenobot.agent.commands.memory import note_author, tell_learned
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.stop_words import stop_word
-from kenobot.cognitive.memory import Memory, Record
+from kenobot.cognitive.memory import Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
@@ -15,6 +15,7 @@ from kenobot.language.changes.clauses import without_clause
 from kenobot.language.number_words import parse_number
 from kenobot.language.words import fold
 from kenobot.ports.messages import Inbound
+from kenobot.ports.records import Record
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection

@@ -26,7 +26,7 @@ def show_cost(connection: Connection, call: CommandCall, context: CommandContext
         *(f"- {purpose_words(name, language)}: {_render_spent(spent, language)}" for name, spent in purposes),
     ]
     for limit in context.budgets:
-        used = limit.spent(connection, day)
+        used = limit.sum_spent(connection, day)
         amounts = {"spent": amount_text(limit.unit, used), "budget": amount_text(limit.unit, limit.amount)}
         of = f" ({purpose_words(limit.purpose, language)})" if limit.purpose else ""
         lines.append(texts.COST_BUDGET(language, when=limit.name(day), purpose=of, **amounts))

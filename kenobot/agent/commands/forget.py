@@ -26,13 +26,17 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.cognitive.memory import DEFAULT, ForgetResult, Memory, Record, UnextractedTurn
+from kenobot.cognitive.memory import DEFAULT, Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import Principal
+from kenobot.ports.memory_changes import ForgetResult
 from kenobot.ports.messages import Inbound
+from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
+from kenobot.ports.turns import UnextractedTurn
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
@@ -166,7 +170,13 @@ def _forget(
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
     results = [
         Memory.forget(
-            connection, record.id, reach, occasion, names=names, reason="a person said so", author=call.author
+            connection,
+            record.id,
+            reach,
+            occasion,
+            names=names,
+            reason=Sentence("reasons.person_said"),
+            author=call.author,
         )
         for record in records
         if _may_forget(connection, record, call)

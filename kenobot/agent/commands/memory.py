@@ -16,7 +16,7 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.kept_secret import offer_secret
-from kenobot.cognitive.memory import Memory, UndoError, UndoResult
+from kenobot.cognitive.memory import Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.confidences import confided_tags
@@ -25,6 +25,7 @@ from kenobot.language.number_words import parse_number
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate, Decision, Form
+from kenobot.ports.memory_changes import UndoError, UndoResult
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

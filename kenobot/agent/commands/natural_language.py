@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, find_language
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.lexicon import fill_parts, load_tables
 from kenobot.language.words import fold
@@ -104,7 +104,7 @@ def match_without_model(text: str) -> MemoryRequest | None:
         for kind, pattern in phrases.alone.items():
             if pattern.fullmatch(plain):
                 return MemoryRequest(kind, "", language)
-    return MemoryRequest("take_back", "", told_language(text)) if takes_back(text) else None
+    return MemoryRequest("take_back", "", find_language(text)) if takes_back(text) else None
 
 
 def _has_any(texts: Sequence[str], plain: str) -> bool:

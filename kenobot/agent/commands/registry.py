@@ -36,7 +36,7 @@ from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER, may_order, may_
 from kenobot.agent.commands.stop import tell_stopped
 from kenobot.agent.stop_words import STOP_WORDS, stop_word
 from kenobot.core import lazy, texts
-from kenobot.core.i18n import Language, talk_language, told_language
+from kenobot.core.i18n import Language, find_language, talk_language
 from kenobot.gateway.buttons import OWNERS, find_button
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.language.facts.taking_back import takes_back
@@ -416,7 +416,7 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
     if command.language is not None and (not command.names or call.inbound.kind == "action"):
         return command.language
     # A single word may be a code or a name, whose letters look like a word of either language.
-    written = told_language(call.arguments) if " " in call.arguments else None
+    written = find_language(call.arguments) if " " in call.arguments else None
     told = written or spoken_language(connection, call.inbound.session)
     return told or command.language or call.language
 

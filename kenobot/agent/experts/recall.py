@@ -4,9 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from kenobot.agent.experts import further_queries, reranking
 from kenobot.agent.experts.expert import Expert
-from kenobot.cognitive.experts import further_queries
-from kenobot.cognitive.recall.scoring import reranking
 
 _KEPT = 64
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from kenobot.agent.media.problems import MediaProblem, Unreadable
-from kenobot.core.left_out import left_out_note
+from kenobot.core.left_out import note_omission
 from kenobot.core.limited_program import run_program
 
 _PROGRAM: Final = Path(__file__).with_name("read_document.py")
@@ -79,4 +79,4 @@ async def read_document(file: Path, document: str, characters: int, seconds: flo
     left_out = int(counted.rstrip("+")) - characters
     if left_out <= 0:
         return text
-    return f"{text}\n{left_out_note(left_out, at_least=counted.endswith('+'))}".lstrip()
+    return f"{text}\n{note_omission(left_out, at_least=counted.endswith('+'))}".lstrip()

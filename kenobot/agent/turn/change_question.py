@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.memory import ConversationTurn, Memory, Record, SideIndex, Telling
+from kenobot.cognitive.memory import Memory, SideIndex, Telling
 from kenobot.core import lazy
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, find_language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.language.changes.bare_correction import corrects_value, join_correction
@@ -25,6 +25,8 @@ from kenobot.language.changes.value_phrase import has_parts
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import approvals, conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_json, write_json
@@ -128,7 +130,7 @@ class ChangeAsker:
 def reply_language(data: TurnData) -> Language:
     """Return the language of a turn's reply, as far as its own words tell, or else of the turn."""
     reply = data.processed.clean if data.processed is not None else ""
-    return told_language(_QUOTED.sub("", reply)) or data.language
+    return find_language(_QUOTED.sub("", reply)) or data.language
 
 
 def _lean(connection: Connection, at: datetime) -> float:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kenobot.ports.provider import Json, ToolCall
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput
 
 

@@ -10,7 +10,7 @@ from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Text
 from kenobot.language.words import fold
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool_input import InputField
 
 _LONGEST = 500  # characters of an answer

@@ -35,7 +35,7 @@ class OpenReply:
     def shown(self, text: str) -> str:
         """Return what may be shown of a reply that begins with `text`. Of one reply a call repeats no search."""
         text = replace_surrogates(text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text)
-        clean = self._redact.settle_known(self._pipeline.settled(self._redact.settle_known(text)))
+        clean = self._redact.settle_known(self._pipeline.clean_settled(self._redact.settle_known(text)))
         if not clean.startswith(self._before):
             self._settled = 0
         self._before = clean

@@ -57,11 +57,11 @@ class MessagePreview:
             # Stored, it has to be dispatched too, also when the turn ends meanwhile.
             begins = await asyncio.shield(asyncio.create_task(self._begin(text), name="preview"))
             await self._s.delivery.queue.wait_free((inbound.channel, inbound.chat))
-            self._message = await self._s.outbox.platform_id(self._row)
+            self._message = await self._s.outbox.find_platform_id(self._row)
             if begins and self._message:
                 return
         if not self._message:
-            raise Unavailable("the beginning of the reply could not be sent")
+            raise Unavailable("talk.preview_unsent")
         assert isinstance(self._channel, ShowsPreviews)
         await self._channel.preview(inbound.chat, self._message, text, inbound.thread)
 

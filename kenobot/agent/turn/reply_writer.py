@@ -7,6 +7,7 @@ from datetime import datetime
 
 from kenobot.agent.commands.command import CommandCall, button_rows
 from kenobot.agent.media.message_words import message_pictures
+from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn import secret_question
 from kenobot.agent.turn.change_question import reply_language
@@ -14,16 +15,17 @@ from kenobot.agent.turn.file_answer import answer_file
 from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_services import TurnServices
-from kenobot.cognitive.identity import onboarding
-from kenobot.cognitive.memory import AdmitContext, Proposals, Replies, ReplyGrade
+from kenobot.cognitive.memory import AdmitContext, Proposals, Replies
 from kenobot.core import texts
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
+from kenobot.identity import onboarding
 from kenobot.language.confidences import confided_tags
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.turns import ReplyGrade
 from kenobot.storage import conversation, inbox, outbox, turn_steps
 from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.inbox import PendingMessage
@@ -86,12 +88,12 @@ class ReplyWriter:
         reacted = _react(connection, pending, principal, at) if reacts else []
         if data.pictures_refused:
             conversation.drop_pictures(connection, session)
-        conversation.append_turn(connection, _make_turn(connection, data, answer, context.plan.notes, at))
+        conversation.append_turn(connection, _make_turn(connection, data, answer, context, at))
         if data.task is None:  # turns beside it have a newer one
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
         if context.bootstrap is not None and data.task is None:
-            state = onboarding.completed(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
+            state = onboarding.complete(context.bootstrap) if effects.bootstrap_ended else context.bootstrap
             onboarding.save(connection, session, state)
         occasion = AdmitContext(
             at,
@@ -163,9 +165,9 @@ def may_react(data: TurnData) -> bool:
 
 
 def _make_turn(
-    connection: Connection, data: TurnData, answer: RenderedAnswer, notes: str, at: datetime
+    connection: Connection, data: TurnData, answer: RenderedAnswer, context: PromptContext, at: datetime
 ) -> conversation.FinishedTurn:
-    """Construct the turn that the conversation keeps. notes: of memory, which its prompt showed beside the message."""
+    """Construct the turn that the conversation keeps. context: the prompt that it was written for."""
     pending, principal = data.pending, data.principal
     return conversation.FinishedTurn(
         pending.session,
@@ -175,11 +177,13 @@ def _make_turn(
         answer.text,
         principal.trust,
         principal.write_scope,
-        notes,
+        context.plan.notes,
         pending.inbound.platform_id,
         "" if pending.inbound.private else pending.inbound.user,
         "" if data.pictures_refused else message_pictures(pending.inbound),
         "tool" if data.brings_foreign else "model",
+        context.asked_at,
+        context.plan.recalled_of_others,
     )
 
 

@@ -5,12 +5,13 @@ from datetime import datetime
 
 from kenobot.agent.commands.command import one_line, time_ago_text
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.cognitive.memory import MemoryPack, Record
+from kenobot.cognitive.memory import MemoryPack
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.changes.value_phrase import has_parts
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.provider import Block, Request
+from kenobot.ports.records import Record
 
 
 @dataclass(frozen=True, slots=True)

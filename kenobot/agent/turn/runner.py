@@ -36,7 +36,7 @@ from kenobot.agent.turn.turn_signals import StartLate, TurnSignals, show_typing,
 from kenobot.cognitive.memory import Replies
 from kenobot.core import texts
 from kenobot.core.containment import contain
-from kenobot.core.i18n import Language, told_language
+from kenobot.core.i18n import Language, find_language
 from kenobot.core.log import current_trace
 from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import sends_files
@@ -163,7 +163,7 @@ class TurnRunner:
 
     async def _choose_language(self, inbound: Inbound, own_words: str) -> Language:
         """Choose the language of an answer: the one set, else that of the words, of the talk before, the default."""
-        told = self._s.language or self._s.personal.of(inbound).language or told_language(own_words)
+        told = self._s.language or self._s.personal.of(inbound).language or find_language(own_words)
         if told is None:
             with contextlib.suppress(StoreError):
                 told = await self._s.database.read(lambda c: spoken_language(c, inbound.session))
@@ -207,7 +207,7 @@ class TurnRunner:
             try:
                 with (
                     contain(),
-                    self._s.database.pacer.away() if isinstance(effect, _WAITS) else contextlib.nullcontext(),
+                    self._s.database.pacer.step_away() if isinstance(effect, _WAITS) else contextlib.nullcontext(),
                 ):
                     event = await self._perform(effect, data)
             except Exception as error:
@@ -260,7 +260,7 @@ class TurnRunner:
             case machine.SavePiece(pieces, rounds):
                 data.unsaved, data.has_steps = self._last(pieces, rounds), True
                 await self._s.database.write(self._checkpoint(data))
-                await data.calls.written()
+                await data.calls.release()
             case machine.ProcessReply(pieces, fresh, rounds):
                 length = sum(len(piece.text) for piece in pieces) + sum(len(each.text) for each in rounds)
                 await self._text_work.run(length, lambda: self._process(data, pieces, fresh, rounds))
@@ -316,7 +316,7 @@ class TurnRunner:
         A message of which nothing could be read is answered by why, and no model is asked.
         """
         pending = data.pending
-        with self._s.database.pacer.away():
+        with self._s.database.pacer.step_away():
             attached = join_media([await media.ready(each) for each in pending.fragments or (pending,)])
         data.pending = replace(pending, inbound=attached.inbound)
         now = self._s.clock.now()
@@ -394,7 +394,7 @@ class TurnRunner:
             self._s.tasks.wake()
         draft, data.draft = data.draft, None
         self._s.delivery.dispatch(waiting if draft is None else draft.replaced_by(waiting))
-        await data.calls.written()
+        await data.calls.release()
         data.decisions = [*(data.report.decisions if data.report is not None else ()), *written]
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
         self._s.mirror.mark_dirty([*decided, *reacted])

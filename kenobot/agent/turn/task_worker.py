@@ -181,7 +181,7 @@ class TaskWorker:
         move = partial(background.move_turn, data=data, asked_by=asked_by, at=self._clock.now())
         if not await self._database.write(move):
             return False
-        await data.calls.written()
+        await data.calls.release()
         return True
 
     async def ask(self, data: TurnData, held: Exception) -> bool:
@@ -190,10 +190,10 @@ class TaskWorker:
             return False
         asking = partial(background.ask_for_task, data=data, held=held, channels=self._channels, at=self._clock.now())
         self._messenger.dispatch(await self._database.write(asking))
-        await data.calls.written()
+        await data.calls.release()
         return True
 
-    def after_command(self, changes: Collection[str]) -> None:
+    def note_command(self, changes: Collection[str]) -> None:
         """Follow what a command changed."""
         if "tasks" in changes:
             self.wake()

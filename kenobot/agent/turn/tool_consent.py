@@ -14,7 +14,8 @@ from kenobot.core import lazy, texts
 from kenobot.core.redaction import escape_controls
 from kenobot.gateway.buttons import Choice
 from kenobot.language.words import fold
-from kenobot.ports.provider import Json, ToolCall
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import ToolCall
 from kenobot.storage import approvals, conversation, inbox, tool_grants
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection

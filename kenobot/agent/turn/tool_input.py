@@ -20,7 +20,8 @@ from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.told_secrets import find_told_secret, names_secret
-from kenobot.ports.provider import Json, Reply, ToolCall, ToolResult
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, ToolCall, ToolResult
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput
 from kenobot.storage import approvals, conversation, inbox, turn_steps
 from kenobot.storage.approvals import Approval

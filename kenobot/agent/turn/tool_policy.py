@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 from kenobot.core import lazy
 from kenobot.core.settings.schema import ToolRule
-from kenobot.ports.provider import Json, ToolCall
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool import ToolEffects
 from kenobot.ports.workspace import SANDBOX_ROOT
 

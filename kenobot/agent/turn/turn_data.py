@@ -8,13 +8,13 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
-from kenobot.cognitive.memory import ReplyGrade
 from kenobot.core.i18n import Language
 from kenobot.ledger.models import TurnCalls
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.messages import Outbound
 from kenobot.ports.provider import ToolCall
+from kenobot.ports.turns import ReplyGrade
 from kenobot.postprocessors.pipeline import ProcessedReply
 from kenobot.storage import outbox
 from kenobot.storage.inbox import PendingMessage

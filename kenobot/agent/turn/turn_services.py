@@ -10,7 +10,6 @@ from kenobot.agent.commands.registry import CommandListener, CommandRegistry
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.prompt.prompt_service import PromptService
 from kenobot.agent.turn import state_machine as machine
-from kenobot.cognitive.identity.identity_files import Identity
 from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
@@ -18,6 +17,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.gateway.access import Access
 from kenobot.gateway.delivery import Delivery
 from kenobot.gateway.personal_settings import PersonalSettings
+from kenobot.identity.identity_files import Identity
 from kenobot.ledger.models import ReplyModel
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock

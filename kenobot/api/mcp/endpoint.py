@@ -28,7 +28,7 @@ class McpEndpoint:
         """Answer a request. Raises HTTPException."""
         request = Request(scope, receive)
         check_origin(request.headers.get("host", ""), request.headers.get("origin"), self._names)
-        caller = await self._authenticator.caller(request, ())
+        caller = await self._authenticator.admit(request, ())
         if request.method != "POST":  # there is no session to listen to, or to end
             refusal = JSONResponse({"error": "POST requests of the protocol"}, 405, headers={"Allow": "POST"})
             await refusal(scope, receive, send)

@@ -18,11 +18,12 @@ from kenobot.api.moments import Day
 from kenobot.api.paging import LARGEST_ID
 from kenobot.api.scopes import Scope
 from kenobot.api.services import Caller
-from kenobot.cognitive.memory import ForgetResult, Memory
+from kenobot.cognitive.memory import Memory
 from kenobot.core.json_limits import find_excess
 from kenobot.language.calendar import parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion
+from kenobot.ports.memory_changes import ForgetResult
 from kenobot.storage.connection import Connection
 
 A = TypeVar("A", bound=BaseModel)

@@ -1,4 +1,4 @@
-"""What the watch measures at each look, and beyond which limits something is wrong."""
+"""Probes of health: the figures of each look, and the limits beyond which something is wrong."""
 
 import asyncio
 import logging
@@ -12,16 +12,16 @@ from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import disk_room, memory_limit, resident_bytes
 from kenobot.app.watch.pulse import Pulse
-from kenobot.cognitive.background.extraction import EXTRACTION
 from kenobot.core.health import Check, Reading
 from kenobot.core.redaction import Redactor, one_line
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.ledger.expert_rest import is_replaced_by_rules
+from kenobot.ledger.expert_rest import EXTRACTION, is_replaced_by_rules
 from kenobot.ports.channel import Channel, ReportsLiveness, find_last_heard
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
+from kenobot.ports.sentences import Sentence, change_values
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
 from kenobot.storage import diagnosis
 from kenobot.storage.backup.archive import find_archives
@@ -60,7 +60,7 @@ _REASON = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class ProbeServices:
-    """What is looked at.
+    """Hold the parts of the bot that probes look at.
 
     channels: those that run, by name. states: of all. circuits: of the providers. pulse: None measures no pauses.
     servers: of MCP; None where there are none.
@@ -208,7 +208,7 @@ class Probes:
         sick |= {name: self._downs[name].reason for name in serving if self._keeps_failing(name)}
         every = bool(sick) and not set(serving) - sick.keys()
         readings = [
-            Reading("channel", 2, name, 2 if every else None, values={"reason": self._told(reason)})
+            Reading("channel", 2, name, 2 if every else None, values={"reason": self._clean_reason(reason)})
             for name, reason in sick.items()
         ]
         return readings + [each for name in serving if name not in sick for each in self._silence(name)]
@@ -278,17 +278,17 @@ class Probes:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 await self._s.database.read(lambda connection: connection.execute("SELECT 1").fetchone())
         except TimeoutError:
-            reason = f"no answer within {_ANSWER_SECONDS:.0f} s"
+            reason = Sentence("database.silent", seconds=_ANSWER_SECONDS)
         except StoreError as error:
             reason = str(error)
         if not reason and (await asyncio.to_thread(disk_room, self._s.home.path)).read_only:
-            reason = "read-only file system"
+            reason = Sentence("system.EROFS")
         if not reason:
             return []
-        return [Reading("database", 2, critical=2, sudden=True, values={"reason": self._told(reason)})]
+        return [Reading("database", 2, critical=2, sudden=True, values={"reason": self._clean_reason(reason)})]
 
     def _check_now_and_then(self) -> None:
-        """Have the whole database checked beside everything else, if that is due."""
+        """Begin a check of the whole database beside everything else, if that is due."""
         now = self._s.clock.now()
         due = self._began + FIRST_CHECK if self._checked_at is None else self._checked_at + timedelta(hours=CHECK_HOURS)
         if now >= due and (self._checking is None or self._checking.done()):
@@ -330,7 +330,7 @@ class Probes:
     async def _look_at_servers(self) -> list[Reading]:
         states = () if self._s.servers is None else self._s.servers.states
         down = [
-            Reading("mcp", 2, each.name, values={"reason": self._told(each.reason)})
+            Reading("mcp", 2, each.name, values={"reason": self._clean_reason(each.reason)})
             for each in states
             if each.state == "down"
         ]
@@ -339,9 +339,9 @@ class Probes:
         ]
         return down + unseen
 
-    def _told(self, reason: str) -> str:
+    def _clean_reason(self, reason: str) -> str:
         """Return a reason as it may be shown: one line, without secrets."""
-        return one_line(self._s.redact(" ".join(reason.split())))[:_REASON].rstrip(".")
+        return change_values(reason, lambda text: one_line(self._s.redact(" ".join(text.split())))[:_REASON])
 
 
 def is_failing(circuit: CircuitBreaker) -> bool:

@@ -10,7 +10,6 @@ from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
-from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.memory import Nights
 from kenobot.core.frames import Status
 from kenobot.core.status_report import (
@@ -56,7 +55,7 @@ async def build_status(app: "App", states: Sequence[ChannelState]) -> StatusRepo
         state="healthy" if watch is None else watch.state,
         since=(app.started if watch is None else watch.since).isoformat(),
         looked_at=_moment(None if watch is None else watch.looked_at),
-        causes=tuple(CauseRow(**cause.stored()) for cause in causes),
+        causes=tuple(CauseRow(**cause.encode()) for cause in causes),
         chats=_chats(app, answers),
         queues=_queues(snapshot, now),
         background=_report_background(app, snapshot, now),
@@ -117,7 +116,7 @@ def _queues(snapshot: Snapshot, now: datetime) -> QueueStatus:
 
 def _report_background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStatus:
     settings = app.settings.sleep
-    following = Nights.next_time(settings, sleep_policy(settings).sleep, snapshot.last_night, now, str(app.zone))
+    following = Nights.next_time(settings, snapshot.last_night, now, str(app.zone))
     working = ["sleep"] if snapshot.is_night else []
     if not app.embedding.idle:
         working.append("vectors")

@@ -66,7 +66,7 @@ class Watch:
             self._pulse.start()
         self._probes.attach(self._bus)
         await self._adopt_told()
-        scheduler.every(self._seconds, "watch", self.look)
+        scheduler.run_every(self._seconds, "watch", self.look)
 
     async def look(self) -> None:
         """Look once."""

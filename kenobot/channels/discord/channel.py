@@ -127,20 +127,20 @@ class DiscordChannel:
         files = [*found["attachments"], *_list_forwarded_files(found)]
         address = next((file["url"] for file in files if file["id"] == wanted), "")
         if not address:
-            raise Rejected("The file is no longer on Discord: send it again")
+            raise Rejected("discord.file_gone")
         limit = aiohttp.ClientTimeout(
             sock_connect=self._settings.request_seconds, sock_read=self._settings.request_seconds
         )
         with translate_errors():
             async with aiohttp.ClientSession(timeout=limit) as session, session.get(address) as response:
                 if response.status >= 400:
-                    raise Unavailable(f"Discord does not give the file ({response.status}); KenoBot tries again")
+                    raise Unavailable("discord.file_refused", status=response.status)
                 async for piece in response.content.iter_chunked(_PIECE):
                     yield piece
 
     def _require_client(self) -> DiscordClient:
         if self._client is None:
-            raise Unavailable("Discord is not connected; KenoBot tries again")
+            raise Unavailable("discord.unconnected")
         return self._client
 
     @asynccontextmanager
@@ -160,7 +160,7 @@ class DiscordChannel:
             self._client = client
             with translate_errors():
                 await run_together(client.connect(reconnect=False), self._read(client, events), self._intake.run(sink))
-            raise Unavailable("The connection to Discord ended; KenoBot tries again")
+            raise Unavailable("discord.ended")
         except Rejected as error:
             await sink.report(self.name, str(error))
             raise
@@ -183,7 +183,7 @@ class DiscordChannel:
             while (found := await events.get())[0] != "ready":
                 later.append(found)
                 if len(later) > MOST_EVENTS:
-                    raise Unavailable("Discord sends more than can be stored; KenoBot tries again")
+                    raise Unavailable("discord.flood")
             logger.info("on Discord as %s", own_account(client).id)
             missed = await self._fetch_missed(client)
             for message in missed:

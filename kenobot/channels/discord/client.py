@@ -14,7 +14,7 @@ from kenobot.ports.messages import MessagePart
 MOST_EVENTS: Final = 1000
 _GUILDS_SECONDS = 2.0  # without one more server, after which all that the bot is in are known
 _NOT_LET_IN: Final = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
-_REFUSAL: Final = "Discord does not let the bot in: check its token"
+_REFUSAL: Final = "discord.not_let_in"
 _WANTED: Final = frozenset({"connect", "ready", "message", "raw_message_edit", "raw_reaction_add", "interaction"})
 
 Events = asyncio.Queue[tuple[str, Any]]
@@ -59,13 +59,13 @@ def as_view(part: MessagePart) -> discord.ui.View:
 
 def own_account(client: discord.Client) -> discord.ClientUser:
     if client.user is None:
-        raise Unavailable("Discord is not connected; KenoBot tries again")
+        raise Unavailable("discord.unconnected")
     return client.user
 
 
 def number_of(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise Rejected("Discord knows no such chat: check the id")
+        raise Rejected("discord.no_such_chat")
     return int(text)
 
 
@@ -77,17 +77,17 @@ def translate_errors() -> Iterator[None]:
     except discord.LoginFailure:
         raise Rejected(_REFUSAL) from None
     except discord.RateLimited as error:
-        raise RateLimited("Discord asks for fewer requests", error.retry_after) from None
+        raise RateLimited("discord.too_fast", error.retry_after) from None
     except discord.ConnectionClosed as error:
         if error.code in _NOT_LET_IN:
             raise Rejected(_REFUSAL) from None
-        raise Unavailable("The connection to Discord ended; KenoBot tries again") from None
+        raise Unavailable("discord.ended") from None
     except discord.HTTPException as error:
         if error.status == 429:
-            raise RateLimited("Discord asks for fewer requests", 5.0) from None
+            raise RateLimited("discord.too_fast", 5.0) from None
         if error.status >= 500:
-            raise Unavailable(f"Discord has trouble ({error.status}); KenoBot tries again") from None
+            raise Unavailable("discord.trouble", status=error.status) from None
         problem = f"Discord refuses that ({error.code or error.status}): check that the bot may write in that chat"
         raise Rejected(problem) from None
     except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise Unavailable(f"Discord cannot be reached ({type(error).__name__}); KenoBot tries again") from None
+        raise Unavailable("discord.unreachable", kind=type(error).__name__) from None

@@ -8,11 +8,7 @@ from kenobot.channels.people import ChatSettings, Names, each_fits
 from kenobot.core import lazy
 
 _ID = lazy.regex(r"[0-9]{1,20}")
-_NO_ID = (
-    "is no Discord id, which is a number such as 80351110224678912: in the developer mode, a right-click on a name "
-    "copies it"
-)
-Ids = Annotated[Names, each_fits(_ID, _NO_ID)]
+Ids = Annotated[Names, each_fits(_ID, "discord.bad_id")]
 
 
 class DiscordSettings(ChatSettings):

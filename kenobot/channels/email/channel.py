@@ -34,6 +34,7 @@ from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Sentence
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ class EmailChannel:
     async def send(self, outbound: Outbound) -> str:
         """Send one mail. Raises Unavailable (it may have arrived) or Rejected."""
         if any(char.isspace() for char in outbound.chat) or "@" not in outbound.chat:
-            raise Rejected("This is no e-mail address: check the id of the chat")
+            raise Rejected("email.no_address")
         message = self._compose(outbound)
         await asyncio.to_thread(post, self._settings, message, outbound.chat)
         return str(message["Message-ID"])
@@ -175,8 +176,7 @@ class EmailChannel:
         except RemoteError:
             raise
         except (OSError, imaplib.IMAP4.error, ValueError) as error:
-            problem = f"The mail server cannot be reached ({type(error).__name__}); KenoBot tries again"
-            raise Unavailable(problem) from None
+            raise Unavailable("email.unreachable", kind=type(error).__name__) from None
         self.last_answer_at = self._clock.monotonic()
         return result
 
@@ -203,7 +203,7 @@ class EmailChannel:
         bounced = read_bounce(message)
         if bounced is not None:
             ours = bounced[0].startswith("<kenobot.")
-            return None, f"A mail of the bot's was not delivered ({bounced[1]}): check the address" if ours else ""
+            return None, Sentence("email.bounced", status=bounced[1]) if ours else ""
         if not address or address == settings.address or is_automatic(message):
             logger.info("a mail that no person wrote to the bot was left alone")
             return None, ""
@@ -212,7 +212,7 @@ class EmailChannel:
             logger.info("a mail from a stranger was left alone")
             return None, ""
         if settings.verified_by != "nobody" and not is_verified(message, address, settings.verified_by):
-            return None, "A mail was left alone, as its sender may be forged: check channels.email.verified_by" * known
+            return None, Sentence("email.forged") if known else ""
         first, subject = conversation_of(message)
         own = id_of(message) or f"<{stored.handle}>"
         words = read_words(message)

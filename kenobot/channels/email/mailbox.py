@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 from kenobot.channels.email.settings import EmailSettings, Security
 from kenobot.ports.errors import Rejected, Unavailable
+from kenobot.ports.sentences import Sentence
 
 _BY_PASSWORD: Final = frozenset({"CRAM-MD5", "PLAIN", "LOGIN"})  # the ways to log in that smtplib knows
 
@@ -86,7 +87,7 @@ class Mailbox:
                 told = re.search(rb'INTERNALDATE "([^"]+)"', item[0])
                 arrived = datetime.strptime(told[1].decode().strip(), "%d-%b-%Y %H:%M:%S %z") if told else None
                 return StoredMail(handle, item[1], int(size[1]), (arrived or datetime.now(UTC)).astimezone(UTC))
-        raise Rejected("The mail is not in the mailbox any more")
+        raise Rejected("email.gone")
 
     def mark_read(self, handle: str) -> None:
         """Mark a mail as read: it does not come again."""
@@ -105,7 +106,7 @@ class Mailbox:
     def _uid(self, handle: str) -> str:
         validity, _, uid = handle.partition(".")
         if validity != self._validity:
-            raise Rejected("The mail is not in the mailbox any more")
+            raise Rejected("email.gone")
         return uid
 
     def _ask(self, command: str, *arguments: str) -> list[Any]:
@@ -118,15 +119,13 @@ class Mailbox:
 def tls_problem(error: ssl.SSLError, server: Literal["imap", "smtp"]) -> str:
     """Say in one sentence why a connection is not safe, and what to check."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        why = error.verify_message.strip(". ") or "it is not valid"
-        return (
-            f"The certificate of the mail server cannot be trusted ({why}): check {server}_server, or its certificate"
-        )
+        reason = error.verify_message.strip(". ") or Sentence("email.invalid")
+        return Sentence("email.bad_certificate", reason=reason, server=server)
     return _no_tls(server)
 
 
 def _no_tls(server: Literal["imap", "smtp"]) -> str:
-    return f"The mail server speaks no TLS there: check {server}_port and {server}_security"
+    return Sentence("email.no_tls", server=server)
 
 
 def _connect(settings: EmailSettings, security: Security) -> smtplib.SMTP:
@@ -172,7 +171,7 @@ def _use(settings: EmailSettings, use: Callable[[smtplib.SMTP], object]) -> None
     except ssl.SSLError as error:
         raise Unavailable(tls_problem(error, "smtp"), 300) from None
     except (smtplib.SMTPException, OSError) as error:
-        raise Unavailable(f"The mail could not be handed over ({type(error).__name__}); KenoBot tries again") from None
+        raise Unavailable("email.not_handed_over", kind=type(error).__name__) from None
 
 
 def _log_in(smtp: smtplib.SMTP, settings: EmailSettings) -> None:
@@ -187,5 +186,5 @@ def _log_in(smtp: smtplib.SMTP, settings: EmailSettings) -> None:
 
 def _refuse(code: int) -> None:
     if 500 <= code < 600:
-        raise Rejected(f"The mail server does not take the mail ({code}): check the address")
-    raise Unavailable(f"The mail server does not take the mail now ({code}); KenoBot tries again")
+        raise Rejected("email.not_taken", code=code)
+    raise Unavailable("email.not_taken_now", code=code)

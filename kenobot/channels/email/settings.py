@@ -5,12 +5,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, SecretStr
 
 from kenobot.channels.people import ChatSettings, Names
+from kenobot.ports.sentences import Sentence
 
 
 def _address(value: str) -> str:
     name, at, host = value.strip().rpartition("@")
     if (value and not (name and at and host)) or any(char.isspace() or char in "<>,;" for char in value.strip()):
-        raise ValueError("not an address, which looks like ana@example.org")
+        raise ValueError(Sentence("email.bad_address"))
     return value.strip().lower()
 
 

@@ -108,7 +108,7 @@ class HttpChannel:
         Raises StoreError, and Unavailable while the bot stops.
         """
         if self._sink is None or call.is_broken_off:
-            raise Unavailable("KenoBot is stopping")
+            raise Unavailable("talk.stopping")
         return await self._sink(inbound)
 
     def render(self, text: str) -> Sequence[MessagePart]:

@@ -127,11 +127,7 @@ class Server:
         try:
             listener = await _listen(self._host, self.port)
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise Unavailable(
-                f"Port {self.port} of {self._host} cannot be listened on ({reason}): stop what uses it, "
-                "or set channels.http.port to another one"
-            ) from error
+            raise Unavailable("http.port_in_use", port=self.port, host=self._host, reason=error) from error
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app,

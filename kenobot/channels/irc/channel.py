@@ -31,6 +31,7 @@ from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Sentence
 
 logger = logging.getLogger(__name__)
 
@@ -41,11 +42,11 @@ _CANNOT_SEND: Final = frozenset(
     {"401", "403", "404", "407", "408", "411", "412", "413", "414", "415", "417", "477", "486", "492", "531"}
 )
 _LATER: Final = {
-    "401": "{} is not on IRC now; KenoBot tries again",
-    "439": "The IRC server asks for fewer messages; KenoBot tries again",
-    "707": "The IRC server asks for fewer messages; KenoBot tries again",
-    "716": "{} takes only messages of people they accept on IRC (/accept); KenoBot tries again",
-    "717": "{} takes only messages of people they accept on IRC (/accept); KenoBot tries again",
+    "401": "irc.no_such_nick",
+    "439": "irc.too_fast",
+    "707": "irc.too_fast",
+    "716": "irc.accepts_few",
+    "717": "irc.accepts_few",
 }
 _REFUSED: Final = frozenset({"432", "464", "465", "466", "902", "904", "905", "908"})
 _AWAY_SECONDS: Final = 60.0  # until a reply to a person who cannot be written to now is tried again
@@ -54,8 +55,7 @@ _LINES: Final = 5  # of a part: servers throw out who writes many at once
 _LONGEST_PART: Final = 1500  # UTF-16 units
 _LONGEST_HOST: Final = 64  # bytes
 _MET: Final = 1000  # people
-_NOT_LET_IN: Final = "The IRC server does not let the bot in ({}): check nick and passwords"
-_TOO_LATE: Final = "The IRC server did not let the bot in in time; KenoBot tries again"
+_TOO_LATE: Final = "irc.let_in_late"
 
 _Report = Callable[[str], Awaitable[None]]
 """Is told, in one sentence, of something that only a person can mend."""
@@ -105,7 +105,7 @@ class IrcChannel:
         """Send the lines of a part. Raises Unavailable (they may have arrived) or Rejected."""
         target, _, person = outbound.chat.partition(" ")
         if not target or any(char in target for char in "\r\n\0,") or target.startswith(":"):
-            raise Rejected("IRC knows no such chat: check the id")
+            raise Rejected("irc.no_such_chat")
         async with self._sending:
             if person and self._clock.monotonic() - self._met.get(outbound.chat, -_SURE_SECONDS) >= _SURE_SECONDS:
                 await self._check_person(target, person)
@@ -140,7 +140,7 @@ class IrcChannel:
         Raises what the first complaint among them says, once all have come: they are of no later message.
         """
         if not self._welcomed:
-            raise Unavailable("IRC is not connected; KenoBot tries again")
+            raise Unavailable("irc.unconnected")
         token = f"kenobot-{self._run_id}-{next(self._count)}"
         pong: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pong, self._complaint = (token, pong), None
@@ -150,7 +150,7 @@ class IrcChannel:
                 await self._write(*lines, f"ISON {self._nick}" if self._bounced else f"PING :{token}")
                 await pong
         except TimeoutError:
-            raise Unavailable("The IRC server did not answer in time; KenoBot tries again") from None
+            raise Unavailable("irc.silent") from None
         finally:
             self._pong = None
         return token
@@ -160,7 +160,7 @@ class IrcChannel:
         self._whois = ("", "")
         await self._ask(f"WHOIS {nick}")
         if identify(*self._whois, self._settings.people) != person:
-            raise Unavailable(f"{nick} is somebody else on IRC now; KenoBot tries again", _AWAY_SECONDS)
+            raise Unavailable("irc.somebody_else", _AWAY_SECONDS, nick=nick)
         self._meet(f"{nick} {person}")
 
     def _meet(self, chat: str) -> None:
@@ -202,7 +202,7 @@ class IrcChannel:
                 )
         except (OSError, TimeoutError) as error:
             reason = "no answer in time" if isinstance(error, TimeoutError) else error
-            raise Unavailable(f"The IRC server cannot be reached ({reason}); KenoBot tries again") from None
+            raise Unavailable("irc.unreachable", reason=reason) from None
         for known in (self._offered, self._joined, self._plain):
             known.clear()
         self._casemapping = self._address = ""
@@ -220,7 +220,7 @@ class IrcChannel:
         self._welcomed = False
         writer, self._writer = self._writer, None
         if self._pong is not None and not self._pong[1].done():
-            self._pong[1].set_exception(Unavailable("The connection to IRC ended; KenoBot tries again"))
+            self._pong[1].set_exception(Unavailable("irc.ended"))
         if writer is not None:
             with suppress(OSError, TimeoutError):
                 async with asyncio.timeout(1):
@@ -232,12 +232,12 @@ class IrcChannel:
 
     async def _write(self, *lines: str) -> None:
         if self._writer is None:
-            raise Unavailable("IRC is not connected; KenoBot tries again")
+            raise Unavailable("irc.unconnected")
         try:
             self._writer.write(b"".join(line.encode("utf-8", "replace") + b"\r\n" for line in lines))
             await self._writer.drain()
         except OSError as error:
-            raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
+            raise Unavailable("irc.broke", reason=error) from None
 
     async def _ping(self) -> None:
         await self._clock.sleep(max(self._settings.ping_seconds, self._settings.request_seconds))
@@ -256,9 +256,9 @@ class IrcChannel:
         try:
             raw = await reader.readline()
         except (OSError, ValueError) as error:
-            raise Unavailable(f"The connection to IRC broke ({error}); KenoBot tries again") from None
+            raise Unavailable("irc.broke", reason=error) from None
         if not raw.endswith(b"\n"):
-            raise Unavailable("The IRC server closed the connection; KenoBot tries again")
+            raise Unavailable("irc.closed")
         self.last_answer_at = self._clock.monotonic()
         return parse_line(raw)
 
@@ -285,8 +285,8 @@ class IrcChannel:
                 await self._negotiate(line)
             case "ERROR":
                 if not self._welcomed:  # some servers say no more than this of a wrong password
-                    await report(_NOT_LET_IN.format(line[-1][:200]))
-                raise Unavailable(f"The IRC server ended the connection ({line[-1][:200]}); KenoBot tries again")
+                    await report(Sentence("irc.not_let_in", reason=line[-1][:200]))
+                raise Unavailable("irc.cut", reason=line[-1][:200])
             case _:
                 await self._complain(line, report)
 
@@ -306,7 +306,7 @@ class IrcChannel:
     async def _complain(self, line: Line, report: _Report) -> None:
         """Act on what the server says of a person, or on its no: to the bot, to what is being sent, or to joining."""
         if line.command in _REFUSED and not self._welcomed:
-            problem = _NOT_LET_IN.format(line[-1][:200])
+            problem = Sentence("irc.not_let_in", reason=line[-1][:200])
             await report(problem)
             raise Rejected(problem)
         if line.command == "311":
@@ -314,11 +314,11 @@ class IrcChannel:
         elif line.command == "330":
             self._whois = (self._whois[0], line[2])
         elif line.command in _LATER and not (line.command == "401" and line[1].startswith(ROOM_SIGNS)):
-            self._note_complaint(Unavailable(_LATER[line.command].format(line[1]), _AWAY_SECONDS))
+            self._note_complaint(Unavailable(_LATER[line.command], _AWAY_SECONDS, nick=line[1]))
         elif line.command in _CANNOT_SEND and self._pong is not None:
-            self._note_complaint(Rejected(f"IRC does not take the message ({line[-1][:200]}): check the chat"))
+            self._note_complaint(Rejected("irc.not_taken", reason=line[-1][:200]))
         elif line.command in _CANNOT_JOIN:
-            await report(f"The bot cannot be in {line[1]} on IRC ({line[-1][:200]})")
+            await report(Sentence("irc.room_refused", room=line[1], reason=line[-1][:200]))
 
     def _note_complaint(self, error: RemoteError) -> None:
         self._complaint = self._complaint or error

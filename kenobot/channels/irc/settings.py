@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from kenobot.channels.people import ChatSettings, Names
+from kenobot.ports.sentences import Sentence
 
 _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -13,15 +14,9 @@ _SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 def _masks(values: list[str]) -> list[str]:
     for value in values:
         if not value.startswith("account:") and not ("!" in value and "@" in value):
-            raise ValueError(
-                f'"{value}" is a nick, which anybody may take: write a mask such as ana!ana@*.example.org, or '
-                "account:ana for the name that a person logs in with"
-            )
+            raise ValueError(Sentence("irc.bare_nick", value=value))
         if not value.startswith("account:") and not value.rpartition("@")[2].strip("*?."):
-            raise ValueError(
-                f'"{value}" fits people from everywhere, and anybody may take a nick: put their host behind the @, or '
-                "write account:ana for the name that a person logs in with"
-            )
+            raise ValueError(Sentence("irc.wide_mask", value=value))
     return values
 
 
@@ -37,7 +32,7 @@ def _line(value: object) -> object:
     """Refuse what would end a line of the protocol."""
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     if isinstance(text, str) and any(char in text for char in "\r\n\0"):
-        raise ValueError("it has a line break in it")
+        raise ValueError(Sentence("settings.line_break"))
     return value
 
 

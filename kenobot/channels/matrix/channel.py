@@ -29,6 +29,7 @@ from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, StoreError
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 
 logger = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ _LONGEST: Final = 16_000  # UTF-16 units
 _MOST_BYTES: Final = 56_000  # of one event there may be 65,536, with all that servers add
 _AT_ONCE: Final = 100  # messages of a room in one answer; older ones are asked for
 _AGAIN_SECONDS: Final = 1.0
-_NOT_LET_IN: Final = "The Matrix server does not let the bot in: check user and password"
+_NOT_LET_IN: Final = "matrix.not_let_in"
 _ROOMS: Final = 500
 _MOST_QUOTED: Final = 1000
 _FILTER: Final = (
@@ -78,7 +79,7 @@ class MatrixChannel:
         """Send one part, and return its event id. The server takes the same part once only."""
         room, _, person = outbound.chat.partition(" ")
         if person and set(await self._list_people(room)) - {self._settings.user} != {person}:
-            raise Rejected("There are other people in that Matrix room now: the answer is not for them")
+            raise Rejected("matrix.others_in_room")
         for number, file in enumerate(outbound.part.attachments):
             content = file.text.encode("utf-8", "replace")
             address = await self._client.upload(content, file.mime or "text/plain", file.name or "file.txt")
@@ -133,7 +134,7 @@ class MatrixChannel:
             await self._client.log_in()
         except Rejected:
             await self._client.close()
-            await sink.report(self.name, _NOT_LET_IN)
+            await sink.report(self.name, Sentence(_NOT_LET_IN))
             raise Rejected(_NOT_LET_IN) from None
         position = await asyncio.to_thread(self._read_position)
         try:
@@ -236,7 +237,7 @@ class MatrixChannel:
             return None
         if event.get("type") == "m.room.encrypted":
             if sender in settings.people:
-                await sink.report(self.name, "The bot cannot read encrypted Matrix rooms: talk to it in another room")
+                await sink.report(self.name, Sentence("matrix.encrypted"))
             return None
         if event.get("type") not in ("m.room.message", "m.reaction"):
             return None

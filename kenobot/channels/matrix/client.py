@@ -58,10 +58,9 @@ class MatrixClient:
                 async for piece in response.aiter_bytes():
                     raw += piece
                     if len(raw) > _MOST_SYNCED:
-                        raise Rejected("The Matrix server sends more than can be read")
+                        raise Rejected("matrix.flood")
         except httpx.HTTPError as error:
-            problem = f"The Matrix server cannot be reached ({type(error).__name__}); KenoBot tries again"
-            raise Unavailable(problem) from None
+            raise Unavailable("matrix.unreachable", kind=type(error).__name__) from None
         try:
             found = await asyncio.to_thread(json.loads, raw) if len(raw) > _LONG else json.loads(raw)
         except (ValueError, RecursionError):
@@ -69,7 +68,7 @@ class MatrixClient:
         if response.status_code >= 400:
             raise _error(response.status_code, found if isinstance(found, dict) else {})
         if not isinstance(found, dict):
-            raise Unavailable("What answers is no Matrix server: check homeserver; KenoBot tries again")
+            raise Unavailable("matrix.not_matrix")
         return found
 
     async def load(self, address: str) -> AsyncIterator[bytes]:
@@ -83,7 +82,7 @@ class MatrixClient:
                 async for piece in response.aiter_bytes():
                     yield piece
         except httpx.HTTPError as error:
-            raise Unavailable(f"The file could not be loaded ({type(error).__name__}); KenoBot tries again") from None
+            raise Unavailable("channels.file_unloaded", kind=type(error).__name__) from None
 
     async def upload(self, content: bytes, mime: str, name: str) -> str:
         """Store a file in the media repository, and return its address."""
@@ -95,7 +94,7 @@ class MatrixClient:
                 raise _error(response.status_code, {})
             return str(response.json()["content_uri"])
         except (httpx.HTTPError, ValueError, KeyError) as error:
-            raise Unavailable(f"The file could not be stored ({type(error).__name__}); KenoBot tries again") from None
+            raise Unavailable("matrix.file_unstored", kind=type(error).__name__) from None
 
     async def close(self) -> None:
         """End the connections; a later call opens new ones."""
@@ -116,9 +115,9 @@ def _error(status: int, answer: Mapping[str, Any]) -> RemoteError:
     if status == 429:
         asked = answer.get("retry_after_ms")
         seconds = asked / 1000 if isinstance(asked, int) else 5.0
-        return RateLimited("The Matrix server asks for fewer requests", seconds)
+        return RateLimited("matrix.too_fast", seconds)
     if code in ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN"):
-        return Unavailable("The Matrix server has ended the session; KenoBot logs in again")
+        return Unavailable("matrix.session_ended")
     if status >= 500:
-        return Unavailable(f"The Matrix server has trouble ({code}); KenoBot tries again")
-    return Rejected(f"The Matrix server refuses that ({code}): check the account, and whether the bot is in the room")
+        return Unavailable("matrix.trouble", code=code)
+    return Rejected("matrix.refused", code=code)

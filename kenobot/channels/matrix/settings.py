@@ -9,9 +9,8 @@ from kenobot.core import lazy
 from kenobot.core.network import BaseAddress
 
 _USER = lazy.regex(r"@[^:\s]+:\S+")
-_NO_USER = "is no Matrix id, which looks like @ana:example.org"
-User = Annotated[str, fits(_USER, _NO_USER)]
-Users = Annotated[Names, each_fits(_USER, _NO_USER)]
+User = Annotated[str, fits(_USER, "matrix.bad_id")]
+Users = Annotated[Names, each_fits(_USER, "matrix.bad_id")]
 
 
 class MatrixSettings(ChatSettings):

@@ -39,7 +39,7 @@ _MISSED: Final = 2000  # messages of one channel
 _PAGE: Final = 200
 _PEOPLE: Final = 1000
 _PIECE: Final = 65_536  # bytes
-_REFUSAL: Final = "Slack does not let the bot in: check token and app_token"
+_REFUSAL: Final = "slack.not_let_in"
 _NOT_LET_IN: Final = frozenset(
     {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type"}
 )
@@ -94,7 +94,7 @@ class SlackChannel:
     async def react(self, chat: str, target: str, emoji: str) -> None:
         """Put a reaction below a message."""
         if not (name := emoji_name(emoji)):
-            raise Rejected("Slack has no such reaction")
+            raise Rejected("slack.no_such_reaction")
         await self._call("reactions.add", {"channel": chat, "timestamp": target, "name": name})
 
     async def fetch(self, attachment: Attachment) -> AsyncIterator[bytes]:
@@ -106,7 +106,7 @@ class SlackChannel:
         with _translate_errors():
             async with aiohttp.ClientSession(timeout=limit) as session, session.get(address, headers=login) as response:
                 if response.status >= 400:
-                    raise Unavailable(f"Slack does not give the file ({response.status}); KenoBot tries again")
+                    raise Unavailable("slack.file_refused", status=response.status)
                 async for piece in response.content.iter_chunked(_PIECE):
                     yield piece
 
@@ -155,7 +155,7 @@ class SlackChannel:
                 break
             elif envelope := told.get("envelope_id"):
                 await self._take(told, sink, _answering(socket, envelope), known)
-        raise Unavailable("The connection to Slack ended; KenoBot tries again")
+        raise Unavailable("slack.ended")
 
     async def _take(self, told: Mapping[str, Any], sink: Sink, answer: Acknowledge, known: set[str]) -> None:
         payload = told.get("payload") or {}
@@ -181,14 +181,14 @@ class SlackChannel:
     async def _put(self, inbound: Inbound, answer: Acknowledge | None = None) -> None:
         """Hand a message to the sink, then acknowledge it and move the bot's place on."""
 
-        async def stored() -> None:
+        async def save_cursor() -> None:
             if inbound.kind == "message":
                 self._seen = max(self._seen, inbound.sent_at.timestamp())
                 await asyncio.to_thread(self._save)
             if answer is not None:
                 await answer()
 
-        await self._intake.put(replace(inbound, user_name=await self._name(inbound.user)), stored)
+        await self._intake.put(replace(inbound, user_name=await self._name(inbound.user)), save_cursor)
 
     async def _take_missed(self, sink: Sink) -> set[str]:
         """Take in what was said since the message that was stored last, oldest first. Returns its ids."""
@@ -270,11 +270,11 @@ def _translate_errors() -> Iterator[None]:
         code = str((found.data if isinstance(found.data, dict) else {}).get("error", found.status_code))[:60]
         if found.status_code == 429 or code == "ratelimited":
             after = str(found.headers.get("Retry-After", "5"))
-            raise RateLimited("Slack asks for fewer requests", float(after) if after.isdigit() else 5.0) from None
+            raise RateLimited("slack.too_fast", float(after) if after.isdigit() else 5.0) from None
         if code in _NOT_LET_IN:
             raise Rejected(_REFUSAL) from None
         if found.status_code >= 500 or code in _PASSES:
-            raise Unavailable(f"Slack has trouble ({code}); KenoBot tries again") from None
-        raise Rejected(f"Slack refuses that ({code}): check the app's scopes, and whether it is in that chat") from None
+            raise Unavailable("slack.trouble", code=code) from None
+        raise Rejected("slack.refused", code=code) from None
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
-        raise Unavailable(f"Slack cannot be reached ({type(error).__name__}); KenoBot tries again") from None
+        raise Unavailable("slack.unreachable", kind=type(error).__name__) from None

@@ -9,7 +9,7 @@ from kenobot.core import lazy
 from kenobot.core.network import BaseAddress
 
 _ID = lazy.regex(r"[A-Z][A-Z0-9]{1,20}")
-Ids = Annotated[Names, each_fits(_ID, "is no Slack id, which looks like U012AB3CD: the profile of a person shows it")]
+Ids = Annotated[Names, each_fits(_ID, "slack.bad_id")]
 
 
 class SlackSettings(ChatSettings):

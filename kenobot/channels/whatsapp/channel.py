@@ -40,6 +40,7 @@ from kenobot.ports.channel import Capabilities, HookAnswer, HookRequest, Sink, T
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Sentence
 
 logger = logging.getLogger(__name__)
 
@@ -50,10 +51,6 @@ _TYPING_SECONDS: Final = 20.0  # of the 25 for which it is shown
 _CHATS: Final = 1000
 _STAMP_DIGITS: Final = 12
 _EARLY: Final = timedelta(minutes=5)  # in which the record of what was sent may still be on its way to the disk
-UNKNOWN_NUMBER: Final = "Meta knows no phone number of that id: check channels.whatsapp.phone_number_id"
-_MOVED: Final = (
-    "{} writes on WhatsApp from another number now, {}: put it into the settings in its place, if that is who you think"
-)
 
 
 class WhatsAppChannel:
@@ -148,7 +145,7 @@ class WhatsAppChannel:
                         self._me = BotNumber(*await self._client.describe())
                 except RemoteError as error:
                     if isinstance(error, Rejected):
-                        await sink.report(NAME, UNKNOWN_NUMBER)
+                        await sink.report(NAME, Sentence("whatsapp.no_such_number"))
                     logger.warning("%s", error)
                     await self._clock.sleep(_RETRY.pause(failures))
                     failures += 1
@@ -220,7 +217,8 @@ class WhatsAppChannel:
             await sink.dead_letter(NAME, found.id, json.dumps(found.raw), str(error))
             return
         if isinstance(taken, NewNumber):
-            await sink.report(NAME, _MOVED.format(f"+{taken.former}", f"+{taken.current}"))
+            former, current = f"+{taken.former}", f"+{taken.current}"
+            await sink.report(NAME, Sentence("whatsapp.number_moved", former=former, current=current))
         elif taken is not None and await sink(taken):
             self._note(taken)
             await self._people.learn(user_id_of(found), taken.user)

@@ -17,21 +17,8 @@ _META: Final = (".fbsbx.com", ".facebook.com", ".fbcdn.net", ".whatsapp.net")
 _DIGITS: Final = 10  # which no code of an error has
 _MEDIA_ID = lazy.regex(r"[A-Za-z0-9_-]{1,128}")
 
-REFUSED: Final = (
-    "WhatsApp refuses the access token: make a lasting one for a system user at business.facebook.com, put it into "
-    "credentials/channels.whatsapp.token and run `kenobot channels restart whatsapp`"
-)
-NOT_ALLOWED: Final = (
-    "WhatsApp does not let the token use this phone number ({}): give its system user the app and the WhatsApp "
-    "account, with whatsapp_business_messaging, and check phone_number_id"
-)
-RESTRICTED: Final = (
-    "Meta has restricted this WhatsApp account ({}): look into WhatsApp Manager at business.facebook.com"
-)
-NOT_PAID: Final = "WhatsApp takes no messages because of the way of paying: mend it at business.facebook.com"
-NOT_REGISTERED: Final = (
-    "The bot's phone number is not registered with WhatsApp ({}): look into WhatsApp Manager at business.facebook.com"
-)
+REFUSED: Final = "whatsapp.token_refused"
+NOT_PAID: Final = "whatsapp.not_paid"
 
 _TOKEN: Final = frozenset({0, 190})
 _RIGHTS: Final = frozenset({3, 10, 131005, *range(200, 300)})
@@ -39,10 +26,10 @@ _ACCOUNT: Final = frozenset({368, 131031, 130497})
 _PAUSES: Final[Mapping[int, float]] = {4: 60.0, 80007: 60.0, 130429: 5.0, 131048: 600.0, 131056: 10.0}  # seconds
 _PASSES: Final = frozenset({1, 2, 131000, 131016, 131057, 133004, 135000})
 _FOR_GOOD: Final[Mapping[int, str]] = {
-    131021: "The bot cannot write to its own number",
-    131026: "WhatsApp cannot deliver to that number: it may be no WhatsApp number, or its app is too old",
-    131030: "This test number of Meta's may not write to that number: add it to the recipients in the app's API Setup",
-    131047: "WhatsApp takes no message a day after the person last wrote: it can go out once they write again",
+    131021: "whatsapp.own_number",
+    131026: "whatsapp.undeliverable",
+    131030: "whatsapp.test_number",
+    131047: "whatsapp.day_over",
 }
 
 
@@ -88,23 +75,23 @@ class GraphClient:
     async def load(self, media: str) -> AsyncIterator[bytes]:
         """Yield a file in pieces. Its address is asked for, because it holds for five minutes."""
         if not _MEDIA_ID.fullmatch(media):
-            raise Rejected("There is no such file on WhatsApp")
+            raise Rejected("whatsapp.no_such_file")
         found = await self._call("GET", media, params={"phone_number_id": self._number})
         address = str(found.get("url", ""))
         if not self._is_metas(address):  # the token goes there
-            raise Rejected("The address of the file is not one of Meta's")
+            raise Rejected("whatsapp.foreign_file")
         loaded = 0
         try:
             async with self._http.stream("GET", address, headers=self._headers) as response:
                 if response.status_code != 200:
-                    raise Unavailable(f"WhatsApp does not give the file ({response.status_code}); KenoBot tries again")
+                    raise Unavailable("whatsapp.file_refused", status=response.status_code)
                 async for piece in response.aiter_bytes():
                     loaded += len(piece)
                     if loaded > _MOST_LOADED:
-                        raise Rejected("The file is larger than WhatsApp allows")
+                        raise Rejected("whatsapp.file_too_large")
                     yield piece
         except httpx.HTTPError as error:
-            raise Unavailable(f"The file could not be loaded ({type(error).__name__}); KenoBot tries again") from None
+            raise Unavailable("channels.file_unloaded", kind=type(error).__name__) from None
 
     async def close(self) -> None:
         """End the connections; a later call opens new ones."""
@@ -131,10 +118,9 @@ class GraphClient:
                 async for piece in response.aiter_bytes():
                     raw += piece
                     if len(raw) > _MOST_ANSWERED:
-                        raise Rejected("WhatsApp's server sends more than can be read")
+                        raise Rejected("whatsapp.flood")
         except (httpx.HTTPError, TimeoutError) as error:
-            problem = f"WhatsApp cannot be reached ({type(error).__name__}); KenoBot tries again"
-            raise Unavailable(problem) from None
+            raise Unavailable("whatsapp.unreachable", kind=type(error).__name__) from None
         try:
             found = json.loads(raw)
         except (ValueError, RecursionError):
@@ -143,7 +129,7 @@ class GraphClient:
         if response.status_code >= 400:
             raise refusal(response.status_code, answer.get("error"), response.headers.get("retry-after", ""))
         if not answer:
-            raise Unavailable("What answers is not WhatsApp: check channels.whatsapp.api; KenoBot tries again")
+            raise Unavailable("whatsapp.not_whatsapp")
         return answer
 
 
@@ -157,19 +143,19 @@ def refusal(status: int, error: object, retry_after: str = "") -> RemoteError:
     code = int(named) if named.isdecimal() and len(named) < _DIGITS else -1
     if code in _PAUSES or status == 429:
         pause = float(retry_after) if retry_after.isdecimal() else _PAUSES.get(code, 5.0)
-        return RateLimited("WhatsApp asks for fewer messages", pause)
+        return RateLimited("whatsapp.too_fast", pause)
     if code in _TOKEN or status == 401:
         return NeedsOwner(REFUSED)
     if code in _RIGHTS:
-        return NeedsOwner(NOT_ALLOWED.format(code))
+        return NeedsOwner("whatsapp.not_allowed", code=code)
     if code in _ACCOUNT:
-        return NeedsOwner(RESTRICTED.format(code))
+        return NeedsOwner("whatsapp.restricted", code=code)
     if code == 131042:
         return NeedsOwner(NOT_PAID)
     if code in (131045, 133010):
-        return NeedsOwner(NOT_REGISTERED.format(code))
+        return NeedsOwner("whatsapp.not_registered", code=code)
     if code in _FOR_GOOD:
         return Rejected(_FOR_GOOD[code])
     if code in _PASSES or status >= 500 or told.get("is_transient") is True:
-        return Unavailable(f"WhatsApp has trouble ({code if code >= 0 else status}); KenoBot tries again")
+        return Unavailable("whatsapp.trouble", code=code if code >= 0 else status)
     return Rejected("whatsapp.refused", code=code if code >= 0 else status)

@@ -7,14 +7,13 @@ from pydantic import AfterValidator, Field, SecretStr
 from kenobot.channels.people import ChatSettings, Names, fits
 from kenobot.core import lazy
 from kenobot.core.network import BaseAddress
+from kenobot.ports.sentences import Sentence
 
 _NUMBER = lazy.regex(r"\+?[0-9][0-9 ().-]{5,24}")
 _SCOPED = lazy.regex(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 
 
-Digits = Annotated[
-    str, fits(lazy.regex(r"[0-9]+"), "is no id of a phone number: Meta shows one, all digits, beside it")
-]
+Digits = Annotated[str, fits(lazy.regex(r"[0-9]+"), "whatsapp.bad_id")]
 
 
 def _people(values: list[str]) -> list[str]:
@@ -26,10 +25,7 @@ def _people(values: list[str]) -> list[str]:
         elif _SCOPED.fullmatch(value):
             found.append(value)
         else:
-            raise ValueError(
-                f'"{value}" is no WhatsApp number, which is written with its country, such as +34 600 123 456; or, of '
-                "somebody who hides theirs, the id that the request for pairing shows, such as ES.1502576394655843"
-            )
+            raise ValueError(Sentence("whatsapp.bad_number", value=value))
     return found
 
 

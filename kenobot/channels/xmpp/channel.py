@@ -20,6 +20,7 @@ from kenobot.ports.channel import Capabilities, Sink, TakesBack
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Sentence
 
 logger = logging.getLogger(__name__)
 logging.getLogger("slixmpp").setLevel(logging.CRITICAL)  # at errors it logs what people write
@@ -73,7 +74,7 @@ class XmppChannel:
         try:
             to = slixmpp.JID(outbound.chat)
         except slixmpp.InvalidJID:
-            raise Rejected("XMPP knows no such address: check the id of the chat") from None
+            raise Rejected("xmpp.no_such_address") from None
         text = _NOT_XML.sub("\ufffd", mark_up(outbound.part, _MARKS)).strip("\n")
         same = f"{outbound.id} {outbound.chat} {outbound.trace} {text}".encode("utf-8", "replace")
         number = f"{outbound.replaces or _OURS}{hashlib.sha256(same).hexdigest()[:_DIGITS]}"
@@ -103,7 +104,7 @@ class XmppChannel:
 
     def _require_client(self) -> slixmpp.ClientXMPP:
         if self._client is None or not self._ready:
-            raise Unavailable("XMPP is not connected; KenoBot tries again")
+            raise Unavailable("xmpp.unconnected")
         return self._client
 
     async def _ping(self, client: slixmpp.ClientXMPP) -> None:
@@ -114,7 +115,7 @@ class XmppChannel:
         except IqError:
             pass  # an answer too
         except (IqTimeout, TimeoutError, slixmpp.xmlstream.xmlstream.NotConnectedError):
-            raise Unavailable("The XMPP server did not answer in time; KenoBot tries again") from None
+            raise Unavailable("xmpp.silent") from None
         self.last_answer_at = self._clock.monotonic()
 
     async def run(self, sink: Sink) -> None:
@@ -130,7 +131,7 @@ class XmppChannel:
             await self._begin(client, sink)
             await run_together(self._intake.run(sink), self._keep_alive(client), self._take_back(sink), _await(over))
         except TimeoutError:
-            raise Unavailable("The XMPP server cannot be reached; KenoBot tries again") from None
+            raise Unavailable("xmpp.unreachable") from None
         except Rejected as error:
             await sink.report(self.name, str(error))
             raise
@@ -166,7 +167,7 @@ class XmppChannel:
         acknowledging: Any = client.plugin["xep_0198"]
         acknowledge = acknowledging.send_ack
 
-        async def stored() -> None:
+        async def confirm_empty() -> None:
             if self._intake.is_empty:
                 acknowledge()
 
@@ -176,20 +177,18 @@ class XmppChannel:
 
         def take(message: slixmpp.Message) -> None:
             inbound = self._parse(client, message)
-            if inbound is not None and not self._intake.put_now(inbound, stored):
-                end(Unavailable("Messages of XMPP arrive faster than they can be stored"))
+            if inbound is not None and not self._intake.put_now(inbound, confirm_empty):
+                end(Unavailable("xmpp.flood"))
 
         acknowledging.send_ack = lambda: acknowledge() if self._intake.is_empty else None
         client.add_event_handler("message", take)
         client.add_event_handler("message_error", self._note_complaint)
         client.add_event_handler("session_start", lambda _: begun.set())
         client.add_event_handler("presence_subscribe", lambda presence: self._let_see(client, presence))
-        client.add_event_handler("disconnected", lambda _: end(Unavailable("The connection to XMPP ended")))
-        no = Rejected("The XMPP server does not let the bot in: check account and password")
+        client.add_event_handler("disconnected", lambda _: end(Unavailable("xmpp.ended")))
+        no = Rejected("xmpp.not_let_in")
         client.add_event_handler("failed_all_auth", lambda _: end(no))
-        client.add_event_handler(
-            "connection_failed", lambda _: end(Unavailable("The XMPP server cannot be reached; KenoBot tries again"))
-        )
+        client.add_event_handler("connection_failed", lambda _: end(Unavailable("xmpp.unreachable")))
         return client
 
     async def _begin(self, client: slixmpp.ClientXMPP, sink: Sink) -> None:
@@ -201,7 +200,7 @@ class XmppChannel:
                     slixmpp.JID(room), self._settings.nick, maxstanzas=0, timeout=self._settings.request_seconds
                 )
             except (slixmpp.exceptions.PresenceError, TimeoutError):
-                await sink.report(self.name, f"The bot cannot be in {room} on XMPP: check its name, and who may enter")
+                await sink.report(self.name, Sentence("xmpp.room_refused", room=room))
         self._ready = True
         client.send_presence()
         await self._ping(client)

@@ -8,11 +8,10 @@ from kenobot.channels.people import ChatSettings, Names, each_fits, fits
 from kenobot.core import lazy
 
 _JID = lazy.regex(r"[^@/\s]+@[^/\s]+")
-_NO_JID = "is no XMPP address, which looks like ana@example.org"
-Account = Annotated[str, fits(lazy.regex(r"[^@/\s]+@[^@/\s]+"), _NO_JID)]
+Account = Annotated[str, fits(lazy.regex(r"[^@/\s]+@[^@/\s]+"), "xmpp.bad_address")]
 Jids = Annotated[
     Names,
-    each_fits(_JID, _NO_JID),
+    each_fits(_JID, "xmpp.bad_address"),
     AfterValidator(lambda values: [value.lower() for value in values]),
 ]
 

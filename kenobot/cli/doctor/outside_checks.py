@@ -90,7 +90,7 @@ def check_services(context: CommandContext) -> Iterator[Finding]:
         asked.append(
             ("Telegram", "telegram_token", table.get("token"), table.get("base_url", "https://api.telegram.org/bot"))
         )
-    for name in dict.fromkeys(settings.enabled_plugins("kenobot.providers")):
+    for name in dict.fromkeys(settings.list_enabled_plugins("kenobot.providers")):
         table = settings.plugin_tables("kenobot.providers").get(name, {})
         base = table.get("base_url") or (PRESETS[name].base_url if name in PRESETS else "")
         if name == "anthropic":
@@ -122,7 +122,7 @@ def _unusable(context: CommandContext) -> Iterator[tuple[str, str]]:
     """Yield what a start needs and cannot be built, with the reason."""
     loaded = context.loaded
     for group in KINDS:
-        for name in dict.fromkeys(loaded.settings.enabled_plugins(group)):
+        for name in dict.fromkeys(loaded.settings.list_enabled_plugins(group)):
             if loaded.catalogue.may_lack(group, name):
                 continue
             try:

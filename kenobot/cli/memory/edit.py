@@ -13,11 +13,13 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import make_home, sync_files
-from kenobot.cognitive.memory import AmbiguousReference, Memory, Record
+from kenobot.cognitive.memory import Memory
 from kenobot.language.confidences import confided_tags
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import is_scope
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import AmbiguousReference
+from kenobot.ports.records import Record
 
 
 def remember(context: CommandContext) -> int:

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.language import say
 from kenobot.cli.table import flat, print_table
-from kenobot.cognitive.memory import Record
 from kenobot.language.calendar import local_day
+from kenobot.ports.records import Record
 
 _LEFT_OUT = ("changed_event", "day", "by")
 _WHOLE = ("note", "episode", "question")  # forms that say one thing

@@ -11,8 +11,10 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import print_records, record_row, record_text
 from kenobot.cli.table import flat
-from kenobot.cognitive.memory import Inspection, Memory, Record, ReplyExplanation, UsedMemory
+from kenobot.cognitive.memory import Inspection, Memory
 from kenobot.core.redaction import escape_controls, one_line
+from kenobot.ports.explanations import ReplyExplanation, UsedMemory
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 
@@ -128,7 +130,7 @@ def _print_why(connection: Connection, reply: ReplyExplanation, context: Command
     as_json = context.args.json
     if not as_json:
         print(one_line(f"{context.local_time(reply.at)}  {reply.session}  {_shorten(reply.question)}"))
-    behind, others = reply.told_apart()
+    behind, others = Memory.split_used(reply)
     parts = ((behind, True, "Behind the answer:"), (others, False, "In view besides, without a word of it:"))
     for used, is_behind, heading in parts:
         rows = [_used_row(connection, each, context) | {"behind": is_behind} for each in used]
@@ -169,7 +171,7 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     by = say("(by {source}, {day})", source=say(row["source"]), day=context.local_time(row["created"]))
     lines = [f"  {row['id']:>5}  {flat(record_text(row))}  {by}"]
     if row.get("because"):
-        lines.append(f"         {flat('; '.join(map(translate, row['because'].split('; '))))}")
+        lines.append(f"         {flat(translate(row['because']))}")
     for said in row["said"]:
         at = context.local_time(said["at"])
         head = say("{trust} in {session}, {at}:", trust=say(said["trust"]), session=said["session"], at=at)

@@ -5,10 +5,11 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import language
 from kenobot.cli.memory import vectors
-from kenobot.cognitive.memory import ALL_SCOPES, Memory, MemoryQuery
+from kenobot.cognitive.memory import Memory, MemoryQuery
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 
 
 def why_not(context: CommandContext) -> int:

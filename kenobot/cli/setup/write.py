@@ -111,7 +111,7 @@ def build_plugins(context: CommandContext, after: ResolvedSettings) -> None:
     plugin = PluginContext(context.home.path, context.clock, after.settings.bot.name)
     groups: tuple[plugins.PluginGroup, ...] = ("kenobot.channels", "kenobot.providers")
     for group in groups:
-        for name in after.settings.enabled_plugins(group):
+        for name in after.settings.list_enabled_plugins(group):
             after.build_plugin(group, name, plugin)
     choose_embedder(after, plugin)
 

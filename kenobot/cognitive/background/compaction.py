@@ -17,19 +17,17 @@ from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWor
 from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
 from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
-from kenobot.cognitive.compact.history import HistoryWindow
 from kenobot.cognitive.compact.self_check import Gap
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.fact_candidates import trust_of
-from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.records import Json, Record
+from kenobot.cognitive.store import events
+from kenobot.cognitive.store.change import change
 from kenobot.core import pacing
+from kenobot.core.history_window import HistoryWindow
 from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.calendar import local_day
@@ -39,12 +37,17 @@ from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, RemoteError
 from kenobot.ports.identity import Trust, chat_scope, import_kind, least_trusted
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.provider import Reply
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.ports.signals import COMPACTION_FINISHED, MESSAGE_SENT
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import StoredMessage
+from kenobot.storage.times import stamp
 
 _log = logging.getLogger(__name__)
 
@@ -177,7 +180,7 @@ class CompactionWorker(PerChatWorker):
         lines = await self._compute(partial(self._read, reply, batch))
         if lines is None:
             await self._model.settle(use)
-            raise SummaryRejected("The model's answer is no summary.")
+            raise SummaryRejected("memory.no_summary")
         return Summary(tuple(lines), "model", use)
 
     async def _summarize_by_rules(self, batch: SummaryBatch) -> Summary:
@@ -227,7 +230,7 @@ class CompactionWorker(PerChatWorker):
         cursor = summary_rows.summarised_through(connection, session, old)
         room = self._window.summary_budget
         lines = conversation.load_since(connection, session, cursor + 1, _LOOKED_AT)
-        waiting = self._window.unsummarized(lines, room)
+        waiting = self._window.select_unsummarized(lines, room)
         if len(lines) == _LOOKED_AT:
             waiting = [line for line in lines[:-1] if line.id < _last_question(lines)]
         if not self._window.is_due(waiting):
@@ -326,7 +329,7 @@ class CompactionWorker(PerChatWorker):
                 raise ValueError(f"a summary was {decision.action}: {decision.reason}")
             return decision.record
         evidence = tuple(sorted({*batch.record.source_message_ids, *evidence}))[-self._policy.compact.max_evidence :]
-        now = records.stamp(act.at)
+        now = stamp(act.at)
         values: Mapping[str, ColumnValue] = {
             "text": digest.text,
             "attributes": json.dumps(digest.attributes, ensure_ascii=False),

@@ -5,7 +5,7 @@ then either extracted, and its facts are written once, or still pending.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -14,17 +14,9 @@ from typing import Literal
 from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.fact_candidates import (
-    ExtractedBatch,
-    admit_isolated,
-    build_candidates,
-    memory_written_payload,
-)
-from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules, without_noted
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store import records as store
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.retry import Backoff
@@ -34,13 +26,16 @@ from kenobot.language.calendar import local_day
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.facts.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.language.provenance import without_quotes
-from kenobot.ledger.expert_rest import ExpertRest
+from kenobot.ledger.expert_rest import EXTRACTION, ExpertRest
 from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.records import Record
 from kenobot.ports.signals import (
     CONFIG_CHANGED,
     EXTRACTION_DEFERRED,
@@ -48,15 +43,15 @@ from kenobot.ports.signals import (
     MEMORY_WRITTEN,
     MESSAGE_FAILED,
     MESSAGE_SENT,
+    describe_written,
 )
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 
 _log = logging.getLogger(__name__)
 
-EXTRACTION = "extraction"
-"""The name under which the model that extracts counts its failures."""
 
-_TICK_SECONDS = 20.0
+_TICK_SECONDS = 60.0
 
 Decisions = list[tuple[Candidate, Decision]]
 
@@ -71,12 +66,15 @@ class BudgetExhausted(KenobotError):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """The facts of a batch. use: the call they cost, still to be settled. ended: what verdicts of rules name."""
+    """The facts of a batch. use: the call they cost, still to be settled.
+
+    known: of rules, the memories that their verdicts name, and those that the replies to these turns noted.
+    """
 
     facts: tuple[ExtractedFact, ...]
     by: Literal["model", "rules"]
     use: ModelCall = NO_CALL
-    ended: tuple[store.Record, ...] = ()
+    known: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +165,8 @@ class ExtractionWorker(PerChatWorker):
         except ExtractionFailed as error:
             self._note(session, len(batch.turns), error)
             return False
-        if found.by == "rules" and found.facts:  # most turns give nothing that rules understand
-            told = sorted({number for fact in found.facts for number in fact.evidence})
-            said = [batch.turns[number - 1] for number in told]
-            policy = self._policy.extract
-            stored = partial(known_memories.told_memories, session=session, turns=said, policy=policy)
-            noted = await self._p.database.read(stored)
-            found = replace(found, facts=without_noted(found.facts, batch.turns, noted))
-            batch = replace(batch, known=(*found.ended, *noted))
+        if found.by == "rules":
+            batch = replace(batch, known=found.known)
         self._waiting = ChatBackoff()
         if self._p.embedding is not None:
             await self._p.embedding.embed_statements(fact.text for fact in found.facts)
@@ -183,14 +175,19 @@ class ExtractionWorker(PerChatWorker):
             del self._failing[session]
         if kept is not None:
             await self._tell(session, batch, found, kept)
-        return True
+        return kept is None or len(batch.turns) < len(turns) or len(turns) == self._most_waiting
+
+    @property
+    def _most_waiting(self) -> int:
+        """Return how many turns a look reads at most."""
+        return max(self._policy.extract.batch_turns, self._policy.extract.every_turns)
 
     def _look(self, session: str, connection: Connection) -> tuple[list[ConversationTurn], bool]:
         """Return the next pending turns and whether they are due; each is scanned for signals once."""
         policy, cursor = self._policy.extract, buffer.cursor(connection, session)
         if not self._draining and self._still_waits(session, cursor, connection):
             return [], False
-        turns = buffer.pending_turns(connection, session, max(policy.batch_turns, policy.every_turns))
+        turns = buffer.pending_turns(connection, session, self._most_waiting)
         if not turns or self._draining:
             return turns, bool(turns)
         due = buffer.decide_extraction(turns, self._p.clock.now(), policy, self._patterns) != "keep_buffering"
@@ -245,15 +242,15 @@ class ExtractionWorker(PerChatWorker):
             return await self._extract_by_rules(session, batch)
         model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
         if request_tokens(request) > model.daily_tokens:
-            raise ExtractionFailed("The turns are longer than what may be read in a day.")
+            raise ExtractionFailed("memory.turns_too_long")
         try:
             answer = await model.ask(request, session=session)
         except Rejected as error:
             if isinstance(error, PromptTooLong) or await model.probe():
-                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
+                raise ExtractionFailed("memory.turns_refused", reason=error) from error
             raise
         if answer is None:
-            raise BudgetExhausted("What may be used today for memory is used up.")
+            raise BudgetExhausted("memory.budget_used")
         reply, use = answer
         facts = await self._compute(partial(parse_facts, reply.text))
         if facts is not None:
@@ -262,23 +259,31 @@ class ExtractionWorker(PerChatWorker):
             await self._rest.record_failure()
         if facts is None or (not reply.whole and len(batch.turns) > 1):
             await model.settle(use)
-            raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
+            raise ExtractionFailed("memory.answer_cut" if facts else "memory.no_facts")
         return ExtractionResult(facts, "model", use)
 
     async def _extract_by_rules(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
         """Extract what the rules understand; of what somebody else wrote they understand nothing."""
-
-        turns = [turn for turn in batch.turns if not turn.hidden and turn.trust in ("owner", "guest")]
-        if not turns:
+        plain = {
+            turn.last_message: without_quotes(turn.text)
+            for turn in batch.turns
+            if not turn.hidden and turn.trust in ("owner", "guest")
+        }
+        if not plain:
             return ExtractionResult((), "rules")
-        plain = {turn.last_message: without_quotes(turn.text) for turn in turns}
-        known: list[store.Record] = []
-        if await self._compute(lambda: any(map(heuristic.may_end_something, plain.values()))):
-            live = partial(known_memories.live_memories, scope=turns[0].scope)
-            known = await self._p.database.read(live)
+        return await self._p.database.read(partial(self._apply_rules, session=session, batch=batch, plain=plain))
+
+    def _apply_rules(
+        self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
+    ) -> ExtractionResult:
+        """Apply the rules to a batch, with what its words may end. plain: what they read, by the turns' messages."""
+        first = next(turn for turn in batch.turns if turn.last_message in plain)
+        known: list[Record] = []
+        if any(map(heuristic.may_end_something, plain.values())):
+            known = known_memories.live_memories(connection, scope=first.scope)
         before = ""
-        if heuristic.needs_before(plain[turns[0].last_message]) and turns[0] == batch.turns[0]:
-            before = await self._p.database.read(partial(buffer.said_before, session=session, turn=turns[0]))
+        if first == batch.turns[0] and heuristic.needs_before(plain[first.last_message]):
+            before = buffer.said_before(connection, session=session, turn=first)
 
         def messages() -> Iterator[Message]:
             last = before
@@ -288,9 +293,14 @@ class ExtractionWorker(PerChatWorker):
                     yield Message(text, turn.at.astimezone(self._p.zone).date(), number, last)
                     last = text
 
-        found = await self._compute(lambda: extract_by_rules(messages(), known))
+        found = extract_by_rules(messages(), known)
+        if not found.facts:  # most turns give nothing that rules understand
+            return ExtractionResult((), "rules")
+        told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
+        noted = known_memories.told_memories(connection, session=session, turns=told, policy=self._policy.extract)
         facts = found.facts if self._model is None else mark_as_rules(found.facts)
-        return ExtractionResult(facts, "rules", ended=found.ended)
+        facts = without_noted(facts, batch.turns, noted)
+        return ExtractionResult(facts, "rules", known=(*found.ended, *noted))
 
     def _note(self, session: str, turns: int, error: ExtractionFailed) -> None:
         """Halve the batch after some failures; a single turn that the model cannot read is left to the rules."""
@@ -323,7 +333,7 @@ class ExtractionWorker(PerChatWorker):
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
-        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
+        if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None
@@ -331,7 +341,7 @@ class ExtractionWorker(PerChatWorker):
         kept = [(candidate, admit_isolated(connection, candidate, when)) for candidate, when in found_in]
         buffer.advance_cursor(connection, session, first, batch.turns[-1].last_message)
         counted = {"turns": len(batch.turns), "up_to": batch.turns[-1].last_message, "facts": len(found.facts)}
-        told: dict[str, store.Json] = {**counted, "by": found.by, "tokens": found.use.tokens}
+        told: dict[str, Json] = {**counted, "by": found.by, "tokens": found.use.tokens}
         events.add_event(connection, at, "extraction", "extracted", session=session, data=told)
         return kept
 
@@ -341,7 +351,7 @@ class ExtractionWorker(PerChatWorker):
         if self._p.embedding is not None:
             self._p.embedding.wake()
         for candidate, decision in kept:
-            await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **memory_written_payload(candidate, decision))
+            await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **describe_written(candidate, decision))
         if records:
             await self._p.bus.emit(CONFIG_CHANGED, "extraction", "", reason="memory update")
         counted = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records)}

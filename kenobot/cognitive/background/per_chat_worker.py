@@ -132,7 +132,7 @@ class PerChatWorker(BackgroundTask, ABC):
         self._p.bus.wake_on(MESSAGE_OUT, self._hear)
         for signal in self._wakes:
             self._p.bus.wake_on(signal, lambda _: self._p.quiet.begin_after(self._wake))
-        schedule.every(self._every, self._name, self.tick)
+        schedule.run_every(self._every, self._name, self.tick)
         await self.tick()
 
     async def tick(self) -> None:

@@ -17,19 +17,16 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.background.extraction import ExtractionWorker
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import Policy
-from kenobot.cognitive.policy.sleep import PHASES, Phase, SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.sleep import report, run_rows
-from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle, is_due
+from kenobot.cognitive.sleep.cycle import ModelAnswer, SleepCycle, is_due
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass
-from kenobot.cognitive.sleep.report import NightReport
-from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.cognitive.store import sleep_plans
-from kenobot.cognitive.store.records import Json
 from kenobot.core.bus import Bus
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.core.token_estimate import request_tokens
@@ -49,6 +46,8 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
+from kenobot.ports.json_value import Json
+from kenobot.ports.nights import PHASES, NightProgress, NightReport, Phase, SleepRun
 from kenobot.ports.provider import Block, Message, Reply, Request
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
@@ -139,7 +138,7 @@ class NightModel:
                     raise
                 wait = max(_SHORTEST_WAIT, error.retry_after or 0.0)
                 await self._p.clock.sleep(min(wait, self._policy.max_backoff_seconds))
-        raise Unavailable("The model was not asked.")
+        raise Unavailable("sleep.not_asked")
 
 
 class SleepWorker(BackgroundTask):
@@ -174,14 +173,14 @@ class SleepWorker(BackgroundTask):
     def start(self, schedule: Scheduler) -> None:
         """Check every hour whether sleep is due."""
         if self._enabled:
-            schedule.every(_LOOK_SECONDS, "sleep", self.tick)
+            schedule.run_every(_LOOK_SECONDS, "sleep", self.tick)
 
     def begin(self) -> None:
         """Check for the first time in a minute, after start-up."""
         if self._enabled:
             self._begin(partial(self._look, self._policy.sleep.begin_seconds))
 
-    def after_command(self, changes: Collection[str]) -> None:
+    def note_command(self, changes: Collection[str]) -> None:
         """Sleep when the owner asked for it, also where sleep is not enabled."""
         if "sleep" in changes:
             self._wanted.begin(self._look_if_asked())  # beside a first look that is still waited for
@@ -209,7 +208,7 @@ class SleepWorker(BackgroundTask):
 
     async def _sleep_now(self) -> None:
         try:
-            with ranked(self.rank):
+            with run_at_rank(self.rank):
                 await self.sleep("request")
         except (AlreadyLocked, StoreError) as error:
             _log.warning("no sleep now: %s", error)
@@ -299,9 +298,9 @@ class SleepWorker(BackgroundTask):
         p, phases = self._p, set[str]()
 
         async def told(step: NightProgress) -> None:
-            if step.sleep_pass.phase not in phases:
-                phases.add(step.sleep_pass.phase)
-                await p.bus.emit(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.sleep_pass.phase)
+            if step.phase not in phases:
+                phases.add(step.phase)
+                await p.bus.emit(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.phase)
             if tell is not None:
                 await tell(step)
 

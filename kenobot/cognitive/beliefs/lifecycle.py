@@ -15,15 +15,19 @@ from kenobot.cognitive.beliefs.value import DEFAULT, ValueFeatures, decay, featu
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.change import change
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import word_set
 from kenobot.language.words import fold
 from kenobot.ports.identity import Trust
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Source
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 LifecycleStage = Literal["candidate", "validated", "active", "stale", "archived"]
 Verification = Literal["unverified", "user_confirmed", "system_inferred", "disputed"]
@@ -139,7 +143,7 @@ def apply_event(
     if not changed or (restored and store.by_key(connection, record.scope, record.form, record.key)):
         return None
     kind = happening if happening in _BY_A_PERSON else "lifecycle"
-    data: Mapping[str, store.Json] = {"because": happening}
+    data: Mapping[str, Json] = {"because": happening}
     # A prompt tells that something is disputed; that its owner said it again changes nothing that is shown.
     shown = "status" in changed or "disputed" in (record.verification, changed.get("verification"))
     return change(connection, record, kind, changed, act, shown=shown, data=data)
@@ -157,7 +161,7 @@ def event_changes(
         "policy_class": then.policy_class,
     }
     if happening in _VOUCHED:
-        values["confirmed"] = store.stamp(at)
+        values["confirmed"] = stamp(at)
         values["expires"] = None
     if happening == "confirmed":
         values["confidence"] = min(1.0, record.confidence + policy.approval_gain)
@@ -216,7 +220,7 @@ def plan_due_events(
     connection: Connection, now: datetime, reach: Scopes, policy: ValuePolicy = DEFAULT
 ) -> Iterator[tuple[Record, LifecycleEvent, str]]:
     """Iterate over the events that silence has made due, with their reasons, by record id, in pages."""
-    after_id, quiet_since = 0, store.stamp(now - timedelta(days=policy.quiet_days))
+    after_id, quiet_since = 0, stamp(now - timedelta(days=policy.quiet_days))
     while page := feedback.quiet_page(connection, reach, after_id, quiet_since):
         opinions = feedback.feedback_counts(connection, [record.id for record in page])
         for record in page:
@@ -224,7 +228,7 @@ def plan_due_events(
             happening = due_event(record, known, now, policy)
             cools = happening == "cooled" and state_of(record).state != "stale"
             if happening == "faded" or (happening and cools):
-                yield record, happening, f"nobody spoke of it for {known.idle_days:.0f} days"
+                yield record, happening, Sentence("reasons.idle", days=known.idle_days)
         after_id = page[-1].id
 
 
@@ -233,6 +237,8 @@ def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
 
     None while it is open, also when it is overdue.
     """
+    if record.attributes == "{}" and record.tags == "[]":
+        return None
     attributes = record.attribute_map
     said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:

@@ -12,15 +12,15 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from kenobot.cognitive.beliefs.value import clamp, days_since
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
-from kenobot.cognitive.store import links, records
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.links import Link
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.policy.beliefs import GraphPolicy
+from kenobot.cognitive.store import links
 from kenobot.core import lazy
 from kenobot.language.lexicon import alternatives, phrases
 from kenobot.language.words import fold, terms
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import Link, LinkType, Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
 _NAME = lazy.regex(r"[^\W_][\w'’+#-]*", re.UNICODE)
@@ -51,7 +51,7 @@ def strengthen_link(
     if type_ in _EITHER_WAY and src < dst:
         src, dst = dst, src
     known = links.get_link(connection, src, dst, type_)
-    now = records.stamp(at)
+    now = stamp(at)
     if known is None:
         made = _first_link(src, dst, type_, weight, now, policy)
     else:
@@ -86,7 +86,7 @@ def link_new_record(
         *(("entity", f"both are about {subject}", other, 1.0) for other, subject in named),
         *((type_, why, other, 1.0) for type_, why, other in told),
     ]
-    now = records.stamp(act.at)
+    now = stamp(act.at)
     made = [(_first_link(record.id, to, type_, weight, now, policy), why) for type_, why, to, weight in found]
     links.upsert_links(connection, made)
     return [link for link, _ in made]
@@ -96,7 +96,7 @@ def _list_told_before(
     connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy
 ) -> list[tuple[LinkType, str, int]]:
     """What the same conversation brought in just before a record, and what that names as its cause."""
-    since = records.stamp(act.at - timedelta(minutes=policy.window_minutes))
+    since = stamp(act.at - timedelta(minutes=policy.window_minutes))
     before = links.recently_created(connection, act.session, record.scope, since, record.id, 4 * policy.links_per_type)
     found: list[tuple[LinkType, str, int]] = [("time", "told together", other) for other, _ in before]
     found = found[: policy.links_per_type]

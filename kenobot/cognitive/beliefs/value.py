@@ -7,10 +7,10 @@ from datetime import datetime
 
 from kenobot.cognitive.policy.beliefs import Feature, FeatureWeights, ValuePolicy
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
-from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import phrases
 from kenobot.language.words import fold
+from kenobot.ports.records import Record
 
 _DAY = 86_400.0
 _GUESSED = frozenset({"extraction", "sleep"})

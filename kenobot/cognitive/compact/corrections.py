@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import SummaryLine
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.core import lazy, pacing
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.fingerprint import key_of
 from kenobot.language.provenance import without_quotes
+from kenobot.ports.turns import ConversationTurn
 
 _DAY = lazy.regex(r"\A\d{4}-\d\d-\d\d ", re.ASCII)
 

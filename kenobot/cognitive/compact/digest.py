@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.quoting import quote_untrusted
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Form
+from kenobot.ports.records import Record
 
 FORM: Form = "summary"
 SLOT, CATEGORY = "session", "session"

@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.policy.remember import CompactPolicy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import SPEAKER_LABELS, turn_lines
 from kenobot.core.redaction import Redactor
 from kenobot.language.json_answers import json_objects
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
+from kenobot.ports.turns import ConversationTurn
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 

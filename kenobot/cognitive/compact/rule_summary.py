@@ -13,7 +13,7 @@ from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
+from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
@@ -24,6 +24,7 @@ from kenobot.language.provenance import quoted_passages, without_quotes
 from kenobot.language.words import stems, words
 from kenobot.ports.identity import Trust, trust_rank
 from kenobot.ports.messages import FORWARDED
+from kenobot.ports.turns import ConversationTurn
 
 _LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
 _NAMES = 3  # of a sentence that count

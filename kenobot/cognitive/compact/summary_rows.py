@@ -9,15 +9,17 @@ from itertools import islice
 
 from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import chat_scope
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
+from kenobot.storage.times import stamp
 
 ACTOR = "compaction"
 _WORKING = "slot:working"
@@ -114,7 +116,7 @@ def begin_anew(connection: Connection, session: str, at: datetime) -> None:
 
 
 def _withdraw(connection: Connection, record: Record, reason: str, at: datetime) -> None:
-    now, act = records.stamp(at), ChangeContext(at, ACTOR, reason, record.scope.removeprefix("chat:"))
+    now, act = stamp(at), ChangeContext(at, ACTOR, reason, record.scope.removeprefix("chat:"))
     values = {"status": "forgotten", "valid_to": now, "updated": now, "source_messages": "[]"}
     change(connection, record, "withdrawn", values, act)
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
+from kenobot.ports.json_value import Json
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter, scope_names
 
 EXPORTED_STATE_PREFIXES = ("bootstrap:", "guideline", "sleep:", "proposal:")
 """What a state's name begins with when it is worth taking along. Cursors say how far work has come in one database."""

@@ -1,7 +1,6 @@
 """Find the memories that a person means, by words, number or key. For what must not guess: forgetting, correcting."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from kenobot.cognitive.policy import DEFAULT
@@ -10,39 +9,19 @@ from kenobot.cognitive.recall.candidates.by_words import LexicalHit, search_reco
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.number_words import parse_number
 from kenobot.language.words import fold, stems, words
-from kenobot.ports.errors import KenobotError
+from kenobot.ports.memory_changes import AmbiguousReference
+from kenobot.ports.recall import MatchedMemory, Matches
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_names
 
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
 _SHOWN = 5
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedMemory:
-    """A record that may be meant, and how much of what was said it says: 0 to 1. exact: it is the very words."""
-
-    record: Record
-    overlap: float
-    exact: bool = False
-
-
-class Matches(list[MatchedMemory]):
-    """The records that may be meant, the likeliest first."""
-
-    @property
-    def certain(self) -> Record | None:
-        """Return the record that is surely meant: of the very words, or the only one, if it says all that was said."""
-        exact = [meant for meant in self if meant.exact]
-        if len(exact) == 1:
-            return exact[0].record
-        return self[0].record if len(self) == 1 and self[0].overlap >= 1 and not exact else None
 
 
 def find_memories(
@@ -116,10 +95,6 @@ def _compared(
         if wanted and hits / len(wanted) >= least:
             ranked.append((-hits, -number))
     return [-number for _, number in sorted(ranked)[:_NEAR]]
-
-
-class AmbiguousReference(KenobotError):
-    """Reports that a reference names no record, or more than one; the text says which may be meant."""
 
 
 def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live: bool = False) -> Record:

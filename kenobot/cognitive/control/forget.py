@@ -9,7 +9,6 @@ learned again from what is old. Copies of the database made before, the backups,
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -19,24 +18,21 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.store import events, imported_talks, links, proposals, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import (
-    ERASED_TEXT,
-    ChangeContext,
-    add_tombstones,
-    all_wordings,
-    delete_records,
-    rewrite_event,
-)
-from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.change import ERASED_TEXT, add_tombstones, all_wordings, delete_records, rewrite_event
 from kenobot.core import lazy
 from kenobot.language.changes.clauses import bare_clause, split_clauses, without_clause
 from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, stems, terms, words
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import ChangeContext, ForgetResult, PurgePlan
+from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 _LEAST = 3  # letters of the piece of a word by which texts are looked through
 _SHORTEST_QUOTE = 8  # characters: what is shorter stands in other texts by chance
@@ -63,36 +59,6 @@ class Actor(Protocol):
     def change_context(self, reason: str) -> ChangeContext:
         """Return the author of a change."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetResult:
-    """Result of a forgetting: the event, the record, its copies, and the turns that told it."""
-
-    event: int
-    record: Record
-    copies: tuple[Record, ...] = ()
-    turns: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PurgePlan:
-    """Rows that a purge would erase, each once. derived: live records that were made of it and may repeat it.
-
-    wordings: every text that goes, the longest first. turns: inbox rows of the turns that told it. resummarized:
-    summaries of conversations and weeks that may tell it, with everything that they ever said; they are made anew.
-    """
-
-    record: Record
-    others: tuple[Record, ...]
-    turns: tuple[int, ...]
-    wordings: tuple[str, ...]
-    derived: tuple[Record, ...]
-    resummarized: tuple[Record, ...] = ()
-
-    @property
-    def records(self) -> tuple[Record, ...]:
-        return (self.record, *self.others)
 
 
 def said_only_by(connection: Connection, record: Record, author: str) -> bool:
@@ -134,7 +100,7 @@ def forget(
     proposals.drop_pending_about(connection, [known.id, *(copy.id for copy in copies)], [known.text])
     event = end_record(connection, known, "forgotten", act)
     whole = act.part_of if act.part_of is not None else event
-    part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
+    part = ChangeContext(act.at, act.actor, Sentence("reasons.repeats", other=known.id), act.session, part_of=whole)
     for copy in copies:
         left = _rest_of(copy.text, known.text) if copy.form in _LINES else ""
         if left and store.by_key(connection, copy.scope, copy.form, key_of(left)) is None:
@@ -287,8 +253,8 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
     The words of the turns stand in the conversation, which is not memory's to write: `kenobot.storage.erasure`
     blanks them first and says which `messages` these were, so that the index drops them too.
     """
-    act = actor.change_context("the owner had it erased")
-    now = store.stamp(act.at)
+    act = actor.change_context(Sentence("reasons.owner_erased"))
+    now = stamp(act.at)
     for record in plan.records:
         texts = all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())
         keys = {key_of(text) for text in texts if text.strip()}

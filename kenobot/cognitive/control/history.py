@@ -1,43 +1,25 @@
 """Read from events what happened to a record, what it said at any moment, and what stands behind a reply."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kenobot.cognitive.recall.prompt.usage import UsedMemory, explain_turn
+from kenobot.cognitive.recall.prompt.usage import explain_turn
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ColumnValue
 from kenobot.cognitive.store.events import record_events, undone_by
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.words import stems, terms, words
+from kenobot.ports.explanations import ReplyExplanation, UsedMemory
+from kenobot.ports.records import ColumnValue, HistoryStep, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 _SAY_LITTLE = STOPWORDS | NEGATIONS
 _BOOKKEEPING = frozenset(
     "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryStep:
-    """Something that happened to a record. changes: column, what it held before, what it held after.
-
-    Bookkeeping, such as when it was last seen, is left out. undone: a later event took it back.
-    """
-
-    event: int
-    at: str
-    actor: str
-    kind: str
-    session: str
-    reason: str
-    changes: tuple[tuple[str, ColumnValue, ColumnValue], ...]
-    undone: bool
-    part_of: int | None
 
 
 def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryStep]:
@@ -61,7 +43,7 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
                 actor=event.actor,
                 kind=event.kind,
                 session=event.session,
-                reason=str(event.data.get("reason") or ""),
+                reason=event.reason,
                 changes=tuple(changes),
                 undone=event.kind != "recalled" and undone_by(connection, event.decision_id) is not None,
                 part_of=event.decision_id if event.decision_id != event.id else None,
@@ -73,7 +55,7 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
 def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
     """Rewind a record to `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
-    return _rewind(connection, known, records.stamp(moment)) if known is not None else None
+    return _rewind(connection, known, stamp(moment)) if known is not None else None
 
 
 def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
@@ -81,7 +63,7 @@ def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Seq
 
     Reads every record there is in these scopes: for a person who waits, not for a turn.
     """
-    at = records.stamp(moment)
+    at = stamp(moment)
     found: list[Record] = []
     for known in records.list_records(connection, reach, (), forms):
         record = _rewind(connection, known, at)
@@ -106,42 +88,30 @@ def _rewind(connection: Connection, known: Record, at: str) -> Record | None:
     return known._replace(**values)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyExplanation:
-    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
+def split_used(reply: ReplyExplanation) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
+    """Split the memories of a reply into those behind it and those that were only in view.
 
-    Behind a reply stand the memories that it quotes, then those recalled for it, then those on show that share words
-    with the exchange, those with the most words first. All others were only in view: beside a quoted one, also those
-    recalled that share no word.
+    Behind it are the memories that it quotes, then those recalled for it, then those on show that share words with the
+    exchange, those with the most words first. Beside a quoted one, those recalled that share no word were in view.
     """
-
-    session: str
-    turn: int
-    at: str
-    question: str
-    answer: str
-    used_memories: tuple[UsedMemory, ...]
-
-    def told_apart(self) -> tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]:
-        """Part the memories behind the reply from those that were only in view."""
-        # Two texts that share a denial may be about anything.
-        meant = (word for word in words(f"{self.question}\n{self.answer}") if word not in _SAY_LITTLE)
-        said = {stem for word in meant for stem in stems(word)}
-        shared = {
-            used.record_id: len(said.intersection(terms(used.record.text)))
-            for used in self.used_memories
-            if used.record is not None
-        }
-        answer = _fold(self.answer)
-        present = [(used, used.record) for used in self.used_memories if used.record is not None]
-        quoted = [used for used, record in present if _fold(record.text) in answer]
-        recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
-        rest = [used for used in self.used_memories if used.where != "message" and shared.get(used.record_id)]
-        rest.sort(key=lambda used: -shared[used.record_id])
-        behind: dict[int, UsedMemory] = {}
-        for used in (*quoted, *recalled, *rest):
-            behind.setdefault(used.record_id, used)
-        return tuple(behind.values()), tuple(used for used in self.used_memories if used.record_id not in behind)
+    # Two texts that share a denial may be about anything.
+    meant = (word for word in words(f"{reply.question}\n{reply.answer}") if word not in _SAY_LITTLE)
+    said = {stem for word in meant for stem in stems(word)}
+    shared = {
+        used.record_id: len(said.intersection(terms(used.record.text)))
+        for used in reply.used_memories
+        if used.record is not None
+    }
+    answer = _fold(reply.answer)
+    present = [(used, used.record) for used in reply.used_memories if used.record is not None]
+    quoted = [used for used, record in present if _fold(record.text) in answer]
+    recalled = [used for used, _ in present if used.where == "message" and (shared[used.record_id] or not quoted)]
+    rest = [used for used in reply.used_memories if used.where != "message" and shared.get(used.record_id)]
+    rest.sort(key=lambda used: -shared[used.record_id])
+    behind: dict[int, UsedMemory] = {}
+    for used in (*quoted, *recalled, *rest):
+        behind.setdefault(used.record_id, used)
+    return tuple(behind.values()), tuple(used for used in reply.used_memories if used.record_id not in behind)
 
 
 def _fold(text: str) -> str:

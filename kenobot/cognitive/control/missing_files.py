@@ -11,30 +11,16 @@ from datetime import datetime
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.memory_files import MissingFiles
+from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.times import stamp
 
 _HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`
 _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest is forgotten one by one
-
-
-@dataclass(frozen=True, slots=True)
-class MissingFiles:
-    """Memories whose files are gone at once. where: a folder or file that shows it. files: how many files or lines.
-
-    records: whose files or lines they were, which are held back. event: the decision that forgot them instead, 0 where
-    they are held back. told: the owner knows.
-    """
-
-    at: str
-    where: str
-    files: int
-    records: tuple[int, ...] = ()
-    event: int = 0
-    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +37,12 @@ def record_loss(connection: Connection, at: datetime, where: str, records: tuple
     """Note that these records' files are gone and that nothing of it was forgotten, inside a transaction."""
     before = open_loss(connection)
     both = dict.fromkeys([*(before.records if before is not None else ()), *records])
-    _write(connection, _HELD, MissingFiles(store.stamp(at), where, len(both), tuple(both)[:_MOST]))
+    _write(connection, _HELD, MissingFiles(stamp(at), where, len(both), tuple(both)[:_MOST]))
 
 
 def record_mass_forget(connection: Connection, at: datetime, where: str, count: int, event: int) -> None:
     """Note that so many files or lines were taken out at once, which the decision `event` forgot."""
-    _write(connection, _FORGOTTEN, MissingFiles(store.stamp(at), where, count, event=event))
+    _write(connection, _FORGOTTEN, MissingFiles(stamp(at), where, count, event=event))
 
 
 def open_loss(connection: Connection) -> MissingFiles | None:
@@ -112,7 +98,7 @@ def forget_batch(connection: Connection, records: Sequence[Record], reach: Scope
     """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
     first = 0
     for record in records:
-        hidden = forget(connection, record.id, reach, occasion, reason="its file was deleted")
+        hidden = forget(connection, record.id, reach, occasion, reason=Sentence("reasons.file_deleted"))
         if hidden is not None and not first:
             first = hidden.event
             occasion = replace(occasion, part_of=occasion.part_of or first)

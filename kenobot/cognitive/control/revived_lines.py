@@ -6,49 +6,33 @@ no new word of the owner's: nothing is remembered by it, it is taken out of the 
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from kenobot.cognitive.control.forget import update_hidden_turns
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ColumnValue, change
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.change import change
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory_files import RevivedLine, RevivedLines
+from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.times import stamp
 
 _KEY = "files:revived"  # key of `state`
 _MOST = 5_000  # lines that one answer decides
-
-
-@dataclass(frozen=True, slots=True)
-class RevivedLine:
-    """A line that came back. record: what it says, as it was forgotten; 0: it was erased, and `text` is all of it."""
-
-    scope: str
-    record: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RevivedLines:
-    """Lines that came back, the file of the first, and when. told: the owner has been asked."""
-
-    at: str
-    where: str
-    lines: tuple[RevivedLine, ...]
-    told: bool = False
 
 
 def hold_line(connection: Connection, at: datetime, where: str, line: RevivedLine) -> None:
     """Hold a line back until its owner answers, inside a transaction; one that is held already is asked about once."""
     held = open_question(connection)
     if held is None:
-        _write(connection, RevivedLines(store.stamp(at), where, (line,)))
+        _write(connection, RevivedLines(stamp(at), where, (line,)))
     elif line not in held.lines and len(held.lines) < _MOST:
-        _write(connection, replace(held, at=store.stamp(at), lines=(*held.lines, line), told=False))
+        _write(connection, replace(held, at=stamp(at), lines=(*held.lines, line), told=False))
 
 
 def open_question(connection: Connection) -> RevivedLines | None:
@@ -76,8 +60,8 @@ def restore(connection: Connection, known: Record, occasion: AdmitContext) -> in
     """Remember again what was forgotten, with the turns that told it; the event, 0 where it lives already."""
     if known.status == "active" or store.by_key(connection, known.scope, known.form, known.key) is not None:
         return 0
-    values: dict[str, ColumnValue] = {"status": "active", "valid_to": None, "updated": store.stamp(occasion.at)}
-    event = change(connection, known, "restored", values, occasion.change_context("its owner wants it back"))
+    values: dict[str, ColumnValue] = {"status": "active", "valid_to": None, "updated": stamp(occasion.at)}
+    event = change(connection, known, "restored", values, occasion.change_context(Sentence("reasons.wanted_back")))
     update_hidden_turns(connection, store.require(connection, known.id, known.scope), occasion.at)
     return event
 

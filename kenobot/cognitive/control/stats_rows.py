@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import TypedDict
 
-from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_filter, scope_names
 
 
 class MemoryStats(TypedDict):

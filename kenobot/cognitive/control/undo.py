@@ -1,7 +1,7 @@
 """Undo a decision: all that it changed or nothing, as an event that can be undone in its turn."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact import summary_rows
@@ -9,14 +9,16 @@ from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, imported_talks, links
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.events import EventRow
-from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Scopes
-from kenobot.ports.errors import KenobotError
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import chat_scope
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import ChangeContext, UndoError, UndoResult
+from kenobot.ports.records import ColumnValue, EventRow, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 _LATELY = timedelta(days=1)
 _MEANING = frozenset("text category subject attributes tier trust key status".split())
@@ -27,24 +29,6 @@ _TAKEN_BACK = "invalidated"  # what becomes of a record when its making is undon
 
 BY_ITSELF = (summary_rows.ACTOR, "sleep")
 """Actors whose changes nobody means who says "undo that" in a chat."""
-
-
-class UndoError(KenobotError):
-    """Something stands in the way; the text says what, and what to do about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class UndoResult:
-    """Result of an undo. event: what undoes it again. undone_event: the event that was undone.
-
-    before, after: records.
-    """
-
-    event: int
-    undone_event: int
-    kind: str
-    before: tuple[Record, ...]
-    after: tuple[Record, ...]
 
 
 def undo_all(connection: Connection, decisions: Sequence[int], reach: Scopes, occasion: AdmitContext) -> UndoResult:
@@ -159,15 +143,15 @@ def _put_back(
     author: str,
 ) -> UndoResult:
     plans = {number: _plan(connection, records[number], changing) for number in records}
-    act = deed.change_context(f"undo of {root}")
+    act = deed.change_context(Sentence("reasons.undo", event=root))
     first: int | None = None
     # What leaves comes before what comes back: two may have had the same words, one after the other.
     for number in sorted(plans, key=lambda each: (plans[each].get("status") == "active", -each)):
         values = plans[number]
         _require_free(connection, records[number], values)
         if values.get("status") == _TAKEN_BACK:
-            values.setdefault("valid_to", store.stamp(act.at))
-        values["updated"] = store.stamp(act.at)
+            values.setdefault("valid_to", stamp(act.at))
+        values["updated"] = stamp(act.at)
         part = ChangeContext(act.at, act.actor, act.reason, act.session, part_of=act.part_of or first)
         data: dict[str, Json] = {"undoes": root} if first is None else {}
         event = change(connection, records[number], "undone", values, part, data=data)
@@ -233,7 +217,7 @@ def _links(connection: Connection, happenings: Sequence[EventRow], deed: Actor) 
     """
     for happening in happenings:
         for pair in _pairs(happening.data.get("links")) if happening.kind == "undone" else ():
-            links.restore_supersedes_link(connection, *pair, store.stamp(deed.at))
+            links.restore_supersedes_link(connection, *pair, stamp(deed.at))
     if happenings[0].kind == "undone":
         return []
     touched = sorted({h.record for h in happenings if h.record is not None})

@@ -1,6 +1,5 @@
 """Find what a turn says that is not extracted yet, and make memories of it at once, so that it can be forgotten."""
 
-from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.find import word_overlap
@@ -8,7 +7,6 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, build_candidates
 from kenobot.core import lazy
@@ -17,24 +15,11 @@ from kenobot.language.facts import heuristic
 from kenobot.language.provenance import without_quotes
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.names import sanitize_name
+from kenobot.ports.turns import UnextractedTurn
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control
 _SENTENCES = lazy.regex(r"(?<=[.!?…。！？])\s+|\n+")
-_WHOLE = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class UnextractedTurn:
-    """A turn that is not extracted yet, the sentences of it that are meant, and their share of the request's words."""
-
-    turn: ConversationTurn
-    text: str
-    overlap: float
-
-    @property
-    def certain(self) -> bool:
-        return self.overlap >= _WHOLE
 
 
 def find_unextracted(

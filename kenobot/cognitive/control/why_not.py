@@ -5,30 +5,27 @@ the last message that was answered.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 from kenobot.cognitive.control.find import word_overlap
-from kenobot.cognitive.control.history import ReplyExplanation
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery
-from kenobot.cognitive.recall.results.trace import RecallTrace, SourceKind
+from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import tombstone_time
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.words import fold, words
+from kenobot.ports.explanations import AbsenceExplanation, FoundItem, ReplyExplanation
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.recall import SourceKind
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import MessageRow
-
-Outcome = Literal["never_stored", "not_eligible", "not_shown", "unused"]
+from kenobot.storage.scopes import Scopes, scope_names
 
 _LEAST = 0.6  # share of the named words that what is meant has
 _READ = 2000  # records, and messages, that may have one of the words
@@ -41,42 +38,6 @@ _ASKING = frozenset(
     acuerdas acordaste sabes sabias olvidaste dije conte dicho contado
     """.split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class FoundItem:
-    """A record or a message that matches the text of a query. scope: whose memory it belongs to."""
-
-    kind: SourceKind
-    number: int
-    text: str
-    scope: str
-    at: str
-    overlap: float
-    record: Record | None = None
-    turn: MessageRow | None = None
-
-    @property
-    def is_live(self) -> bool:
-        """Return whether the record is active, or the message not hidden."""
-        return self.record.status == "active" if self.record is not None else not (self.turn and self.turn.hidden)
-
-
-@dataclass(frozen=True, slots=True)
-class AbsenceExplanation:
-    """Why something was not remembered.
-
-    reason: as filters name it, such as "out of reach", or a status. rank: among its kind for the question, from 1; 0
-    for none. looked_at: how many of its kind were ranked. before: what was ranked before it.
-    """
-
-    outcome: Outcome
-    item: FoundItem | None = None
-    reason: str = ""
-    question: str = ""
-    rank: int = 0
-    looked_at: int = 0
-    before: tuple[str, ...] = ()
 
 
 def explain_absence(
@@ -140,7 +101,14 @@ def _turns(
     ids = conversation.message_ids_containing(connection, pieces, _MOST_MESSAGES, _READ)
     return [
         FoundItem(
-            "turn", each.id, each.line.text, each.effective_scope, each.at, word_overlap(said, each.text), turn=each
+            "turn",
+            each.id,
+            each.line.text,
+            each.effective_scope,
+            each.at,
+            word_overlap(said, each.text),
+            session=each.session,
+            hidden=each.hidden,
         )
         for each in conversation.messages_by_id(connection, ids, scope_names(reach))
         if not each.text.startswith("/") and each.inbox_id != asked_in
@@ -169,7 +137,7 @@ def _was_shown(connection: Connection, item: FoundItem, reply: ReplyExplanation)
     if item.kind == "record":
         return any(used.record_id == item.number for used in reply.used_memories)
     prefix = conversation.load_prefix(connection, reply.session)
-    is_here = item.turn is not None and item.turn.session == reply.session
+    is_here = item.session == reply.session
     if is_here and prefix is not None and item.number >= prefix.first_message:
         return True  # it stands in the conversation that the prompt shows
     told = recall_rows.recall_events(connection, reply.session, reply.turn)

@@ -7,11 +7,11 @@ be, `_absorb` lets memory follow a person's edit of it, and `_note` stores what 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror.intake import LargeIntake
@@ -25,7 +25,7 @@ from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import UNKNOWN, FileStamp, ReadResult
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.state import read_state, write_states
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +48,18 @@ class FileView(Generic[Detail]):
     detail: Detail
     edited: bool = False
     is_noted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DirtyFiles:
+    """What has to be written of one kind, in that order.
+
+    event: the newest that was looked at. again: what was to be written whatever the events say.
+    """
+
+    event: int
+    keys: Sequence[FileKey]
+    again: frozenset[FileKey]
 
 
 class FileSync(Generic[Detail]):
@@ -90,29 +102,51 @@ class FileSync(Generic[Detail]):
             stamps.pop(path, None)
         return disk.any_changed(str(self._root), stamps)
 
-    async def sync_out(self) -> int:
+    async def sync_out(self, dirty: DirtyFiles | None = None) -> int:
         """Write every file whose records changed; how many facts edits touched that were found on the way.
 
+        dirty: those files, where they were found just now; then the caller notes how far this came (`note_cursors`).
         Raises StoreError; a file that fails is tried again with the next call.
         """
         async with self._flushing:
-            async with self._lock:
-                await self._open()
-            again, self._again = self._again, set()
+            found = dirty or await self._look_for_dirty()
+            self._again -= found.again
             touched = 0
             try:
-                event, keys = await self._database.read(partial(self._find_dirty, again=again))
-                for start in range(0, len(keys), self.batch):
+                for start in range(0, len(found.keys), self.batch):
                     async with self._lock:
-                        touched += await _finish(self._write(keys[start : start + self.batch]))
+                        touched += await _finish(self._write(found.keys[start : start + self.batch]))
             except BaseException:
-                self._again |= again
+                self._again |= found.again
                 raise
-            self._cursor = event
-            if self.cursor_key and not self._again and event != self._stored_cursor:
-                await self._database.write_soon(lambda c: write_state(c, self.cursor_key, str(event)))
-                self._stored_cursor = event
+            self._cursor = found.event
+            if dirty is None:
+                await note_cursors(self._database, [self])
             return touched
+
+    async def _look_for_dirty(self) -> DirtyFiles:
+        marks = await self.read_marks()
+        return await self._database.read(partial(self.find_dirty, again=marks))
+
+    async def read_marks(self) -> frozenset[FileKey]:
+        """Return what is to be written whatever the events say. Raises StoreError."""
+        async with self._lock:
+            await self._open()
+        return frozenset(self._again)
+
+    def find_dirty(self, connection: Connection, again: Collection[FileKey]) -> DirtyFiles:
+        """Find what has to be written since the last round. again: what is to be written whatever the events say."""
+        event, keys = self._find_dirty(connection, set(again))
+        return DirtyFiles(event, keys, frozenset(again))
+
+    def next_cursor(self) -> int | None:
+        """Return the event up to which all is written, None where that is noted already."""
+        is_behind = self.cursor_key and not self._again and self._cursor != self._stored_cursor
+        return self._cursor if is_behind else None
+
+    def confirm_cursor(self, event: int) -> None:
+        """Remember that an event is noted as the one up to which all is written."""
+        self._stored_cursor = event
 
     async def _open(self) -> None:
         """Learn where the last process stopped."""
@@ -253,6 +287,15 @@ class FileSync(Generic[Detail]):
     async def _note(self, path: str, view: FileView[Detail], stamp: FileStamp | None) -> None:
         """Note that the file is as it should be. No stamp: it is not there."""
         raise NotImplementedError
+
+
+async def note_cursors(database: Database, kinds: Iterable[FileSync[Any]]) -> None:
+    """Note up to which event the files of some kinds are written, by one transaction. Raises StoreError."""
+    due = [(kind, event) for kind in kinds if (event := kind.next_cursor()) is not None]
+    if due:
+        await database.write_soon(partial(write_states, values={kind.cursor_key: str(event) for kind, event in due}))
+        for kind, event in due:
+            kind.confirm_cursor(event)
 
 
 async def _finish(work: Coroutine[None, None, int]) -> int:

@@ -5,21 +5,24 @@ The kinds of files know nothing of each other: what one takes in, the others sho
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileSync, note_cursors
 from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.mirror.pattern_file import PatternFile
+from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.store import events
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.quiet_spell import QuietSpell
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory_files import IntakeNotice
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -31,7 +34,8 @@ _ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the oth
 class MemoryFiles:
     """The files below `root`. Call `begin` once before the first turn; `sync_in` before each; `scan` now and then.
 
-    intake: announces that much is being taken in. quiet: what is to be written is written in the background after it.
+    announce: awaited when much begins to be taken in, and when it is done.
+    quiet: what is to be written is written in the background after it.
     """
 
     def __init__(
@@ -41,26 +45,33 @@ class MemoryFiles:
         clock: Clock,
         zone: ZoneInfo,
         policy: Policy = DEFAULT,
-        intake: LargeIntake | None = None,
+        announce: Callable[[IntakeNotice], Awaitable[None]] | None = None,
         quiet: QuietSpell | None = None,
     ) -> None:
         self._root = root.resolve()
         self._database = database
         self._pacer = database.pacer
         self._quiet = quiet or QuietSpell()
-        self._intake = intake or LargeIntake()
+        self._intake = LargeIntake(announce) if announce is not None else LargeIntake()
         self.list_files = ListFiles(root, database, clock, zone, policy)
         self.record_files = RecordFiles(root, database, clock, zone, policy)
         self.pattern_file = PatternFile(root, database, clock, zone, policy)
         self.session_note = SessionNote(root, database, clock, zone)
         self.list_files.intake = self.record_files.intake = self._intake
+        # What one kind takes in, the others show: in this order.
+        self._kinds: tuple[FileSync[Any], ...] = (self.list_files, self.pattern_file, self.record_files)
+        self._round = asyncio.Lock()  # of writing
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         # bounded: the turns at work; turn
         self._looks: set[asyncio.Task[int]] = set()
         self._is_caught_up = False
-        self._written: int | None = None  # the event up to which all files were written
         self._tried = asyncio.Event()  # to catch up
+
+    @staticmethod
+    def require_database(root: Path, database: Path) -> None:
+        """Refuse to go on with an empty or missing database beside files of memory. Raises ConfigError."""
+        require_memory(root, database)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -118,7 +129,7 @@ class MemoryFiles:
         look = asyncio.create_task(self._sync_in(session), name="look at the memory files")
         self._looks.add(look)
         look.add_done_callback(self._end_look)
-        with self._pacer.waited_for():  # for files that are just being written
+        with self._pacer.mark_waiting():  # for files that are just being written
             return await self._intake.until_large(look)
 
     async def _sync_in(self, session: str | None) -> int:
@@ -140,8 +151,7 @@ class MemoryFiles:
         """
         if not self.list_files.has_scanned:
             return None
-        kinds = (self.list_files, self.record_files, self.pattern_file)
-        return lambda: any(kind.has_changes(session) for kind in kinds)
+        return lambda: any(kind.has_changes(session) for kind in self._kinds)
 
     def mark_dirty(self, record_ids: Iterable[int] = ()) -> None:
         """Remember that these records were written, so that their files are. Call after the commit."""
@@ -155,7 +165,7 @@ class MemoryFiles:
             self._wake.set()
 
     async def _write_along(self) -> None:
-        with ranked(Rank.SOON):
+        with run_at_rank(Rank.SOON):
             await self.run()
 
     async def run(self) -> None:
@@ -177,23 +187,24 @@ class MemoryFiles:
 
     async def sync_out(self) -> None:
         """Write every file whose records changed. Raises StoreError; a file that fails is tried again later."""
-        event, edited, note_due = await self._database.read(self._news)
-        if edited or event != self._written:  # most turns change no record: one look says so for all kinds of files
-            await self._write_all()
-            self._written, note_due = event, True
-        if note_due:
-            await self.session_note.sync_out()
+        async with self._round:
+            is_note_due = False
+            for _ in range(_ROUNDS):
+                dirty, is_due = await self._find_dirty()
+                touched = sum([await kind.sync_out(found) for kind, found in zip(self._kinds, dirty, strict=True)])
+                is_note_due = is_note_due or is_due or bool(touched)
+                if not touched:
+                    break
+            await note_cursors(self._database, self._kinds)
+            if is_note_due:
+                await self.session_note.sync_out()
 
-    def _news(self, connection: Connection) -> tuple[int, bool, bool]:
-        """Return the newest event, whether files are to be written without one, and SESSION.md. Looks at the disk."""
-        kinds = (self.list_files, self.record_files, self.pattern_file)
-        pending = any(kind.has_pending_writes for kind in kinds)
-        edited = pending or self.pattern_file.has_changes()
-        return events.last_event(connection), edited, self.session_note.is_due(connection)
+    async def _find_dirty(self) -> tuple[list[DirtyFiles], bool]:
+        """Find what is to be written of each kind of files, and whether SESSION.md may be, by one read job."""
+        marks = [await kind.read_marks() for kind in self._kinds]
 
-    async def _write_all(self) -> None:
-        for _ in range(_ROUNDS):
-            await self.list_files.sync_out()
-            edited = await self.pattern_file.sync_out()
-            if not await self.record_files.sync_out() and not edited:
-                break
+        def find(connection: Connection) -> tuple[list[DirtyFiles], bool]:
+            found = [kind.find_dirty(connection, again) for kind, again in zip(self._kinds, marks, strict=True)]
+            return found, self.session_note.is_due(connection)
+
+        return await self._database.read(find)

@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import Literal
 
 from kenobot.cognitive.mirror.lists.list_layout import FileKind
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Form
+from kenobot.ports.records import Record
 
 ARCHIVE = "archive/"
 GROUPS = ("chats", "users")

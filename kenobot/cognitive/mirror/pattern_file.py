@@ -28,16 +28,19 @@ from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, one_line
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ColumnValue, change
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.change import change
 from kenobot.core import lazy, redaction
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import ColumnValue
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import FileStamp, ReadResult
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.times import stamp
 
 PATH = "procedural/patterns.json"
 STATE_KEY = "mirror:patterns"  # state key
@@ -207,8 +210,8 @@ class _Edit:
         }
         if all(getattr(record, name) == value for name, value in values.items()):
             return 0
-        values["updated"] = records.stamp(self._context.at)
-        act = self._context.change_context(f"the owner edited {PATH}")
+        values["updated"] = stamp(self._context.at)
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=PATH))
         change(self._connection, record, "edited", values, act, shown=False)
         return 1
 

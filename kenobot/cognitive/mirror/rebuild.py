@@ -33,18 +33,20 @@ from kenobot.cognitive.mirror.paths import (
 from kenobot.cognitive.mirror.records import record_file_rows, record_format
 from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import RecordFile
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection, connect
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 
 Progress = Callable[[int, int], None]
 """Told how many files have been read, and of how many."""
@@ -239,7 +241,7 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
 
 def _time(value: object) -> str | None:
     """Convert a time to how the database keeps it; None for none."""
-    return store.stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
+    return stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
 
 
 def _better(card: RecordFile, rival: RecordFile) -> bool:
@@ -265,7 +267,7 @@ def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRe
 
 
 def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> None:
-    act = ChangeContext(at, "owner", "memory was rebuilt from its files")
+    act = ChangeContext(at, "owner", Sentence("reasons.rebuilt"))
     reserve_ids(connection, "event", max(each.card.revision for each in found))
     for each in found:
         event = events.add_event(

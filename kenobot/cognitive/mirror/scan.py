@@ -9,6 +9,8 @@ from pathlib import Path
 from kenobot.cognitive.mirror.paths import ARCHIVE, AREAS, GROUPS, location_of, role_of
 from kenobot.storage.disk import FileStamp, peek, subfolders
 
+_ARCHIVE = ARCHIVE.rstrip("/")
+
 # ── list files ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -32,11 +34,11 @@ def list_files(root: Path, seen: Mapping[str, FileStamp], *, archive: bool = Tru
 
 def list_folders(root: Path, *, archive: bool = True) -> list[str]:
     """List the folders in which list files may stand."""
-    own = [f"{group}/{name}" for group in GROUPS for name in subfolders(root / group)]
+    own = [f"{group}/{name}" for group in GROUPS for name in subfolders(f"{root}/{group}")]
     found = ["", "working", "entities", *own, *(f"{folder}/entities" for folder in own)]
     if archive and not (root / ARCHIVE).is_symlink():
-        kept = [f"{ARCHIVE}{group}/{name}" for group in GROUPS for name in subfolders(root / ARCHIVE / group)]
-        found += [ARCHIVE.rstrip("/"), *kept]
+        kept = [f"{ARCHIVE}{group}/{name}" for group in GROUPS for name in subfolders(f"{root}/{ARCHIVE}{group}")]
+        found += [_ARCHIVE, *kept]
     return found
 
 
@@ -56,15 +58,16 @@ def stat_paths(root: Path, paths: Iterable[str]) -> dict[str, FileStamp]:
 
 def record_folders(root: Path) -> list[str]:
     """List every folder of record files, in alphabetical order."""
-    homes = ["", *(f"{group}/{name}/" for group in GROUPS for name in subfolders(root / group))]
+    homes = ["", *(f"{group}/{name}/" for group in GROUPS for name in subfolders(f"{root}/{group}"))]
     found = []
     for home in homes:
-        for archive in ("", ARCHIVE):
-            if archive and (root / home / archive).is_symlink():
-                continue
-            for area in AREAS:
-                days = subfolders(root / home / archive / area)
-                found += [path for day in days if location_of(path := f"{home}{archive}{area}/{day}") is not None]
+        areas = subfolders(f"{root}/{home}")
+        kept = subfolders(f"{root}/{home}{_ARCHIVE}") if _ARCHIVE in areas else []
+        for place, there in (("", areas), (ARCHIVE, kept)):
+            for area in there:
+                if area in AREAS:
+                    folder = f"{home}{place}{area}"
+                    found += [path for day in subfolders(f"{root}/{folder}") if location_of(path := f"{folder}/{day}")]
     return sorted(found)
 
 

@@ -16,19 +16,19 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.beliefs.lifecycle import resolved_on
 from kenobot.cognitive.compact import sentences, summary_rows
 from kenobot.cognitive.compact.digest import KEY, render_digest
-from kenobot.cognitive.identity import amend
-from kenobot.cognitive.identity.amend import AmendError
 from kenobot.cognitive.mirror.paths import ARCHIVE
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.redaction import Redactor
+from kenobot.identity import amend
+from kenobot.identity.amend import AmendError
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import FileStamp, peek
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.state import read_state, write_state
 
 log = logging.getLogger(__name__)
@@ -197,7 +197,7 @@ def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> FileStamp
             archive.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
         except OSError as error:
-            raise AmendError(f"{PATH} cannot be put aside: {error.strerror}.") from error
+            raise AmendError("identity.unmovable", path=PATH, reason=error) from error
         held = ""
     amend.replace_text(path, held, text)
     mark = peek(str(path))

@@ -69,11 +69,6 @@ class ValuePolicy:
     salient_from: float = 0.5  # sum of the weights of a salient text
 
 
-LinkType = Literal[
-    "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
-]
-
-
 @dataclass(frozen=True, slots=True)
 class GraphPolicy:
     """Thresholds of growing, fading and following links. Confidences and weights are 0 to 1."""

@@ -4,9 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Phase = Literal["consolidate", "errors", "prune", "improve"]
-PHASES: tuple[Phase, ...] = ("consolidate", "errors", "prune", "improve")
-
 
 @dataclass(frozen=True, slots=True)
 class SleepPolicy:

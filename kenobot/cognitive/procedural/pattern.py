@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kenobot.cognitive.store.records import Record
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS, word_set
 from kenobot.language.words import stems, words
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
+from kenobot.ports.records import Record
 
 FORM: Form = "procedure"
 CATEGORY = "procedure"

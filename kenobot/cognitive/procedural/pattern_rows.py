@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any
 
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_filter
 
 _LIVE_PATTERN = "form = 'procedure' AND status = 'active'"
 

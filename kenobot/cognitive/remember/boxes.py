@@ -15,13 +15,16 @@ from kenobot.cognitive.policy.remember import BoxPolicy
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.records import MARKS, Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.change import change
 from kenobot.core import lazy
 from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import MARKS, ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 
 CloseReason = Literal["topic_shift", "time_gap", "max_memories", "forced"]
 
@@ -155,7 +158,8 @@ def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: 
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)
     _put_in(connection, first, box.id, held.last_at, held.topics, policy)
-    change(connection, first, "boxed", {}, replace(act, reason="the talk went on"), shown=False, data={"box": box.id})
+    told = replace(act, reason=Sentence("reasons.talk_went_on"))
+    change(connection, first, "boxed", {}, told, shown=False, data={"box": box.id})
     return box.id
 
 
@@ -223,8 +227,8 @@ def close_box(
         "attributes": json.dumps({**box.attribute_map, "trace": trace, "sealed": reason}, ensure_ascii=False),
         # A box is no surer than the least trusted memory in it.
         "trust": least_trusted((record.trust for record in held.values()), box.trust),
-        "last_seen": store.stamp(ended),
-        "updated": store.stamp(act.at),
+        "last_seen": stamp(ended),
+        "updated": stamp(act.at),
     }
     change(connection, box, "sealed", values, act, shown=False, data={"closed": reason, "trace": trace})
     return trace

@@ -16,8 +16,7 @@ from kenobot.cognitive.policy.remember import AdmitPolicy
 from kenobot.cognitive.remember.draft import FACT_FORMS, RecordDraft, attributes_json
 from kenobot.cognitive.remember.nearness import Nearness, band_of
 from kenobot.cognitive.store import links, records, term_index
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store.change import change
 from kenobot.language.changes.clauses import without_clause
 from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.language.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
@@ -31,7 +30,11 @@ from kenobot.language.words import detect_language, fold
 from kenobot.language.words import words as words_of
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 Resolution = Literal["supersede", "invalidate", "weaken", "differ", "amend"]
 """What is done to the older record: another value took its place; it was wrong; it is less believed; nothing, both are
@@ -378,7 +381,7 @@ def apply_conflict(
 ) -> None:
     """Carry out a dispute that record `winner` is the newer side of, as part of `decision`."""
     record, resolution, known = dispute.record, dispute.resolution, policy.admit
-    act = replace(decision, reason=f"{winner} says otherwise")
+    act = replace(decision, reason=Sentence("reasons.other_says_otherwise", other=winner))
     if dispute.ends_record:
         status = "superseded" if resolution == "supersede" else "invalidated"
         end_record(connection, record, status, decision, by=winner)
@@ -407,7 +410,7 @@ def _amend(connection: Connection, dispute: Conflict, winner: int, act: ChangeCo
             end_record(connection, record, "superseded", act, by=winner)
             return
         lang = detect_language(dispute.remaining_text)
-        values |= {"text": dispute.remaining_text, "key": key, "lang": lang, "updated": records.stamp(act.at)}
+        values |= {"text": dispute.remaining_text, "key": key, "lang": lang, "updated": stamp(act.at)}
     change(connection, record, "amended", values, act, shown=bool(dispute.remaining_text))
 
 
@@ -418,7 +421,7 @@ def end_record(
 
     by: what takes its place. valid_to: until when it was so, if not until now.
     """
-    now = records.stamp(act.at)
+    now = stamp(act.at)
     values = {"status": status, "valid_to": valid_to or now, "updated": now}
     event = change(connection, known, status, values, act, data={"from": known.status, "by": by})
     if by is not None:
@@ -444,6 +447,6 @@ def keep_rest(connection: Connection, known: Record, left: str, act: ChangeConte
         "key": key_of(left),
         "lang": detect_language(left),
         "attributes": attributes_json(kept, known.by),
-        "updated": records.stamp(act.at),
+        "updated": stamp(act.at),
     }
     return change(connection, known, "amended", values, act)

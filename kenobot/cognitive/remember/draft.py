@@ -8,7 +8,6 @@ from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.store import records, term_index
-from kenobot.cognitive.store.records import Record
 from kenobot.core import redaction
 from kenobot.language.claims import claims
 from kenobot.language.fingerprint import OWNER_SUBJECT, attribute_line, key_of, normalize_subject
@@ -20,8 +19,10 @@ from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import detect_language, fold
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form, Source
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 FACT_FORMS: tuple[Form, ...] = ("note", "episode")
 _OWN_SOURCES = ("command", "edit")
@@ -111,7 +112,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
         confidence=max(0.0, min(1.0, confidence)),
         importance=weight,
         evidence=evidence,
-        expires=records.stamp(expires) if expires is not None else None,
+        expires=stamp(expires) if expires is not None else None,
         tier="daily" if trust in QUOTED_TRUST else candidate.tier,
         said_at=told,
     )
@@ -119,7 +120,7 @@ def make_draft(connection: Connection, candidate: Candidate, text: str, occasion
 
 def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitContext, confidence: float) -> Record:
     """Insert the record of a draft, of which `confidence` is believed. Its `changed_event` is still to be set."""
-    now = records.stamp(occasion.at)
+    now = stamp(occasion.at)
     standing = lifecycle.initial_state(made.source, made.trust, confidence, occasion.policy.value)
     row: dict[str, str | int | float | None] = {name: getattr(made, name) for name in _DRAFTED_COLUMNS}
     row |= {
@@ -159,12 +160,12 @@ def attributes_json(attributes: dict[str, str], by: str) -> str:
 def _find_told(connection: Connection, candidate: Candidate, evidence: tuple[int, ...], occasion: AdmitContext) -> str:
     """Return when it was said: of what was read out of earlier turns, when the last of them came in."""
     if occasion.said_at is not None:
-        return records.stamp(occasion.said_at)
+        return stamp(occasion.said_at)
     if candidate.source in ("extraction", "import", "sleep"):
         heard = conversation.load_received_mail(connection, evidence)
         if heard and len(heard) == len(evidence):
-            return min(max(mail.at for mail in heard.values()), records.stamp(occasion.at))
-    return records.stamp(occasion.at)
+            return min(max(mail.at for mail in heard.values()), stamp(occasion.at))
+    return stamp(occasion.at)
 
 
 def _find_subject(

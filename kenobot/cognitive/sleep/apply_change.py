@@ -1,7 +1,7 @@
 """Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -17,12 +17,16 @@ from kenobot.cognitive.sleep.plan import changes
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, ChangePart, UpdateRecord
 from kenobot.cognitive.store import events, links, sleep_plans
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.change import change
 from kenobot.language.calendar import local_day
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, Form
+from kenobot.ports.memory_changes import ChangeContext, UndoError
+from kenobot.ports.nights import NightUndo, UndoConflict
+from kenobot.ports.records import HEARSAY, Record
 from kenobot.storage.connection import Connection, savepoint
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 
 ACTOR = "sleep"
 
@@ -96,7 +100,7 @@ def _apply_part(
         case AdmitRecord():
             return _admit(connection, part, context, by_sleep)
         case changes.AddLink(type="supersedes"):
-            links.add_supersedes_link(connection, part.src, part.dst, store.stamp(by_sleep.at), by_sleep.actor)
+            links.add_supersedes_link(connection, part.src, part.dst, stamp(by_sleep.at), by_sleep.actor)
         case changes.AddLink():
             strengthen_link(connection, part.src, part.dst, part.type, by_sleep.at, part.why, weight=part.weight)
         case changes.ProposeChange():
@@ -160,29 +164,10 @@ def _inherit_tags(form: Form, sources: Collection[Record]) -> Iterator[str]:
     if any(record.is_confided for record in sources):
         yield CONFIDED
     if form != "summary" and any(record.is_hearsay for record in sources):  # a summary quotes each of them
-        yield store.HEARSAY
+        yield HEARSAY
 
 
 # ── undone ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class UndoConflict:
-    """A decision that could not be undone, and why."""
-
-    event: int
-    kind: str
-    reason: str
-
-
-@dataclass(slots=True)
-class NightUndo:
-    """The outcome of undoing a night. undone: events. unchanged: decisions that changed no memory."""
-
-    run: int
-    undone: list[int] = field(default_factory=list)  # bounded: the decisions of one night; night
-    conflicts: list[UndoConflict] = field(default_factory=list)  # bounded: the decisions of one night; night
-    unchanged: int = 0
 
 
 def undo_decisions(connection: Connection, outcome: NightUndo, before: int, limit: int, actor: Actor) -> int:
@@ -200,7 +185,7 @@ def undo_decisions(connection: Connection, outcome: NightUndo, before: int, limi
             continue
         try:
             undo.undo(connection, last, ALL_SCOPES, actor)
-        except undo.UndoError as error:
+        except UndoError as error:
             outcome.conflicts.append(UndoConflict(last, steps[0].kind, str(error)))
         else:
             outcome.undone.append(last)

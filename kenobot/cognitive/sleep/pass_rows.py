@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.policy.beliefs import LinkType
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, Json, Record, SqlValue
-from kenobot.cognitive.store.scopes import ALL_SCOPES, scope_filter
+from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, SqlValue
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import LinkType, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES, scope_filter
+from kenobot.storage.times import stamp
 
 TOLD_APART = "told apart by somebody who read both"
 """Why two records are linked that are near each other and say different things."""
@@ -263,12 +265,12 @@ def ids_about(connection: Connection, scope: str, subject: str) -> list[int]:
 
 def expired_records(connection: Connection, now: datetime) -> Iterator[Record]:
     """Live records whose end has come."""
-    return _pages(connection, "expires IS NOT NULL AND expires <= ?", store.stamp(now))
+    return _pages(connection, "expires IS NOT NULL AND expires <= ?", stamp(now))
 
 
 def stale_scratchpads(connection: Connection, before: datetime) -> Iterator[Record]:
     """Yield scratchpads that were not written since before a moment."""
-    return _pages(connection, "form = 'scratchpad' AND max(updated, last_seen) < ?", store.stamp(before))
+    return _pages(connection, "form = 'scratchpad' AND max(updated, last_seen) < ?", stamp(before))
 
 
 def commitments(connection: Connection) -> list[Record]:
@@ -281,7 +283,7 @@ def archivable_records(connection: Connection, before: datetime, policy: Pruning
     return _pages(
         connection,
         f"{FACTS} AND created < ? AND importance < ? AND use_count <= ? AND category != 'correction'",
-        store.stamp(before),
+        stamp(before),
         policy.archive_importance,
         policy.archive_uses,
     )
@@ -299,7 +301,7 @@ def fading_beliefs(connection: Connection, quiet_since: datetime, sure: float) -
         "OR verification = 'disputed') "
         "AND max(created, last_seen, coalesce(last_used, ''), coalesce(confirmed, '')) <= ?",
         sure,
-        store.stamp(quiet_since),
+        stamp(quiet_since),
     )
 
 
@@ -310,7 +312,7 @@ def core_records(connection: Connection) -> Iterator[Record]:
 
 def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[Record]:
     """Yield notes in the archive that were used since a moment."""
-    return _pages(connection, "tier = 'archive' AND form = 'note' AND last_used >= ?", store.stamp(used_since))
+    return _pages(connection, "tier = 'archive' AND form = 'note' AND last_used >= ?", stamp(used_since))
 
 
 # ── what was said, and what extraction made of it ────────────────────────────────────────────────────────────────
@@ -318,7 +320,7 @@ def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[
 
 def recent_utterances(connection: Connection, since: datetime, until: datetime, limit: int) -> list[RecentUtterance]:
     """People's words between two moments, in order: of the newest messages and records, `limit` each."""
-    begin, end = store.stamp(since), store.stamp(until)
+    begin, end = stamp(since), stamp(until)
     messages = [
         RecentUtterance(row.scope, row.trust, row.text, row.at, () if row.inbox_id is None else (row.inbox_id,))
         for row in conversation.people_messages(connection, begin, end, limit)
@@ -355,8 +357,8 @@ def own_facts_since(connection: Connection, since: datetime, until: datetime) ->
         connection,
         f"{FACTS} AND updated > ? AND updated <= ? AND source NOT IN ('sleep', 'import') AND category != 'lesson' "
         "AND trust NOT IN ('forward', 'tool')",
-        store.stamp(since),
-        store.stamp(until),
+        stamp(since),
+        stamp(until),
     )
 
 
@@ -370,7 +372,7 @@ def extraction_outcomes(connection: Connection, since: datetime, until: datetime
         "FROM event CROSS JOIN record ON record.id = event.record_id WHERE event.type = 'created' "
         "AND event.actor = 'extraction' AND event.at > ? AND event.at <= ? AND record.source = 'extraction' "
         f"AND {where} GROUP BY 1 ORDER BY 1",
-        (store.stamp(since), store.stamp(until)),
+        (stamp(since), stamp(until)),
     )
     return [ExtractionOutcome(*row) for row in rows]
 
@@ -380,6 +382,6 @@ def count_extraction_decisions(connection: Connection, since: datetime, until: d
     rows = connection.execute(
         "SELECT type, count(*) FROM event WHERE type IN ('created', 'reinforced', 'replaced', 'refused', 'discarded') "
         "AND actor = 'extraction' AND at > ? AND at <= ? GROUP BY 1",
-        (store.stamp(since), store.stamp(until)),
+        (stamp(since), stamp(until)),
     )
     return dict(rows.fetchall())

@@ -40,10 +40,10 @@ class ProposalAnnouncer(BackgroundTask):
     async def start(self, schedule: Scheduler) -> None:
         """Announce now, after each night, when the owner has decided, and every ten minutes."""
         self._bus.wake_on(SLEEP_FINISHED, self._wake)
-        schedule.every(_LOOK_SECONDS, "proposals", self.announce)
+        schedule.run_every(_LOOK_SECONDS, "proposals", self.announce)
         await self.announce()
 
-    def after_command(self, changes: Collection[str]) -> None:
+    def note_command(self, changes: Collection[str]) -> None:
         """Announce the owner's decisions."""
         if "proposals" in changes:
             self._wake()

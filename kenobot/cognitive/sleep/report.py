@@ -4,76 +4,21 @@ It is read from events, not from plans, so it also tells what was undone since, 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kenobot.cognitive.control.history import history
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
 from kenobot.cognitive.store import events as event_rows
 from kenobot.cognitive.store import records, sleep_plans
-from kenobot.cognitive.store.events import EventRow
-from kenobot.cognitive.store.records import Json
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.ports.json_value import Json
+from kenobot.ports.nights import ChangeReport, NightReport, PassReport, PassResult, SleepRun
+from kenobot.ports.records import EventRow
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 
 _SHOWN = 100  # characters of a memory
 _VALUE = 40  # characters of a value
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeReport:
-    """One decision. record: the one it is about. changes: column, before, after. other_records: changed too."""
-
-    event: int
-    kind: str
-    reason: str
-    record: int | None
-    text: str
-    changes: tuple[tuple[str, str, str], ...]
-    other_records: int
-    undone: bool
-
-    @property
-    def is_change(self) -> bool:
-        """Return whether it changed memory, and not only logged, linked or proposed something."""
-        return bool(self.changes or self.other_records) or self.record is not None
-
-
-@dataclass(frozen=True, slots=True)
-class PassReport:
-    """One pass. is_large: it changed so much that the owner is told. shown_changes: the first of its decisions."""
-
-    result: PassResult
-    description: str
-    is_large: bool
-    shown_changes: tuple[ChangeReport, ...]
-
-    @property
-    def omitted(self) -> int:
-        """Return how many decisions are not shown."""
-        return max(0, self.result.done - len(self.shown_changes))
-
-
-@dataclass(frozen=True, slots=True)
-class NightReport:
-    """One night. tokens: used by the model. passes_left: still to do."""
-
-    run: SleepRun
-    tokens: int
-    passes: tuple[PassReport, ...]
-    passes_left: int = 0
-
-    @property
-    def large_passes(self) -> tuple[PassResult, ...]:
-        """The passes that the owner is told of."""
-        return tuple(report.result for report in self.passes if report.is_large)
-
-    @property
-    def decisions(self) -> int:
-        """Decisions in all."""
-        return sum(report.result.done for report in self.passes)
 
 
 def is_large(result: PassResult, policy: SleepPolicy) -> bool:
@@ -104,7 +49,7 @@ def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterato
         yield ChangeReport(
             event=number,
             kind=root.kind,
-            reason=str(root.data.get("reason") or ""),
+            reason=root.reason,
             record=about,
             text=_shorten(record.text, _SHOWN) if record is not None else "",
             changes=tuple(_columns(connection, about, events)) if about is not None else (),

@@ -2,45 +2,19 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import datetime
 
-from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep.plan.changes import ProposeChange
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Json
+from kenobot.ports.json_value import Json
+from kenobot.ports.nights import PassResult, Phase, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.times import stamp
 
 _ASKED = "sleep:asked"  # a key of the table `key_value`
 _RUN = "SELECT id, at, cause, phases, state, finished, report FROM sleep_run"
 _RESULT = "name, phase, live, touched, done, skipped, trouble"
-
-
-@dataclass(frozen=True, slots=True)
-class SleepRun:
-    """A night. cause: "hourly", "request" or "command". finished: None while it is under way."""
-
-    id: int
-    at: datetime
-    cause: str
-    phases: tuple[str, ...]
-    state: str
-    finished: datetime | None
-    report: Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class PassResult:
-    """A finished pass. live_records: at its beginning. done, skipped: decisions. trouble: why it failed, or ""."""
-
-    name: str
-    phase: Phase
-    live_records: int
-    changed_records: int
-    done: int
-    skipped: int
-    trouble: str = ""
 
 
 def begin_or_resume(connection: Connection, at: datetime, cause: str, phases: tuple[Phase, ...]) -> SleepRun:
@@ -50,7 +24,7 @@ def begin_or_resume(connection: Connection, at: datetime, cause: str, phases: tu
         write_state(connection, _ASKED, "")
     if run is None:
         connection.execute(
-            "INSERT INTO sleep_run (at, cause, phases) VALUES (?, ?, ?)", (records.stamp(at), cause, json.dumps(phases))
+            "INSERT INTO sleep_run (at, cause, phases) VALUES (?, ?, ?)", (stamp(at), cause, json.dumps(phases))
         )
         run = last_run(connection, "running")
     assert run is not None
@@ -81,7 +55,7 @@ def finish_run(connection: Connection, run: int, at: datetime, report: Mapping[s
     """Finish a night, and drop the model's answers in it."""
     connection.execute(
         "UPDATE sleep_run SET state = 'finished', finished = ?, report = ? WHERE id = ?",
-        (records.stamp(at), json.dumps(report, ensure_ascii=False), run),
+        (stamp(at), json.dumps(report, ensure_ascii=False), run),
     )
     connection.execute("DELETE FROM sleep_answer WHERE run_id = ?", (run,))
 
@@ -113,7 +87,7 @@ def save_model_answer(connection: Connection, run: int, key: str, text: str) -> 
 def insert_proposal(connection: Connection, part: ProposeChange, run: int, at: datetime) -> bool:
     """Save a proposal; False when it was made before, whatever the owner decided."""
     payload, evidence = (json.dumps(dict(value), ensure_ascii=False) for value in (part.payload, part.evidence))
-    row = (part.key, run, records.stamp(at), part.kind, part.title, part.text, payload, evidence)
+    row = (part.key, run, stamp(at), part.kind, part.title, part.text, payload, evidence)
     cursor = connection.execute(
         "INSERT INTO proposal (key, run_id, at, kind, title, text, payload, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (key) DO NOTHING",

@@ -8,12 +8,14 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.links import add_link
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 _COMMA = ", "
 _WORDS = "words: "  # before topics that nobody named
@@ -66,7 +68,7 @@ def open_boxes(connection: Connection, reach: Scopes) -> list[Record]:
 
 def create_box(connection: Connection, like: Record, at: datetime, session: str) -> Record:
     """Return a new open box in the scope and on the day of `like`, without anything in it."""
-    now = records.stamp(at)
+    now = stamp(at)
     connection.execute(
         "INSERT INTO record (form, category, scope, subject, text, attributes, source, trust, confidence, importance, "
         "stability, lifecycle, verification, valid_from, created, updated, last_seen, day, key, changed_event) "
@@ -117,6 +119,7 @@ def _story(told: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[str, ...]:
     return tuple(named or dict.fromkeys(topic for topics, _ in told for topic in topics))
 
 
+@lru_cache(maxsize=1024)  # what lies in a box under way is read again with each memory that is laid into it
 def _parse_topics(why: str) -> tuple[tuple[str, ...], bool]:
     return tuple(filter(None, why.removeprefix(_WORDS).split(_COMMA))), not why.startswith(_WORDS)
 
@@ -129,7 +132,7 @@ def upsert_box_link(
     Returns whether it is new there. named: the topics are more than words of a text.
     """
     why = _COMMA.join(topic.replace(",", " ") for topic in topics)
-    return add_link(connection, record, to, kind, records.stamp(at), why if named or not why else _WORDS + why)
+    return add_link(connection, record, to, kind, stamp(at), why if named or not why else _WORDS + why)
 
 
 # ── the open topic ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,7 +168,7 @@ def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
             json.dumps(held.topics, ensure_ascii=False),
             json.dumps(held.latest, ensure_ascii=False),
             held.count,
-            records.stamp(held.last_at),
+            stamp(held.last_at),
             held.session,
         ),
     )
@@ -178,9 +181,7 @@ def delete_open_topic(connection: Connection, scope: str) -> None:
 
 def idle_scopes(connection: Connection, until: datetime) -> list[str]:
     """Return the scopes in which one memory alone was laid aside, at `until` or before."""
-    rows = connection.execute(
-        "SELECT scope FROM open_topic WHERE box_id IS NULL AND last_at <= ?", (records.stamp(until),)
-    )
+    rows = connection.execute("SELECT scope FROM open_topic WHERE box_id IS NULL AND last_at <= ?", (stamp(until),))
     return [row[0] for row in rows]
 
 
@@ -191,5 +192,5 @@ def closed_boxes(connection: Connection, scope: str, since: datetime, limit: int
         "AND key != ? ORDER BY id DESC LIMIT ?",
         (scope, OPEN_KEY, limit),
     )
-    earliest = records.stamp(since)
+    earliest = stamp(since)
     return [box for box, seen in rows if seen >= earliest]

@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from kenobot.cognitive.store import events, records, term_index
-from kenobot.cognitive.store.records import AMONG, Json, Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.cognitive.store.records import AMONG
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
-
-ColumnValue = str | int | float | None
+from kenobot.storage.scopes import Scopes
 
 ERASED_TEXT = "[erased]"
 
@@ -20,20 +19,6 @@ _COLUMNS = frozenset(
     "source_messages".split()
 )
 _FILED_UNDER = frozenset({"text", "subject", "attributes", "status", "trust"})
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeContext:
-    """Time, actor, reason and session of a change.
-
-    part_of: the event of the decision that the change belongs to, so that both are undone together.
-    """
-
-    at: datetime
-    actor: str
-    reason: str = ""
-    session: str = ""
-    part_of: int | None = None
 
 
 def change(

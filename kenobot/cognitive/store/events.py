@@ -2,41 +2,17 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.store.records import SAYS, Json, Record, stamp
-from kenobot.cognitive.store.scopes import scope_filter
+from kenobot.cognitive.store.records import SAYS
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import EventRow, Record
+from kenobot.ports.sentences import Sentence, pack
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import scope_filter
+from kenobot.storage.times import stamp
 
 _LATELY = 100_000  # events of the home that a search for the last change goes through
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """An event as it was written. data: what it tells, `previous_values` included."""
-
-    id: int
-    at: str
-    session: str
-    actor: str
-    kind: str
-    record: int | None
-    data: Mapping[str, Json]
-
-    @property
-    def previous_values(self) -> dict[str, str | int | float | None]:
-        """Return what the event overwrote, by column."""
-        found = self.data.get("was")
-        return (
-            {str(k): v for k, v in found.items() if not isinstance(v, list | dict)} if isinstance(found, dict) else {}
-        )
-
-    @property
-    def decision_id(self) -> int:
-        """The event of the decision that this one belongs to: its own when it stands alone."""
-        part = self.data.get("part_of")
-        return part if isinstance(part, int) and not isinstance(part, bool) else self.id
 
 
 _EVENT = "event.id, event.at, event.session, event.actor, event.type, event.record_id, event.data"
@@ -121,10 +97,16 @@ def add_event(
     record: int | None = None,
     data: Mapping[str, Json] | None = None,
 ) -> int:
-    """Append to what happened; returns the event's id. Ids only grow."""
+    """Append to what happened; returns the event's id. Ids only grow.
+
+    A reason that has a key is written as a sentence and, for other languages, by its key and values.
+    """
+    told = dict(data or {})
+    if isinstance(reason := told.get("reason"), Sentence):
+        told["said"] = pack(reason)
     cursor = connection.execute(
         "INSERT INTO event (at, session, actor, type, record_id, data) VALUES (?, ?, ?, ?, ?, ?)",
-        (stamp(at), session, actor, kind, record, json.dumps(data or {}, ensure_ascii=False)),
+        (stamp(at), session, actor, kind, record, json.dumps(told, ensure_ascii=False)),
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid

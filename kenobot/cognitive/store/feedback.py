@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import AMONG, FACTS, LAST_HEARD, LIVE, Record
-from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
+from kenobot.cognitive.store.records import AMONG, FACTS, LAST_HEARD, LIVE
 from kenobot.language.calendar import parse_time
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import Scopes, scope_filter, scope_names
+from kenobot.storage.times import stamp
 
 _PAGE = 500
 _TAIL = 300  # events from the end that are looked at for what a turn did
@@ -104,7 +106,7 @@ def _exchange(rows: Sequence[MessageRow]) -> LastExchange | None:
     if len(rows) < 2 or rows[0].role != "assistant" or rows[1].role != "user":
         return None
     before = parse_time(rows[2].at) if len(rows) > 2 else None
-    since = store.stamp(before) if before is not None else ""
+    since = stamp(before) if before is not None else ""
     return LastExchange(rows[1].text, rows[0].text, since, rows[0].at, rows[0].inbox_id or 0)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.events import EventRow
+from kenobot.ports.records import EventRow
 from kenobot.storage import imported_talk
 from kenobot.storage.connection import Connection
 

@@ -3,27 +3,12 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from sqlite3 import Cursor
 
-from kenobot.cognitive.policy.beliefs import LinkType
-from kenobot.cognitive.store.records import AMONG, LIVE, Record, select_ids
-from kenobot.cognitive.store.scopes import Scopes, scope_filter
+from kenobot.cognitive.store.records import AMONG, LIVE, select_ids
+from kenobot.ports.records import Link, LinkType, Record
 from kenobot.storage.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A relation of `src` to `dst`. `confidence` is as of `last_at`, an ISO-8601 time in UTC."""
-
-    src: int
-    dst: int
-    type: LinkType
-    weight: float
-    confidence: float
-    seen: int
-    last_at: str
-
+from kenobot.storage.scopes import Scopes, scope_filter
 
 Neighbour = tuple[int, int, LinkType, float, float, str]
 """A record, another that a link joins with it, and the type, weight, confidence and `last_at` of that link."""

@@ -2,42 +2,22 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import ERASED_TEXT
-from kenobot.cognitive.store.records import AMONG, Json
+from kenobot.cognitive.store.records import AMONG
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import Proposal, ProposalState
 from kenobot.storage.connection import Connection
-
-ProposalState = Literal["pending", "approved", "rejected", "undone"]
+from kenobot.storage.times import stamp
 
 RULE_BROKEN, APPROVED = "rule_broken", "approved"
 
 
 _SHORTEST = 4  # characters of a text that can be looked for in others
 _ROW = "SELECT id, key, run_id, at, kind, title, text, payload, evidence, state, decided, by, undo FROM proposal"
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A proposal as the owner sees it. undo: what approving it overwrote."""
-
-    id: int
-    key: str
-    run: int | None
-    at: str
-    kind: str
-    title: str
-    text: str
-    payload: Mapping[str, Json]
-    evidence: Mapping[str, Json]
-    state: ProposalState
-    decided: str | None
-    by: str
-    undo: Mapping[str, Json]
 
 
 def get(connection: Connection, number: int) -> Proposal | None:
@@ -105,7 +85,7 @@ def set_state(
     """Put a proposal into another state, inside a transaction; False when it is not in the state `before`."""
     cursor = connection.execute(
         "UPDATE proposal SET state = ?, decided = ?, by = ?, undo = ? WHERE id = ? AND state = ?",
-        (state, store.stamp(at), by, json.dumps(dict(undo), ensure_ascii=False), number, before),
+        (state, stamp(at), by, json.dumps(dict(undo), ensure_ascii=False), number, before),
     )
     return cursor.rowcount == 1
 
@@ -163,7 +143,7 @@ def events_since(
     """Number and data of the newest events of a kind since a moment, at most `limit`."""
     rows = connection.execute(
         "SELECT id, data FROM (SELECT id, at, data FROM event WHERE type = ? ORDER BY id DESC LIMIT ?) WHERE at >= ?",
-        (kind, limit, store.stamp(since)),
+        (kind, limit, stamp(since)),
     ).fetchall()
     return [(row[0], json.loads(row[1] or "{}")) for row in rows]
 
@@ -177,7 +157,7 @@ def search_counts(connection: Connection, since: datetime, limit: int = 5000) ->
         "SELECT count(*), coalesce(sum(coalesce(json_extract(data, '$.dropped.\"no room\"'), 0) > 0), 0) FROM "
         "(SELECT at, data FROM event WHERE type = 'recalled' ORDER BY id DESC LIMIT ?) "
         "WHERE at >= ? AND json_type(data, '$.dropped') IS NOT NULL",
-        (limit, store.stamp(since)),
+        (limit, stamp(since)),
     ).fetchone()
     return int(row[0]), int(row[1])
 
@@ -201,7 +181,7 @@ def list_corrected_since(
         "WHERE event.type IN ('superseded', 'invalidated') AND event.actor NOT IN ('sleep', 'memory') "
         "AND event.at >= ? AND record.scope = ? AND record.status IN ('superseded', 'invalidated') "
         "ORDER BY record.id DESC LIMIT ?",
-        (store.stamp(since), scope, limit),
+        (stamp(since), scope, limit),
     ).fetchall()
 
 
@@ -221,5 +201,5 @@ def newest_lesson_from(connection: Connection, scope: str, errors: Sequence[int]
         f"{store.LIVE} AND form = 'note' AND category = 'lesson' AND created >= ? AND trust IN ('owner', 'model') "
         f"AND id IN (SELECT src FROM link WHERE type = 'derived' AND dst {AMONG})"
     )
-    values = (store.stamp(since), json.dumps(list(errors)))
+    values = (stamp(since), json.dumps(list(errors)))
     return next(iter(store.select_ids(connection, where, values, (scope,), order="id DESC", limit=1)), None)

@@ -1,6 +1,6 @@
 """Rows of records, and the queries that every rows module shares.
 
-Queries keep within scopes: see `kenobot.cognitive.store.scopes`. A rows module asks for records with `select`,
+Queries keep within scopes: see `kenobot.storage.scopes`. A rows module asks for records with `select`,
 `select_ids`, `count` or `pages`, and writes its condition from the predicates below:
 
     select(connection, f"subject = ? AND {LIVE} AND {FACTS}", (subject,), (scope,), order="id DESC", limit=8)
@@ -9,15 +9,13 @@ Queries keep within scopes: see `kenobot.cognitive.store.scopes`. A rows module 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
-from kenobot.cognitive.store.scopes import Scopes, scope_filter, scope_names
-from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_filter, scope_names
 from kenobot.storage.state import read_state
 
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 SqlValue = str | int | float | None
 
 LIVE: Final = "status = 'active'"
@@ -33,93 +31,10 @@ AMONG: Final = "IN (SELECT value FROM json_each(?))"  # with `json.dumps(list(va
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Filter of changed records: those shown, new ones past `newest_known`, and profiles.
-
-    include_ended: also records that are no longer live.
-    """
+    """Filter of changed records: those shown, new ones past `newest_known`, and profiles."""
 
     newest_known: int
     shown_records: Sequence[int]
-    include_ended: bool
-
-
-HEARSAY = "hearsay"
-"""The tag of what the bot made of notes of other programs: it is quoted as they are."""
-
-NOTED_BY_RULES = "rules"
-"""The tag of a memory that rules noted in the place of a model."""
-
-MARKS = frozenset({CONFIDED, HEARSAY, KEPT_ON_YES, NOTED_BY_RULES})
-"""The tags that say nothing of what a memory is about."""
-
-
-class Record(NamedTuple):
-    """A memory: something believed, a box, a pattern, a summary or a file's note. Times are ISO-8601 text in UTC.
-
-    by: name of the speaker, where that is neither the owner nor the person whose scope it is.
-    attributes, tags, source_messages: JSON, an object and two lists; see `attribute_map` and `source_message_ids`.
-    """
-
-    id: int
-    form: str
-    category: str
-    scope: str
-    text: str
-    trust: str
-    tier: str
-    status: str
-    confidence: float
-    mentions: int
-    created: str
-    updated: str
-    day: str
-    changed_event: int
-    by: str = ""
-    subject: str = "owner"
-    attributes: str = "{}"
-    tags: str = "[]"
-    lang: str = ""
-    source: str = "tag"
-    importance: float = 0.5
-    stability: float = 1.0
-    use_count: int = 0
-    lifecycle: str = "candidate"
-    verification: str = "unverified"
-    policy_class: str = "durable"
-    valid_from: str = ""
-    valid_to: str | None = None
-    last_seen: str = ""
-    last_used: str | None = None
-    confirmed: str | None = None
-    expires: str | None = None
-    key: str = ""
-    source_messages: str = "[]"
-
-    @property
-    def attribute_map(self) -> dict[str, str]:
-        """Return what it says of its subject, by name."""
-        if self.attributes == "{}":
-            return {}
-        found = json.loads(self.attributes)
-        return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
-
-    @property
-    def is_hearsay(self) -> bool:
-        """Return whether another program noted it, or the bot repeated such a note or made it of one: who said it there
-        is not known.
-        """
-        made_of = self.tags != "[]" and HEARSAY in json.loads(self.tags)
-        return self.trust == "model" and (made_of or self.source in ("import", "tag", "extraction"))
-
-    @property
-    def is_confided(self) -> bool:
-        """Return whether it was told in confidence."""
-        return self.tags != "[]" and CONFIDED in json.loads(self.tags)
-
-    @property
-    def source_message_ids(self) -> tuple[int, ...]:
-        """The inbox rows of the turns that said so, each once."""
-        return tuple(json.loads(self.source_messages))
 
 
 _BY = "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END"
@@ -193,13 +108,6 @@ def count(connection: Connection, where: str, values: Sequence[SqlValue], reach:
 
 
 # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def stamp(moment: datetime) -> str:
-    """Return a moment as the database keeps it: fixed width, so that text order is time order."""
-    if moment.tzinfo is UTC:
-        return moment.isoformat(timespec="microseconds")  # the same, five times as fast
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
 
 
 def last_record(connection: Connection) -> int:
@@ -327,8 +235,8 @@ def changed_since(
     """Return records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
     where, values = "changed_event > ?", list[SqlValue]((event,))
     if only is not None:
-        where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
-        values += [only.newest_known, only.include_ended, json.dumps(list(only.shown_records))]
+        where += f" AND (id > ? OR form = 'profile' OR id {AMONG})"
+        values += [only.newest_known, json.dumps(list(only.shown_records))]
     return select(connection, where, values, scopes, order="changed_event", limit=limit)
 
 

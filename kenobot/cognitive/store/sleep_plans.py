@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import LIVE, SAYS, count, stamp
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.records import LIVE, SAYS, count
+from kenobot.ports.nights import PHASES
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 
 _INSERTED = 500  # rows of a plan that are written at once
 

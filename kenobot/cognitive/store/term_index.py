@@ -13,13 +13,13 @@ from hashlib import blake2b
 from heapq import nlargest
 
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.fingerprint import supersession_key
 from kenobot.language.relatives import told_relatives
 from kenobot.language.similarity import similarity, topic_words
 from kenobot.language.words import fold
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.state import read_state, write_state
 
 _FILED = ("note", "episode")

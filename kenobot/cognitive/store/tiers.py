@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from kenobot.cognitive.store.records import AMONG, FACTS, IN_LOGS, LIVE, NO_OWNER_PREFERENCE, Record, select, select_ids
+from kenobot.cognitive.store.records import AMONG, FACTS, IN_LOGS, LIVE, NO_OWNER_PREFERENCE, select, select_ids
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 DAILY, ARCHIVE, CORE, REF = "daily", "archive", "core", "ref:"

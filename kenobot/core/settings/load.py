@@ -48,6 +48,7 @@ from kenobot.core.settings.schema import (
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.ports.sentences import Sentence, change_values, join_sentences
 
 if TYPE_CHECKING:
     from kenobot.core.settings.mcp import McpServerSettings
@@ -109,7 +110,7 @@ class Settings(BaseModel):
         section: PluginsSettings | dict[str, dict[str, Any]] = getattr(self, group.removeprefix("kenobot."))
         return section if isinstance(section, dict) else section.__pydantic_extra__
 
-    def enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
+    def list_enabled_plugins(self, group: PluginGroup) -> tuple[str, ...]:
         """Name the plugins of a group that the configuration switches on."""
         match group:
             case "kenobot.providers":
@@ -148,7 +149,7 @@ class ResolvedSettings:
         """
         value, mistakes, _ = self.catalogue.check(group, name, lambda: _validate(self, group, name, model))
         if value is None or mistakes:
-            said = "\n".join(mistakes)
+            said = join_sentences(mistakes)
             raise PluginError(said) if self.catalogue.may_lack(group, name) else ConfigError(said)
         return value
 
@@ -215,7 +216,7 @@ def load_settings(
     mistakes += wrong
     unusable = dict(workspaces.find_mistakes(settings.tools.workspaces, home.path, Path(systemd or home.path), origins))
     left_out |= {f"tools.workspaces.{name}": why for name, why in unusable.items()}
-    settings = _with_usable(settings, servers, unusable)
+    settings = _leave_out_workspaces(settings, servers, unusable)
     loaded = ResolvedSettings(settings, origins, catalogue=catalogue)
     tables: list[BaseModel] = []
     for group in PLUGIN_SECTIONS.values():
@@ -223,7 +224,7 @@ def load_settings(
         tables += good
         mistakes += bad
     if mistakes:
-        raise ConfigError("\n".join(mistakes))
+        raise ConfigError(join_sentences(mistakes))
     ours = {name: why for (group, name), why in catalogue.broken.items() if not catalogue.is_foreign(group, name)}
     left_out |= {f"tools.{name}": why for name, why in ours.items()}
     shown = {key: origin for key, origin in origins.items() if not key.endswith(".")}
@@ -234,7 +235,7 @@ def require_no_more_left_out(before: ResolvedSettings, after: ResolvedSettings) 
     """Return changed settings. Raises ConfigError where a tool or an MCP server is off by the change."""
     new = [why for section, why in after.left_out.items() if before.left_out.get(section) != why]
     if new:
-        raise ConfigError("\n".join(new))
+        raise ConfigError(join_sentences(new))
     return after
 
 
@@ -243,7 +244,7 @@ def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServ
     if not tables:
         return {}, {}, []
     if not isinstance(tables, dict):
-        return {}, {}, [f"{explain.origin_prefix(('mcp',), origins)}mcp is a section, not a value."]
+        return {}, {}, [explain.with_origin(("mcp",), origins, explain.tell_section("mcp"))]
     from kenobot.core.settings.mcp import McpServerSettings, check_server_name  # noqa: PLC0415
 
     good: McpServers = {}
@@ -254,18 +255,19 @@ def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServ
         try:
             good[check_server_name(name)] = McpServerSettings.model_validate(table)
         except ValidationError as error:
-            known = list(explain.dotted_keys(McpServerSettings, at))
+            known = list(explain.list_dotted_keys(McpServerSettings, at))
             lines = explain.explain(error, BaseModel, origins, known, at)  # which shows no value: some hold secrets
             if any(detail["type"] in _WRONG_KEYS for detail in error.errors()):
                 wrong += lines
             else:
-                left_out[".".join(at)] = "\n".join(lines)
+                left_out[".".join(at)] = join_sentences(lines)
         except ValueError as error:
-            wrong.append(f"{explain.origin_prefix(at, origins)}mcp.{name}: {error}.")
+            told = Sentence("settings.problem", place=f"mcp.{name}", problem=str(error))
+            wrong.append(explain.with_origin(at, origins, told))
     return good, left_out, wrong
 
 
-def _with_usable(settings: Settings, servers: "McpServers", unusable: Collection[str]) -> Settings:
+def _leave_out_workspaces(settings: Settings, servers: "McpServers", unusable: Collection[str]) -> Settings:
     """Return settings with these MCP servers, and without the workspaces that cannot be used."""
     kept = {name: each for name, each in settings.tools.workspaces.items() if name not in unusable}
     tools = settings.tools.model_copy(update={"workspaces": kept})
@@ -281,7 +283,7 @@ def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[An
     except ValidationError:  # told by the validation of all settings
         enabled = ()
     found = home_plugins.find(home.plugins, enabled)
-    handed = (home_plugins.given_plugin(name, plugin) for name, plugin in given.items())
+    handed = (home_plugins.describe_given(name, plugin) for name, plugin in given.items())
     catalogue = PluginCatalogue(replace(found, plugins=(*found.plugins, *handed)), guard)
     for plugin in catalogue.home_plugins:
         section = plugin.group.removeprefix("kenobot.")
@@ -295,7 +297,7 @@ def _catalogue(home: Home, values: dict[str, Any], given: Mapping[str, Plugin[An
 
 
 def _move_variables(values: dict[str, Any], origins: dict[str, str], section: str, name: str) -> None:
-    """Have what the environment says of a home's plugin stand under its name, whose dashes no variable can have.
+    """Move the environment's values for a home's plugin under its name, whose dashes no variable can have.
 
     That of an installed one is known while variables are read. A credential file still counts before a variable.
     """
@@ -320,7 +322,7 @@ def _validate_merged(values: dict[str, Any], origins: Mapping[str, str]) -> tupl
     try:
         return Settings.model_validate(values), []
     except ValidationError as error:
-        mistakes = explain.explain(error, Settings, origins, list(explain.dotted_keys(Settings)))
+        mistakes = explain.explain(error, Settings, origins, list(explain.list_dotted_keys(Settings)))
         spoilt = {detail["loc"][0] for detail in error.errors()}
         return Settings.model_validate({key: value for key, value in values.items() if key not in spoilt}), mistakes
 
@@ -343,13 +345,13 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
     mistakes: list[str] = []
     section, catalogue = group.removeprefix("kenobot."), loaded.catalogue
     installed = catalogue.names(group)
-    wanted, tables = loaded.settings.enabled_plugins(group), loaded.settings.plugin_tables(group)
+    wanted, tables = loaded.settings.list_enabled_plugins(group), loaded.settings.plugin_tables(group)
     for name in dict.fromkeys((*wanted, *tables)):
         if name in installed:
             if group == "kenobot.tools" and name in DEFAULT_TOOLS and name not in tables:
                 continue  # valid without settings, and imported only where a model calls tools
             try:
-                value, bad = _checked(loaded, group, name, complete=name in wanted)
+                value, bad = _check_table(loaded, group, name, complete=name in wanted)
             except PluginError:
                 continue
             good += [value] if value else []
@@ -358,14 +360,15 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
             continue
         elif name in wanted:
             key = _NAMED.get(group, (section, "enabled"))
-            mistakes.append(explain.origin_prefix(key, loaded.origins) + plugins.unknown_plugin(group, name, installed))
+            told = plugins.unknown_plugin(group, name, installed)
+            mistakes.append(explain.with_origin(key, loaded.origins, told))
         else:
             known = [f"{section}.{other}" for other in installed]
             mistakes.append(explain.unknown_key((section, name), tables[name], loaded.origins, known))
     return good, mistakes
 
 
-def _checked(
+def _check_table(
     loaded: ResolvedSettings, group: PluginGroup, name: str, complete: bool
 ) -> tuple[BaseModel | None, list[str]]:
     """Validate a plugin's table; mistakes in that of one without which the bot starts switch it off.
@@ -376,7 +379,7 @@ def _checked(
     model = catalogue.load(group, name).settings
     value, bad, has_wrong_keys = catalogue.check(group, name, lambda: _validate(loaded, group, name, model, complete))
     if bad and (catalogue.is_foreign(group, name) or (catalogue.may_lack(group, name) and not has_wrong_keys)):
-        error = PluginError("\n".join(bad))
+        error = PluginError(join_sentences(bad))
         catalogue.disable(group, name, error)
         raise error
     return value, bad
@@ -391,7 +394,7 @@ def _validate(
     """
     at = (group.removeprefix("kenobot."), name)
     table = loaded.settings.plugin_tables(group).get(name, {})
-    known = list(explain.dotted_keys(model, at))
+    known = list(explain.list_dotted_keys(model, at))
     stray = set() if model.model_config.get("extra") == "allow" else table.keys() - model.model_fields.keys()
     mistakes = [explain.unknown_key((*at, key), table[key], loaded.origins, known) for key in sorted(stray)]
     try:
@@ -401,7 +404,8 @@ def _validate(
         about = zip(lines, error.errors(), strict=True)
         mistakes += [line for line, detail in about if complete or (detail["loc"] and detail["type"] != "missing")]
         has_wrong_keys = bool(stray) or any(detail["type"] in _WRONG_KEYS for detail in error.errors())
-        return None, list(map(Redactor(loaded.secrets()).redact_known, mistakes)), has_wrong_keys
+        redact = Redactor(loaded.secrets()).redact_known
+        return None, [change_values(mistake, redact) for mistake in mistakes], has_wrong_keys
     return (None if mistakes else value), mistakes, bool(stray)
 
 

@@ -170,8 +170,9 @@ def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path |
             continue
         key = _credential(path.name)
         if key is None:
-            near = plugins.did_you_mean(path.name, CREDENTIAL_FILES)
-            raise ConfigError("settings.unknown_credential", path=path, end=near or ".")
+            near = plugins.find_near(path.name, CREDENTIAL_FILES)
+            known = "settings.unknown_credential_near" if near else "settings.unknown_credential"
+            raise ConfigError(known, path=path, near=near)
         if path.is_file() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError("settings.open_secret", path=path)
         layer.put(key, _secret(path), f"credential {path}")
@@ -185,7 +186,7 @@ def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path |
 
 
 def _key(variable: str) -> KeyPath:
-    """KENOBOT_POSTPROCESSORS__CHAT_MEMORY__DAYS → postprocessors, chat-memory, days: plugins may have a dash."""
+    """Return the key of a variable: KENOBOT_POSTPROCESSORS__CHAT_MEMORY__DAYS → postprocessors, chat-memory, days."""
     parts = variable.removeprefix(ENV_PREFIX).lower().split("__")
     if len(parts) > 2 and parts[0] in PLUGIN_SECTIONS:
         names = {name.lower().replace("-", "_"): name for name in plugins.names(PLUGIN_SECTIONS[parts[0]])}

@@ -7,13 +7,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.agent.commands.changed import KIND
-from kenobot.cognitive.memory import ALL_SCOPES, Memory, Record
+from kenobot.cognitive.memory import Memory
 from kenobot.evals.life.fortnights import Fortnight, Utterance
 from kenobot.evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 from kenobot.ports.identity import session_id
+from kenobot.ports.records import Record
 from kenobot.storage import approvals
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation

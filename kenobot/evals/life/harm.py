@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.memory import Record
 from kenobot.core import lazy
 from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
 from kenobot.evals.life.live import PROMISED, SCHEDULE, everything, told_by
@@ -23,6 +22,7 @@ from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.relatives import RELATIVES, told_relatives
 from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, words
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.simulation import Simulation

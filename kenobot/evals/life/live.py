@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.cognitive.memory import ALL_SCOPES, Memory, MemoryQuery, Record, SearchReport
-from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.memory import Memory, MemoryQuery, RecallTrace, SearchReport
 from kenobot.evals.life.careful import CarefulModel, is_extraction
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
 from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.ports.provider import Provider
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider

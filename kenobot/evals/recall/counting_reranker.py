@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from kenobot.agent.experts import reranking
 from kenobot.agent.prompt.prompt_service import request_marks
 from kenobot.app import plugin_instances, wiring
-from kenobot.cognitive.recall.scoring import reranking
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings

@@ -14,17 +14,14 @@ from kenobot.cognitive.memory import (
     DEFAULT,
     AdmitContext,
     EmbeddingWorker,
+    Imports,
+    Memory,
     MemoryQuery,
-    Scopes,
+    RecalledMemory,
+    RecallTrace,
     SearchReport,
     SideIndex,
-    scope_names,
 )
-from kenobot.cognitive.recall.results.memory import Excerpt
-from kenobot.cognitive.recall.results.trace import RecallTrace, TracedItem
-from kenobot.cognitive.recall.search.fusion import recall_with_queries
-from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.store import events
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
@@ -35,9 +32,11 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import PluginContext
+from kenobot.ports.recall import TracedItem
 from kenobot.storage import conversation as sessions
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import Scopes, scope_names
 
 ProgressCallback = Callable[[str, int, int], None]
 """Told what is done, how much of it, and of how much."""
@@ -132,13 +131,13 @@ class EvalHome:
 
         def work(connection: Connection) -> tuple[SearchReport, float]:
             began = time.perf_counter()
-            return recall_with_queries(connection, self.index, query), time.perf_counter() - began
+            return Memory(self.index).recall(connection, query), time.perf_counter() - began
 
         pack, seconds = await self.database.read(work)
         shown: list[tuple[str, TracedItem | None]] = [
-            (self.turn_keys.get(each.turn.id, ""), trace.ranked.get(("turn", each.turn.id)))
-            if isinstance(each, Excerpt)
-            else (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
+            (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
+            if isinstance(each, RecalledMemory)
+            else (self.turn_keys.get(each.turn.id, ""), trace.ranked.get(("turn", each.turn.id)))
             for each in pack.shown
         ]
         first = {key: seen.summary if seen is not None else "" for key, seen in shown if key}
@@ -223,7 +222,7 @@ async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
     def work(connection: Connection) -> int:
         scope = chat_scope(SESSION) if any(unit.who for unit in units) else OWNER_SCOPE  # speakers make it a group's
         newest = sessions.import_history(connection, SESSION, said, "owner", scope)
-        events.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
+        Imports.note(connection, units[-1].at, "import", {}, session=SESSION)
         return newest
 
     newest = await place.database.write(work)
@@ -240,16 +239,16 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
         older = numbers.get(unit.replaces)
         occasion = AdmitContext(unit.at, unit.at.date().isoformat(), "owner", nearness=place.embedding.nearness)
         candidate = Candidate(form="note", scope=OWNER_SCOPE, text=unit.text, source="tag")
-        work = partial(admit, candidate=candidate, occasion=occasion)
+        work = partial(Memory.remember, candidate=candidate, occasion=occasion)
         if older is not None:
-            work = partial(supersede, old=older, candidate=candidate, occasion=occasion)
+            work = partial(Memory.supersede, number=older, candidate=candidate, occasion=occasion)
         decision = await place.database.write(work)
         if decision.record is None:
             place.rejected[unit.key] = decision.reason
         else:
             numbers[unit.key] = decision.record
             place.record_keys[decision.record] = unit.key
-        place.embedding.wake()
+        await place.embedding.wait_idle()  # what comes next is linked by nearness to this
         tick(at + 1, len(units))
 
 

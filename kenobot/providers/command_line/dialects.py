@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from kenobot.core import lazy
-from kenobot.ports.provider import Json, Usage
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Usage
 from kenobot.providers.service import subtract_cached
 
 Event = Mapping[str, Json]

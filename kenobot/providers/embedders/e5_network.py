@@ -170,7 +170,7 @@ def _heads(file: ModelFile, name: str) -> _Spreading:
 
 def _round_tensor(file: ModelFile, name: str) -> tuple["NDArray[np.int8]", Floats]:
     """Round a tensor to 8 bits: a row of weights for each output, and its scale."""
-    blocks: QuantizedRows = file.quantized_tensor(f"{name}.w", len(file.float_tensor(f"{name}.b")))
+    blocks: QuantizedRows = file.read_quantized(f"{name}.w", len(file.float_tensor(f"{name}.b")))
     scales = np.abs(blocks.scales).max(1) * np.float32(_LARGEST / _MOST)
     scales[scales == 0] = 1
     numbers = blocks.numbers * (blocks.scales / scales[:, :, None])

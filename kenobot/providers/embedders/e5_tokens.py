@@ -26,4 +26,4 @@ class UnigramTokenizer:
     def encode(self, text: str) -> list[int]:
         """Cut a text into the numbers of its pieces, without marks of its beginning and end."""
         text = _SPACES.sub(" ", text.translate(self._replaced))
-        return self._pieces.best((text if text.startswith(" ") else f" {text}").replace(" ", _GAP))
+        return self._pieces.choose_pieces((text if text.startswith(" ") else f" {text}").replace(" ", _GAP))

@@ -52,7 +52,7 @@ class UnigramPieces:
         rarest = scores.min() - np.float32(_LESS_LIKELY) if single else float(scores.min()) - _LESS_LIKELY
         self._unknown_score: np.float32 | float = rarest
 
-    def best(self, text: str) -> list[int]:
+    def choose_pieces(self, text: str) -> list[int]:
         """Choose the best pieces of a text, from the left, the first of equals, as models are trained."""
         starts, ends, numbers, scores = self._find_pieces(_characters(text))
         best: list[np.float32 | float] = [_FAR_BELOW] * (len(text) + 1)

@@ -71,7 +71,7 @@ def load_tokenizer(path: Path) -> "UsePureTokenizer":
     )
     made = UsePureTokenizer.__new__(UsePureTokenizer)
     made._unk_id, made._bos_id, made._eos_id = 0, 1, 2
-    made._viterbi = pieces.best
+    made._viterbi = pieces.choose_pieces
     trained, size = _parse_fields(data, end, len(data))[3][0]
     start, size = _parse_fields(data, trained, trained + size)[2][0]
     made._normalizer = _Normalizer(data[start : start + size])

@@ -152,7 +152,7 @@ def _quote_found(reading: ParsedRequest, *, asks: bool) -> str:
 
 
 def _find_name(reading: ParsedRequest) -> str:
-    """The person's name as memory has it; the one said last wins."""
+    """Return the person's name as memory has it; the one said last wins."""
     for line in reversed((*reading.memory_lines, *reversed(reading.found))):
         quotation = _QUOTATION.match(line.text)
         text = quotation[3] if quotation and quotation[1] == "an imported note" else line.text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kenobot.core import lazy
 from kenobot.core.settings.mcp import McpServerSettings
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolEffects
 from kenobot.tools.mcp.schema import UnusableSchema, shorten, simplify_schema
 
@@ -29,7 +29,7 @@ class DeclaredTool:
     reads_only: bool = False
     closed: bool = False
 
-    def stored(self) -> dict[str, Json]:
+    def encode(self) -> dict[str, Json]:
         """Return it as `read_tool` reads it, as JSON has it."""
         return {
             "name": self.name,
@@ -74,7 +74,7 @@ def read_tool(declared: object) -> DeclaredTool:
     )
 
 
-def offered_name(server: str, tool: str, taken: Collection[str]) -> str:
+def choose_tool_name(server: str, tool: str, taken: Collection[str]) -> str:
     """Return the name by which models call a tool: `server_tool`, made fit and unlike the others."""
     whole = f"{server}_{tool}"
     fit = _UNFIT.sub("_", whole)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool_input import GivenInput, InputField, InputKind, Value, WantedInput
 from kenobot.tools.mcp.schema import shorten
 

@@ -35,7 +35,7 @@ class KeptList:
 
     def save(self, tools: tuple[DeclaredTool, ...]) -> None:
         """Write the list. A disk that cannot store it costs no more than the list at the next start."""
-        text = json.dumps({"of": self._of, "tools": [tool.stored() for tool in tools]}, ensure_ascii=False)
+        text = json.dumps({"of": self._of, "tools": [tool.encode() for tool in tools]}, ensure_ascii=False)
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             disk.replace_text(self._file, text)

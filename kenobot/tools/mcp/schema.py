@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from kenobot.core import lazy
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 
 _DEEPEST = 6
 _MOST_NODES = 150

@@ -16,7 +16,8 @@ from typing import Any, Literal
 from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.tools.mcp.connection import Connect, Connection, ConnectionLost, Hooks, InputRequested, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool, read_tools
@@ -295,7 +296,7 @@ class McpServer:
             declared = await connection.list_tools()
             deadline.reschedule(None)
             await self._take_list(declared)
-            self._come_up(connection.title)
+            self._mark_up(connection.title)
             await self._serve(connection)
 
     async def _serve(self, connection: Connection) -> None:
@@ -306,7 +307,7 @@ class McpServer:
                 self._news = asyncio.get_running_loop().create_future()
                 running.take_ended()
                 if self._unanswered >= _UNANSWERED:
-                    raise ConnectionLost("it does not answer")
+                    raise ConnectionLost(Sentence("mcp.silent"))
                 self._begin_calls(connection, running)
                 if (refresh.done() or self._is_stale) and not running.calls:
                     refresh.cancel()
@@ -385,7 +386,7 @@ class McpServer:
             self._changed()
             await asyncio.to_thread(self._kept.save, tools)
 
-    def _come_up(self, title: str) -> None:
+    def _mark_up(self, title: str) -> None:
         self._failed_at, self._unanswered, self._up_at = None, 0, self._clock.monotonic()
         self._state = ServerState(self.name, "up", self._clock.now(), title=title)
         _log.info("the MCP server %s is connected: %s, %d tools", self.name, title, len(self.tools))
@@ -438,7 +439,7 @@ def _loss(session: "asyncio.Task[None]") -> ConnectionLost:
     if isinstance(error, ConnectionLost):
         return error
     if isinstance(error, TimeoutError):
-        return ConnectionLost("it does not answer")
+        return ConnectionLost(Sentence("mcp.silent"))
     if error is not None:
         _log.warning("the session with an MCP server broke", exc_info=error)
     return ConnectionLost("it cannot be reached")

@@ -11,7 +11,7 @@ from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.clock import Clock
 from kenobot.ports.tool import Tool
 from kenobot.tools.mcp.connection import connect
-from kenobot.tools.mcp.declared import offered_name
+from kenobot.tools.mcp.declared import choose_tool_name
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.server import McpServer, ServerState
 from kenobot.tools.mcp.token_file import TokenFile
@@ -77,7 +77,7 @@ class McpServers:
         for name, server in self._servers.items():
             settings = self._settings[name]
             for tool in self._trusted[name].divide(server.tools, settings)[0]:
-                offered = offered_name(name, tool.name, taken)
+                offered = choose_tool_name(name, tool.name, taken)
                 taken.add(offered)
                 yield McpTool(offered, tool, server, settings)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pydantic import JsonValue, RootModel, model_validator
 
 from kenobot.core.settings.mcp import McpServerSettings
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolContext
 from kenobot.tools.mcp.declared import DeclaredTool, effects_of
 from kenobot.tools.mcp.schema import find_mistakes

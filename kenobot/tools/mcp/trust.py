@@ -71,12 +71,12 @@ def pick_wanted(tools: Iterable[DeclaredTool], settings: McpServerSettings) -> l
 
 def hash_tool(tool: DeclaredTool) -> str:
     """Return the SHA-256 of what a model reads of a tool, and of what the server says of its effects."""
-    return _hash(tool.stored())
+    return _hash(tool.encode())
 
 
 def hash_list(tools: Sequence[DeclaredTool]) -> str:
     """Return the SHA-256 of a list of tools."""
-    return _hash([tool.stored() for tool in tools])
+    return _hash([tool.encode() for tool in tools])
 
 
 def _hash(stored: object) -> str:

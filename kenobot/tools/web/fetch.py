@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pydantic import Field
 
-from kenobot.core.left_out import left_out_note
+from kenobot.core.left_out import note_omission
 from kenobot.core.limited_program import run_program, temporary_file
 from kenobot.core.redaction import one_line
 from kenobot.ports.clock import Clock
@@ -198,7 +198,7 @@ def _write_part(page: Page, offset: int, room: int) -> str:
         head += f"\nCharacters {offset:,} to {end:,} of {page.length:,}{more}."
     parts = [head, page.text[offset:end] or "(There are no words on it; it may need a browser.)"]
     if is_last and page.length > end:
-        parts.append(left_out_note(page.length - end))
+        parts.append(note_omission(page.length - end))
     if is_last and page.is_cut:
         parts.append("[The page is longer than what is read of one.]")
     return "\n\n".join(parts)

@@ -12,14 +12,15 @@ from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn, signal_level
+from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
 from kenobot.core.pattern_set import PatternSet
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

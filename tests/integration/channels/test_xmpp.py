@@ -10,7 +10,7 @@ slixmpp = pytest.importorskip("slixmpp")
 
 from kenobot.channels.xmpp.channel import XmppChannel  # noqa: E402
 from kenobot.channels.xmpp.settings import XmppSettings  # noqa: E402
-from kenobot.core.i18n import known_problem  # noqa: E402
+from kenobot.ports import sentences  # noqa: E402
 from kenobot.ports.channel import Channel  # noqa: E402
 from kenobot.ports.clock import SystemClock  # noqa: E402
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable  # noqa: E402
@@ -168,7 +168,7 @@ async def test_a_wrong_password_is_told_to_the_owner(server: int) -> None:
     with pytest.raises(Rejected):
         await bot(server, password="wrong").run(sink)
     assert "check account and password" in sink.reports[0][1]
-    assert known_problem(sink.reports[0][1], "es")
+    assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
 
 
 async def test_a_server_that_is_away_is_unavailable() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.clock import Clock, SystemClock
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool import Tool
 from kenobot.ports.tool_input import GivenInput, InputWanted, WantedInput
 from kenobot.testing.tool import tool_context

@@ -13,7 +13,7 @@ import httpx2
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.tools.mcp.connection import Hooks, connect
 from kenobot.tools.mcp.sign_in import StoredSignIn
 from kenobot.tools.mcp.token_file import TokenFile

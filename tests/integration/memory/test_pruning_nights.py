@@ -14,8 +14,8 @@ from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.provider import Reply, Request
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.nights import play

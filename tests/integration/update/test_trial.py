@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.app.trial import ReturnPending, stand_trial, tell_of_update
+from kenobot.app.trial import ReturnPending, run_trial, tell_of_update
 from kenobot.core.settings.home import Home
 from kenobot.storage.updates import Environments, Side, Update, Verdict
 from tests.scene import Scene
@@ -58,7 +58,7 @@ async def test_a_verdict_says_whether_the_channels_run(tmp_path: Path, serving: 
             return asyncio.create_task(asyncio.Event().wait(), name="channels")  # type: ignore[arg-type]
 
         with scene.home.update_lock():
-            trial = asyncio.create_task(stand_trial(scene.app, lambda: serving, begin, stop))
+            trial = asyncio.create_task(run_trial(scene.app, lambda: serving, begin, stop))
             await until(lambda: environments.read_verdict() is not None)
             assert environments.read_verdict() == Verdict(trial="ab", problem=problem)
             assert not trial.done()
@@ -80,7 +80,7 @@ async def test_a_version_whose_return_is_left_to_itself_ends(tmp_path: Path) -> 
             return asyncio.create_task(asyncio.Event().wait(), name="channels")  # type: ignore[arg-type]
 
         with scene.home.update_lock():
-            trial = asyncio.create_task(stand_trial(scene.app, list, begin, asyncio.Event()))
+            trial = asyncio.create_task(run_trial(scene.app, list, begin, asyncio.Event()))
             await until(lambda: environments.read_verdict() is not None)
             environments.write(update.model_copy(update={"phase": "returning", "reason": "it ended at once"}))
         with pytest.raises(
@@ -95,7 +95,7 @@ async def test_an_update_that_was_left_to_itself_is_taken(tmp_path: Path, phase:
     """From then on messages are answered, which a return would lose."""
     async with Scene(tmp_path, ["Hello."]) as scene:
         _update(scene.home, phase)
-        assert await stand_trial(scene.app, list, pytest.fail, asyncio.Event()) is None
+        assert await run_trial(scene.app, list, pytest.fail, asyncio.Event()) is None
         after = Environments(scene.home).read()
         assert after is not None
         assert after.phase == "taken"

@@ -4,7 +4,7 @@ from typing import Any
 
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import role_of
-from kenobot.cognitive.store import records
+from kenobot.ports.records import Record
 from tests.unit.cognitive.mirror.house import TODAY
 
 CHAT, OTHER = "chat:telegram-1", "chat:telegram-2"
@@ -28,7 +28,7 @@ def kind_of(path: str) -> list_layout.FileKind:
     return place.kind
 
 
-def is_line(record: records.Record) -> bool:
+def is_line(record: Record) -> bool:
     """Whether it is one line among others, and not a text that has a file to itself."""
     return record.form in ("note", "episode")
 

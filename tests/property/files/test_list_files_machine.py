@@ -14,7 +14,8 @@ from kenobot.cognitive.control import revived_lines
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import path_of, role_of
 from kenobot.cognitive.store import list_file_rows
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from kenobot.cognitive.mirror.records import front_matter, record_format
 from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import FileLink
-from kenobot.cognitive.remember.admit_context import sanitize
-from kenobot.cognitive.store.records import Record
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
+from kenobot.ports.records import Record
 
 PIECES = [
     "Ana vive en Bilbao", "我喜欢喝茶", "أحب القهوة", "🙂👩‍💻", "---", "...", "id: 3", "checksum: c0",

@@ -19,11 +19,12 @@ from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
@@ -153,7 +154,7 @@ class CardMachine(Lives):
         await self.house.database.write(lambda c: admit(c, candidate, occasion))
         self.owed.add(text)
 
-    async def _alive(self, pick: int) -> store.Record | None:
+    async def _alive(self, pick: int) -> Record | None:
         live = [
             record for record in await self.house.everything() if record.status == "active" and record.form != "box"
         ]
@@ -180,7 +181,7 @@ class CardMachine(Lives):
         self.owed.discard(text)
         self.gone.add(text)
 
-    async def _card(self, pick: int) -> tuple[str, store.Record] | None:
+    async def _card(self, pick: int) -> tuple[str, Record] | None:
         """A live record's card, after everything so far has been seen."""
         await self._sync()
         found = [(path, await self.house.record(number)) for number, path in self.house.cards().items()]
@@ -227,7 +228,7 @@ class CardMachine(Lives):
         if then == "retag" and "\r" not in before:
             assert (after.tags, after.importance) == ('["both"]', 0.125)
 
-    async def _replace_with(self, old: store.Record, text: str) -> None:
+    async def _replace_with(self, old: Record, text: str) -> None:
         candidate = Candidate("note", old.scope, text, source="extraction", trust="owner")
         occasion = self._occasion()
         await self.house.database.write(lambda c: supersede(c, old.id, candidate, occasion))

@@ -185,7 +185,7 @@ class AccessMachine(RuleBasedStateMachine):
             return verdict.kind
 
         kind = await self.database.write(work)
-        self.door.after_command({"people"})
+        self.door.note_command({"people"})
         await self.door.wait_refreshed()
         return kind
 
@@ -206,7 +206,7 @@ class AccessMachine(RuleBasedStateMachine):
                 return approved_people.revoke_person(connection, *account)
 
             gone = await self.database.write(put_out)
-            self.door.after_command({"people"})
+            self.door.note_command({"people"})
             await self.door.wait_refreshed()
             return gone
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
 from tests.scratch import scratch

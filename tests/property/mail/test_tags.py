@@ -175,7 +175,7 @@ def test_nothing_is_settled_that_the_whole_reply_hides(text: str) -> None:
     pipeline = Pipeline(tuple(TAGS.values()), str)
     whole = ink(scan_tags(text.replace("\ud800", "\ufffd").replace("\0", ""), NAMES).clean)
     for end in range(len(text) + 1):
-        shown = ink(pipeline.settled(text[:end]))
+        shown = ink(pipeline.clean_settled(text[:end]))
         assert is_subsequence(shown, whole), (text[:end], shown, whole)
         assert whole.startswith(shown) or "`" in text or "~~~" in text, (text[:end], shown, whole)
 
@@ -197,4 +197,4 @@ def test_a_reply_is_settled_up_to_its_first_open_tag_and_behind_closed_ones() ->
         "One three, a ",
         "One three, a < b. ",
     ]
-    assert [pipeline.settled(text) for text in texts] == shown
+    assert [pipeline.clean_settled(text) for text in texts] == shown

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.compact.history import HistoryWindow
+from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import EagerClock
@@ -50,12 +50,12 @@ def test_a_window_shows_the_end_of_the_talk_within_its_room(
     """Whatever is shown is an end of the talk, begins with a person, and fits; what is not due is shown whole."""
     window = HistoryWindow(history, history + more, 300, 4000, summary)
     lines, taken = _lines(sizes), window.summary_budget
-    shown = list(window.shown(lines, cursor, taken))
+    shown = list(window.select_shown(lines, cursor, taken))
     assert shown == lines[len(lines) - len(shown) :]
     assert not shown or shown[0].role == "user"
     assert window.fits(shown, taken)
     unsummed = [line for line in lines if line.id > cursor]
-    waiting = window.unsummarized(unsummed, taken)
+    waiting = window.select_unsummarized(unsummed, taken)
     if summary and not window.is_due(waiting):
         begun = [line for line in unsummed if any(each.role == "user" for each in unsummed[: unsummed.index(line) + 1])]
         assert set(begun) <= set(shown)

@@ -11,8 +11,9 @@ from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import term_index
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.language.fingerprint import key_of
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory

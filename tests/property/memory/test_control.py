@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.control import export
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
+from kenobot.cognitive.control.undo import last_undoable_event, undo
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store import records
 from kenobot.cognitive.store.events import last_event, record_events
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import UndoError
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.property.effort import effort
 from tests.scratch import scratch
@@ -79,7 +80,7 @@ class Hands:
                 self.connection.execute(
                     "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) "
                     "VALUES ('telegram-1', 'user', ?, ?, ?, 'owner', ?)",
-                    (fact, records.stamp(START), self.turn + 1000, step.scope),
+                    (fact, stamp(START), self.turn + 1000, step.scope),
                 )
                 self.turn += 1
             case _:

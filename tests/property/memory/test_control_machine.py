@@ -15,8 +15,8 @@ from kenobot.cognitive.control.undo import last_undoable_event
 from kenobot.cognitive.mirror.cleanup import PurgeFinisher, execute_purge
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.store.records import stamp
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall
-from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 from tests.scratch import scratch
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
 
@@ -97,7 +97,7 @@ def test_a_recall_reads_as_much_of_a_large_memory_as_of_a_small_one(query: str) 
 
     async def work(memory: Memory) -> None:
         def fill(connection: Connection, start: int, end: int) -> None:
-            at = records.stamp(memory.now)
+            at = stamp(memory.now)
             connection.executemany(
                 "INSERT INTO record (id, form, scope, text, source, trust, confidence, importance, stability, "
                 "valid_from, created, updated, last_seen, day, key, changed_event) "

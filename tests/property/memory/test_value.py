@@ -18,13 +18,14 @@ from kenobot.cognitive.beliefs.lifecycle import (
 )
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.beliefs.value import ValueFeatures, decay, features, salience, strength
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType, ValuePolicy
+from kenobot.cognitive.policy.beliefs import GraphPolicy, ValuePolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import spread_activation
 from kenobot.cognitive.sleep.prune.endings import LIFECYCLE
 from kenobot.cognitive.store import events, links
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import LinkType, Record
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out

@@ -14,11 +14,11 @@ from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings, tiers
-from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.events import last_event
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
@@ -79,7 +79,7 @@ def test_a_record_that_is_heard_of_outlives_one_that_is_not(columns: dict[str, s
     """Invariant 12: of two that are alike, the one that was used and confirmed later never leaves first."""
     with open_memory() as connection:
         silent = put_record(connection, columns=columns)
-        when = store.stamp(START + timedelta(days=heard))
+        when = stamp(START + timedelta(days=heard))
         more: dict[str, str | float] = {
             "last_used": when,
             "last_seen": when,
@@ -101,7 +101,7 @@ def test_every_pass_is_done_once_it_is_done_and_undo_puts_everything_back(
 ) -> None:
     """Invariant 3: planned again nothing is left; undone, newest first, every row is as it was."""
     with open_memory() as connection:
-        ends = store.stamp(START + timedelta(days=30))
+        ends = stamp(START + timedelta(days=30))
         records = [
             put_record(connection, columns={**columns, **({"expires": ends} if at % 2 else {})})
             for at, columns in enumerate(told)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 
 Language = Literal["en", "es"]
 Carrier = Literal[

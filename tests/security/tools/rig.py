@@ -10,8 +10,9 @@ from typing import Any
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.json_value import Json
 from kenobot.ports.plugin import NoSettings, PluginContext
-from kenobot.ports.provider import Delta, Json, Request, ToolCall, ToolResult
+from kenobot.ports.provider import Delta, Request, ToolCall, ToolResult
 from kenobot.ports.tool import Tool
 from kenobot.ports.workspace import Workspace
 from kenobot.testing.clock import EagerClock

@@ -5,10 +5,10 @@ from zoneinfo import ZoneInfo
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import NewJob, Place
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.when.meaning import Moment
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 
 _NOW = datetime(2026, 11, 29, 9, 0, tzinfo=UTC)
 _ONCE = Moment(datetime.fromisoformat("2026-11-30T08:00"))

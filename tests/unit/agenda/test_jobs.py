@@ -7,10 +7,10 @@ import pytest
 
 from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import Job, JobError, NewJob, Place
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.ports.identity import Trust
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.samples import plan
 
 MADRID, MEXICO = ZoneInfo("Europe/Madrid"), ZoneInfo("America/Mexico_City")

@@ -6,7 +6,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.agenda.recurrence import RuleError, between, check_rule, is_cron_line, latest_instance, next_due, to_utc
+from kenobot.agenda.recurrence import (
+    RuleError,
+    check_rule,
+    is_cron_line,
+    latest_instance,
+    list_moments_between,
+    next_due,
+    to_utc,
+)
 
 MADRID, MEXICO, LORD_HOWE = (ZoneInfo(name) for name in ("Europe/Madrid", "America/Mexico_City", "Australia/Lord_Howe"))
 
@@ -30,7 +38,9 @@ def moment(text: str) -> datetime:
 )
 def test_a_time_of_a_night_of_changed_clocks_comes_once(rule: str, night: str, moments: list[str]) -> None:
     """In spring after the gap, in autumn the first time."""
-    found = between(rule, local("2026-10-01T02:30"), MADRID, moment(night), moment(night) + timedelta(days=2))
+    found = list_moments_between(
+        rule, local("2026-10-01T02:30"), MADRID, moment(night), moment(night) + timedelta(days=2)
+    )
     assert found == [moment(each) for each in moments]
 
 
@@ -38,7 +48,9 @@ def test_a_time_of_a_night_of_changed_clocks_comes_once(rule: str, night: str, m
 @pytest.mark.parametrize("night", ["2027-03-27T12:00", "2026-10-24T12:00"])
 def test_every_hour_comes_every_hour_in_those_nights(rule: str, night: str) -> None:
     """What counts hours counts the one that comes twice, and none that is skipped."""
-    found = between(rule, local("2026-10-01T00:00"), MADRID, moment(night), moment(night) + timedelta(days=1))
+    found = list_moments_between(
+        rule, local("2026-10-01T00:00"), MADRID, moment(night), moment(night) + timedelta(days=1)
+    )
     assert len(found) == 24
     assert {after - before for before, after in pairwise(found)} == {timedelta(hours=1)}
 

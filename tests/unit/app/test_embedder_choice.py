@@ -102,7 +102,7 @@ def test_a_broken_plugin_costs_the_meaning_alone(
 ) -> None:
     """Somebody else's code is no reason not to start; it is named in the log and in `kenobot memory stats`."""
     broken = [EntryPoint("mine", "kenobot.no_such_module:plugin", "kenobot.embedders")]
-    monkeypatch.setattr(plugins, "installed", lambda group: broken if group == embedder_choice.GROUP else [])
+    monkeypatch.setattr(plugins, "list_installed", lambda group: broken if group == embedder_choice.GROUP else [])
     loaded = ResolvedSettings(Settings.model_validate({"memory": {"embedder": "mine"}}), {})
     choice = choose_embedder(loaded, PluginContext(tmp_path, SystemClock(), "Kenobot"))
     assert choice == embedder_choice.EmbedderChoice(None, '"mine" is a broken plugin')

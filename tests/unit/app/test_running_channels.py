@@ -87,14 +87,14 @@ async def house() -> AsyncIterator[House]:
 
 async def test_a_stopped_channel_takes_nothing_in_and_the_others_go_on(house: House) -> None:
     """What would be sent there waits: delivery does not see it."""
-    rows = {row.name: row.state for row in await house.running.command("stop", "one")}
+    rows = {row.name: row.state for row in await house.running.carry_out("stop", "one")}
     assert (rows["one"], rows["two"], rows["telegram"]) == ("stopped", "serving", "off")
     assert list(house.channels) == ["two"]
 
 
 async def test_a_restarted_channel_is_a_new_one_by_the_settings_of_now(house: House) -> None:
     """Its roster is replaced, and what waited for it is sent."""
-    await house.running.command("restart", "one")
+    await house.running.carry_out("restart", "one")
     (built,) = house.built
     assert house.channels["one"] is built
     assert house.access.is_owner("one", "ana")
@@ -105,7 +105,7 @@ async def test_a_restarted_channel_is_a_new_one_by_the_settings_of_now(house: Ho
 
 async def test_a_channel_that_was_not_enabled_can_be_started(house: House) -> None:
     """By its name among the installed ones."""
-    await house.running.command("start", "telegram")
+    await house.running.carry_out("start", "telegram")
     assert house.state("telegram") == "serving"
 
 
@@ -114,7 +114,7 @@ async def test_what_cannot_be_built_stops_nothing(house: House, failure: Excepti
     """The one before goes on, and the reason is told."""
     house.failure = failure
     with pytest.raises((ConfigError, PluginError), match=str(failure)):
-        await house.running.command("restart", "one")
+        await house.running.carry_out("restart", "one")
     assert house.state("one") == "serving"
     assert house.channels["one"] is house.one
 
@@ -127,7 +127,7 @@ async def test_what_makes_no_sense_is_refused(house: House, action: str, name: s
     """With what to do instead."""
     house.channels["console"] = FakeChannel("console")
     with pytest.raises(ConfigError, match=reason):
-        await house.running.command(action, name)
+        await house.running.carry_out(action, name)
 
 
 async def test_a_channel_that_cannot_go_on_is_off_and_the_owner_is_told(house: House) -> None:
@@ -138,7 +138,7 @@ async def test_a_channel_that_cannot_go_on_is_off_and_the_owner_is_told(house: H
     assert "The token was revoked" in house.alerts[0]
     assert "kenobot channels start one" in house.alerts[0]
     assert "one" not in house.channels
-    await house.running.command("start", "one")
+    await house.running.carry_out("start", "one")
     assert house.state("one") == "serving"
 
 
@@ -154,8 +154,8 @@ async def test_the_last_channel_that_cannot_go_on_ends_the_run(house: House) -> 
 async def test_a_bot_whose_channels_were_all_stopped_goes_on(house: House) -> None:
     """Each can be started again."""
     for name in ("one", "two"):
-        await house.running.command("stop", name)
-    await house.running.command("start", "two")
+        await house.running.carry_out("stop", name)
+    await house.running.carry_out("start", "two")
     assert (house.state("one"), house.state("two")) == ("stopped", "serving")
 
 

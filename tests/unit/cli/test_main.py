@@ -14,11 +14,11 @@ import pytest
 from kenobot import __version__
 from kenobot.cli import config, main
 from kenobot.cli.importers.plan import Origin
-from kenobot.cognitive.policy.sleep import Phase
-from kenobot.cognitive.store.proposals import ProposalState
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
 from kenobot.ports.memory import Form
+from kenobot.ports.memory_changes import ProposalState
+from kenobot.ports.nights import Phase
 from kenobot.storage import dead_letters
 
 from .conftest import Cli

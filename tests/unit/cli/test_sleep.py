@@ -12,12 +12,13 @@ import pytest
 
 from kenobot.cli.sleep import run_night
 from kenobot.cognitive.background.sleep import SleepContext
-from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import night, run_rows
 from kenobot.cognitive.sleep.plan.passes import Pass
-from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.records import stamp
+from kenobot.cognitive.store.change import change
 from kenobot.core.settings.home import Home
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.nights import PHASES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, put_record
 from tests.unit.cli.conftest import Cli

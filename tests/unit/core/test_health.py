@@ -87,11 +87,11 @@ def test_the_state_changes_at_most_every_second_look(loads: list[float]) -> None
 def test_every_cause_has_words_and_outlives_a_restart(check: object, language: Language) -> None:
     """Those of its beginning, in both languages, and of its end; one of another version is named."""
     cause = Cause(check, "x", "unhealthy", START, {"minutes": 3})  # type: ignore[arg-type]
-    assert Cause.load(cause.stored()) == cause
+    assert Cause.load(cause.encode()) == cause
     assert cause.text(language)
     assert cause.over_text(language)
-    assert Cause.load({**cause.stored(), "check": "moon"}) is None
-    assert Cause.load({**cause.stored(), "since": 7}) is None
+    assert Cause.load({**cause.encode(), "check": "moon"}) is None
+    assert Cause.load({**cause.encode(), "since": 7}) is None
 
 
 def test_the_worst_makes_the_state() -> None:

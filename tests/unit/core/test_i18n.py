@@ -8,7 +8,7 @@ import pytest
 
 import kenobot
 from kenobot.core import texts
-from kenobot.core.i18n import Language, Text, guess_language, talk_language, told_language
+from kenobot.core.i18n import Language, Text, find_language, guess_language, talk_language
 from tests.cases import each
 from tests.cost import assert_bounded
 
@@ -98,7 +98,7 @@ def test_what_speaks_for_neither_gets_the_default(text: str, default: Language) 
 )
 def test_words_that_both_languages_have_tell_neither(text: str) -> None:
     """Nor does one small word that stands in names of the other, or what is quoted."""
-    assert told_language(text) is None
+    assert find_language(text) is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.core.left_out import cut_text, left_out_note
+from kenobot.core.left_out import cut_text, note_omission
 
 
 @pytest.mark.parametrize(
@@ -11,9 +11,9 @@ from kenobot.core.left_out import cut_text, left_out_note
         ("abc", 3, "abc"),
         ("abcd", 3, "abc\n[… 1 character more, which is not shown]"),
         ("a" * 3000, 5, "aaaaa\n[… 2,995 characters more, which are not shown]"),
-        (f"abcd\n{left_out_note(88_000)}", 4, f"abcd\n{left_out_note(88_000)}"),
-        (f"abcd\n{left_out_note(88_000)}", 3, "abc\n[… 88,001 characters more, which are not shown]"),
-        (f"ab\n{left_out_note(9, at_least=True)}", 1, f"a\n{left_out_note(10, at_least=True)}"),
+        (f"abcd\n{note_omission(88_000)}", 4, f"abcd\n{note_omission(88_000)}"),
+        (f"abcd\n{note_omission(88_000)}", 3, "abc\n[… 88,001 characters more, which are not shown]"),
+        (f"ab\n{note_omission(9, at_least=True)}", 1, f"a\n{note_omission(10, at_least=True)}"),
         ("abc", 0, "\n[… 3 characters more, which are not shown]"),
     ],
 )
@@ -24,4 +24,4 @@ def test_a_text_is_cut_with_a_note(text: str, room: int, cut: str) -> None:
 
 def test_what_was_not_counted_to_its_end_is_told_so() -> None:
     """It is no less than that."""
-    assert left_out_note(1200, at_least=True) == "[… at least 1,200 characters more, which are not shown]"
+    assert note_omission(1200, at_least=True) == "[… at least 1,200 characters more, which are not shown]"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.core import log
-from kenobot.core.log_file import NAME, LogFile, LogLimits, ended_files, follow, last_lines
+from kenobot.core.log_file import NAME, LogFile, LogLimits, follow, last_lines, list_ended_files
 
 SECRET = "hunter2hunter2"
 
@@ -76,7 +76,7 @@ def test_a_full_file_is_ended_and_nothing_is_lost(machine: Machine) -> None:
     for text in said:
         machine.say(text)
         machine.now += timedelta(seconds=1)
-    assert len(ended_files(machine.folder)) > 5
+    assert len(list_ended_files(machine.folder)) > 5
     assert all(path.stat().st_size <= 400 for path in machine.folder.iterdir())
     assert machine.texts() == said
 
@@ -98,7 +98,7 @@ def test_a_day_has_a_file_of_its_own_also_after_a_restart(machine: Machine) -> N
     machine.now += timedelta(days=1)
     machine.open()
     machine.say("after midnight")
-    assert [path.name for path in ended_files(machine.folder)] == ["kenobot-20260302T120000000000Z.log"]
+    assert [path.name for path in list_ended_files(machine.folder)] == ["kenobot-20260302T120000000000Z.log"]
     assert "after midnight" in (machine.folder / NAME).read_text()
     assert machine.texts()[0] == "before midnight"
 
@@ -111,10 +111,10 @@ def test_what_is_too_many_or_too_old_is_deleted(machine: Machine) -> None:
     for number in range(6):
         machine.say(f"line {number}")
         machine.now += timedelta(hours=1)
-    assert len(ended_files(machine.folder)) == 3
+    assert len(list_ended_files(machine.folder)) == 3
     machine.now += timedelta(days=3)
     machine.say("later")
-    assert len(ended_files(machine.folder)) == 1  # the one that has just ended
+    assert len(list_ended_files(machine.folder)) == 1  # the one that has just ended
     assert (machine.folder / "kenobot-notes.log").read_text() == "mine"
 
 
@@ -194,7 +194,7 @@ def test_who_follows_sees_each_line_once_across_files(machine: Machine) -> None:
     said = [f"line {number}" for number in range(30)]
     batches = [partial(machine.say, *said[at : at + 7]) for at in range(0, len(said), 7)]
     assert _followed(machine, batches) == said
-    assert len(ended_files(machine.folder)) > 10
+    assert len(list_ended_files(machine.folder)) > 10
 
 
 def test_who_follows_before_there_is_a_log_sees_it_begin(machine: Machine) -> None:
@@ -214,7 +214,7 @@ def test_the_last_lines_are_those_that_fit(machine: Machine) -> None:
     """Of earlier files only as many are read as it takes."""
     machine.open(max_bytes=1, keep_files=100)
     machine.say(*(f"line {number}" for number in range(10)))
-    for path in ended_files(machine.folder)[:5]:
+    for path in list_ended_files(machine.folder)[:5]:
         path.chmod(0)
         path.unlink()
         path.mkdir()  # would fail if it were read

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kenobot.core import pacing
-from kenobot.core.pacing import Pacer, Rank, current_rank, ranked, responsive, unbroken
+from kenobot.core.pacing import Pacer, Rank, current_rank, responsive, run_at_rank, unbroken
 
 _LONG = 60.0  # seconds: a test fails after them, none waits for them
 
@@ -33,7 +33,7 @@ class Stepper:
         self._thread.join()
 
     def _run(self) -> None:
-        self._pacer.rest_here()
+        self._pacer.hold_back_thread()
         while not self._ended:
             if self._unbroken:
                 with unbroken():
@@ -93,10 +93,10 @@ async def test_a_turn_that_waits_for_a_model_or_for_background_work_holds_nothin
     """Only while a turn computes is there something to hold back for."""
     pacer = Pacer()
     with pacer.turn():
-        with pacer.waited_for():
+        with pacer.mark_waiting():
             assert pacer._free.is_set()
         assert not pacer._free.is_set()
-        with pacer.away():
+        with pacer.step_away():
             async with asyncio.timeout(_LONG):
                 await pacer._gap.wait()
         assert not pacer._free.is_set()
@@ -116,19 +116,19 @@ async def test_a_gap_comes_also_while_turns_never_end() -> None:
     pacer = Pacer()
     with pacer.turn():
         async with asyncio.timeout(_LONG):
-            await pacer.gap()
+            await pacer.await_gap()
 
 
 async def test_it_is_quiet_once_no_turn_has_computed_for_a_while() -> None:
     """A pause between two messages is not it; before the first message it is quiet at once."""
     pacer, loop = Pacer(), asyncio.get_running_loop()
     async with asyncio.timeout(_LONG):
-        await pacer.quiet(60)
+        await pacer.await_quiet(60)
         with pacer.turn():
-            waiting = asyncio.create_task(pacer.quiet(0.03))
+            waiting = asyncio.create_task(pacer.await_quiet(0.03))
             await asyncio.sleep(0)
         ended = loop.time()
-        with pacer.turn(), pacer.waited_for():
+        with pacer.turn(), pacer.mark_waiting():
             assert not waiting.done()
         await waiting
     assert loop.time() >= ended + 0.03
@@ -141,7 +141,7 @@ async def test_a_rank_is_that_of_the_task_and_of_what_it_begins() -> None:
     async def note() -> None:
         seen.append(current_rank())
 
-    with ranked(Rank.LATER):
+    with run_at_rank(Rank.LATER):
         await asyncio.create_task(note())
     await note()
     assert seen == [Rank.LATER, Rank.TURN]

@@ -20,7 +20,7 @@ HERE = __name__
 def pretend(monkeypatch: pytest.MonkeyPatch, **targets: str) -> None:
     """Have these entry points installed, and no others."""
     found = [EntryPoint(name.replace("_", "-"), target, "kenobot.channels") for name, target in targets.items()]
-    monkeypatch.setattr(plugins, "installed", lambda group: found)
+    monkeypatch.setattr(plugins, "list_installed", lambda group: found)
 
 
 def test_the_shipped_parts_are_installed() -> None:
@@ -56,7 +56,7 @@ def test_a_broken_plugin_is_a_plugin_error(monkeypatch: pytest.MonkeyPatch, targ
 def test_a_name_provided_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two packages that claim one name cannot be told apart, so neither wins by chance."""
     found = [EntryPoint("mine", f"{HERE}:{name}", "kenobot.channels") for name in ("good", "not_a_plugin")]
-    monkeypatch.setattr(plugins, "installed", lambda group: found)
+    monkeypatch.setattr(plugins, "list_installed", lambda group: found)
     with pytest.raises(PluginError, match="twice"):
         plugins.load("kenobot.channels", "mine")
 

@@ -34,7 +34,7 @@ def test_the_end_is_told_by_the_clock_on_the_wall(hours: str, now: str, over: st
     """Across midnight and on days that are longer or shorter than others."""
     quiet = QuietHours.parse(hours, MADRID)
     assert quiet is not None
-    assert quiet.over_at(at(now)) == (at(over) if over else None)
+    assert quiet.find_end(at(now)) == (at(over) if over else None)
 
 
 @pytest.mark.parametrize("text", ["22:30", "25:00-08:00", "22:60-8:00", "at night", "22:30-08:00-09:00"])
@@ -59,5 +59,5 @@ def test_quiet_is_over_when_it_is_over(begin: time, end: time, hours: int, zone:
     """Within a day and two hours, later than now, and not followed by itself."""
     quiet = QuietHours(begin, end, ZoneInfo(zone))
     moment = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
-    if (over := quiet.over_at(moment)) is not None:
+    if (over := quiet.find_end(moment)) is not None:
         assert moment < over <= moment + timedelta(hours=26)

@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.quiet_spell import QuietSpell
 
 
@@ -78,6 +79,18 @@ def test_work_that_asks_again_has_a_spell_of_its_own(loop: _Loop) -> None:
     spell.begin_after(work)
     loop.advance(10)
     assert done == [101.0, 102.0]
+
+
+def test_what_work_behind_the_turns_asks_for_puts_nothing_off(loop: _Loop) -> None:
+    """It goes with what a turn has asked for."""
+    done: list[float] = []
+    spell, work = QuietSpell(1.0), lambda: done.append(loop.time())
+    spell.begin_after(work)
+    loop.advance(0.9)
+    with run_at_rank(Rank.SOON):
+        spell.begin_after(work)
+    loop.advance(10)
+    assert done == [101.0]
 
 
 def test_without_a_length_work_begins_at_once() -> None:

@@ -19,7 +19,7 @@ async def test_a_job_comes_again() -> None:
         if len(runs) == 3:
             enough.set()
 
-    schedule.every(_TICK, "tick", job)
+    schedule.run_every(_TICK, "tick", job)
     await schedule.start()
     async with asyncio.timeout(60):
         await enough.wait()
@@ -36,7 +36,7 @@ async def test_nothing_runs_before_the_start() -> None:
     async def job() -> None:
         runs.append(1)
 
-    schedule.every(_TICK, "tick", job)
+    schedule.run_every(_TICK, "tick", job)
     await schedule.stop()
     assert runs == []
 
@@ -52,8 +52,8 @@ async def test_by_hand_every_job_runs_once_in_order(caplog: pytest.LogCaptureFix
     async def sound() -> None:
         runs.append("sound")
 
-    schedule.every(3600, "broken", broken)
-    schedule.every(1, "sound", sound)
+    schedule.run_every(3600, "broken", broken)
+    schedule.run_every(1, "sound", sound)
     await schedule.run_all_now()
     await schedule.run_all_now()
     assert runs == ["broken", "sound"] * 2
@@ -70,7 +70,7 @@ async def test_a_job_that_fails_comes_again(caplog: pytest.LogCaptureFixture) ->
             enough.set()
         raise ValueError("out of order")
 
-    schedule.every(_TICK, "broken", broken)
+    schedule.run_every(_TICK, "broken", broken)
     await schedule.start()
     async with asyncio.timeout(60):
         await enough.wait()
@@ -96,8 +96,8 @@ async def test_a_slow_job_does_not_overlap_itself(caplog: pytest.LogCaptureFixtu
         if ticks == 5:
             enough.set()
 
-    schedule.every(_TICK, "slow", slow)
-    schedule.every(_TICK, "quick", quick)
+    schedule.run_every(_TICK, "slow", slow)
+    schedule.run_every(_TICK, "quick", quick)
     await schedule.start()
     async with asyncio.timeout(60):
         await enough.wait()
@@ -119,7 +119,7 @@ async def test_stop_lets_a_job_at_work_finish() -> None:
             ends.append("cancelled")
             raise
 
-    schedule.every(_TICK, "job", job)
+    schedule.run_every(_TICK, "job", job)
     await schedule.start()
     async with asyncio.timeout(60):
         await begun.wait()
@@ -140,7 +140,7 @@ async def test_stop_breaks_off_a_job_that_outlasts_its_grace(caplog: pytest.LogC
         begun.set()
         await asyncio.Event().wait()
 
-    schedule.every(_TICK, "job", job)
+    schedule.run_every(_TICK, "job", job)
     await schedule.start()
     async with asyncio.timeout(60):
         await begun.wait()
@@ -160,7 +160,7 @@ async def test_a_full_disk_is_logged_once_until_it_works_again(caplog: pytest.Lo
         if runs != 5:
             raise StoreFull("The disk is full.")
 
-    schedule.every(_TICK, "tick", job)
+    schedule.run_every(_TICK, "tick", job)
     await schedule.start()
     async with asyncio.timeout(60):
         await enough.wait()

@@ -66,7 +66,7 @@ class House:
 
     async def end(self, calls: TurnCalls) -> None:
         await self.database.write(calls.write)
-        await calls.written()
+        await calls.release()
 
     async def spent(self) -> Spending:
         return await self.database.read(lambda c: model_calls.sum_spent_between(c, "2026-01-01", "2026-12-31"))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports.provider import Json, Reply, ToolCall, Usage
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.skills.library import SkillLibrary
 from kenobot.skills.trust import trust
 from kenobot.testing.clock import START

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.core.pacing import Rank, ranked
+from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.ports.errors import StoreError, StoreFull
 from kenobot.storage.connection import LOG_BYTES_AT_REST, Connection, connect, savepoint
 from kenobot.storage.database import Database
@@ -481,7 +481,7 @@ async def test_the_first_look_assumes_a_change(database: Database) -> None:
 async def test_a_turn_reads_at_once_whatever_background_work_reads(database: Database) -> None:
     """However much of it waits, and however long one of them takes, the readers of the turns are free."""
     held = threading.Event()
-    with ranked(Rank.SOON):
+    with run_at_rank(Rank.SOON):
         behind = [asyncio.create_task(database.read(lambda connection: held.wait(20))) for _ in range(50)]
     await asyncio.sleep(0)
     async with asyncio.timeout(60):
@@ -496,10 +496,10 @@ async def test_background_work_is_done_by_rank_and_then_in_order(database: Datab
     held, done = threading.Event(), list[str]()
 
     def begin(rank: Rank, name: str) -> asyncio.Task[None]:
-        with ranked(rank):
+        with run_at_rank(rank):
             return asyncio.create_task(database.read(lambda connection: done.append(name)))
 
-    with ranked(Rank.SOON):
+    with run_at_rank(Rank.SOON):
         first = asyncio.create_task(database.read(lambda connection: held.wait(20)))
     tasks = [begin(Rank.LATER, "a"), begin(Rank.SOON, "b"), begin(Rank.LATER, "c"), begin(Rank.SOON, "d")]
     await asyncio.sleep(0)
@@ -510,7 +510,7 @@ async def test_background_work_is_done_by_rank_and_then_in_order(database: Datab
 
 async def test_background_work_goes_on_beside_a_turn_that_never_ends(database: Database) -> None:
     """It reads and writes with its share of the time."""
-    with database.pacer.turn(), ranked(Rank.LATER):
+    with database.pacer.turn(), run_at_rank(Rank.LATER):
         async with asyncio.timeout(60):
             await database.write(lambda connection: connection.execute("PRAGMA user_version").fetchone())
             assert await database.read(lambda connection: connection.execute("SELECT 1").fetchone()) == (1,)
@@ -524,6 +524,6 @@ async def test_a_long_reading_of_a_turn_takes_no_rest(database: Database, monkey
         monkeypatch.setattr(database.pacer._free, "wait", taken.append)
         await database.read_long(lambda connection: connection.execute("SELECT 1").fetchone())
         assert not taken
-        with ranked(Rank.LATER):
+        with run_at_rank(Rank.LATER):
             await database.read_long(lambda connection: connection.execute("SELECT 1").fetchone())
     assert taken

@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.revived_lines import RevivedLine
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits
@@ -25,13 +24,17 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, list_file_rows
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
-from kenobot.cognitive.store.change import ColumnValue, change, tombstone_time
+from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory_files import RevivedLine
+from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
+from kenobot.storage.times import stamp
 
 _CATEGORIES = {"preferences": "preference", "week": "week", "session": "session"}
 _LINES = ("note", "episode")  # forms of what is one line among others
@@ -179,7 +182,7 @@ class ListFileEdit(ListFile):
         revived_lines.hold_line(self.connection, self._context.at, self.path, RevivedLine(scope, ended.id))
         return ended.id
 
-    def _find_forgotten(self, key: str) -> store.Record | None:
+    def _find_forgotten(self, key: str) -> Record | None:
         """Query the record that was forgotten last with these words, or with others that took their place."""
         ended = store.ended_with_key(self.connection, self.role.scope, key, 1)
         if not ended or ended[0].form not in _LINES:
@@ -189,14 +192,14 @@ class ListFileEdit(ListFile):
         lives = store.successor(self.connection, ended[0].id, self.reach) is not None
         return None if lives else store.successor(self.connection, ended[0].id, self.reach, "forgotten")
 
-    def _was_cut(self, record: store.Record) -> bool:
+    def _was_cut(self, record: Record) -> bool:
         """Tell whether a record was forgotten because its line was taken out of another file, lately."""
         last = events.last_of_kind(self.connection, record.id, "forgotten")
         if last is None or last.data.get("path") in (None, self.path):
             return False
         return self._context.at - datetime.fromisoformat(last.at) <= self._context.policy.files.cut_within
 
-    def _settle_known(self, known: store.Record, candidate: Candidate) -> int:
+    def _settle_known(self, known: Record, candidate: Candidate) -> int:
         """Let what is known stand here as well, by its owner's word; what others said stays what others said."""
         if self.shows(known):
             return known.id  # a line written twice, or our own that a crash kept us from noting down
@@ -336,13 +339,13 @@ class ListFileEdit(ListFile):
             return None
         return found if not slot or self._was_said(record, text) else None
 
-    def _was_said(self, record: store.Record, text: str) -> bool:
+    def _was_said(self, record: Record, text: str) -> bool:
         """Tell whether a slot's record that is over since the files were last in step said `text` by then."""
         if self.role.kind != "slot" or record.changed_event <= self._cursor():
             return False
         return record.text == text or events.was_previous_text(self.connection, record, text, self._cursor())
 
-    def _has_stood(self, record: store.Record) -> bool:
+    def _has_stood(self, record: Record) -> bool:
         """Tell whether it belonged here when the file was last written, and sleep has moved it since."""
         tiers = decay_store.tiers_left_by_sleep(self.connection, record.id, self._cursor())
         return any(paths.path_of(record._replace(tier=tier)) == self.path for tier in tiers)
@@ -350,7 +353,7 @@ class ListFileEdit(ListFile):
     def _cursor(self) -> int:
         return int(read_state(self.connection, CURSOR) or 0)
 
-    def _find_known(self, text: str) -> store.Record | None:
+    def _find_known(self, text: str) -> Record | None:
         """Query the live record of this scope that says `text`."""
         key = key_of(text)
         forms = ("note", "episode")
@@ -376,6 +379,7 @@ class ListFileEdit(ListFile):
         if tier and known.tier != tier:
             self._put(known, "promoted" if tier == decay_store.CORE else "filed", {"tier": tier})
 
-    def _put(self, record: store.Record, kind: str, values: Mapping[str, ColumnValue]) -> None:
-        stamped = {**values, "updated": store.stamp(self._context.at)}
-        change(self.connection, record, kind, stamped, self._context.change_context(f"the owner edited {self.path}"))
+    def _put(self, record: Record, kind: str, values: Mapping[str, ColumnValue]) -> None:
+        stamped = {**values, "updated": stamp(self._context.at)}
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=self.path))
+        change(self.connection, record, kind, stamped, act)

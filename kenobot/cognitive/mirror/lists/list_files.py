@@ -26,7 +26,6 @@ from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_o
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.worker import finish_or_cancel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
@@ -34,6 +33,7 @@ from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import UNKNOWN, FileStamp, ReadResult
+from kenobot.storage.scopes import ALL_SCOPES
 
 log = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ from kenobot.language.calendar import local_day, local_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import quote_mark
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _SLEEP, _OWNER = "sleep", "owner"  # the actors of what sleep does, and of edits
@@ -106,7 +107,7 @@ class ListFile:
         found = store.by_ids(self.connection, numbers, self.reach).values()
         return tuple(record.id for record in found if record.status == "active" and self.shows(record))
 
-    def shows(self, record: store.Record) -> bool:
+    def shows(self, record: Record) -> bool:
         """Tell whether a record belongs in this file."""
         return self.path in (paths.path_of(record), paths.entity_page_of(record))
 
@@ -140,7 +141,7 @@ class ListFile:
         own = [block for block in log if block.record is None and block.raw.strip() not in text]
         return list_layout.normalize_blocks(role.kind, [*own, *noted]) if own else noted
 
-    def _own_records(self, text: str) -> list[store.Record]:
+    def _own_records(self, text: str) -> list[Record]:
         """Query the live records that belong in the file, in the order they came. text: what stands in it."""
         connection, role = self.connection, self.role
         match role.kind:
@@ -209,7 +210,7 @@ class ListFile:
         archived = paths.ARCHIVE + self.path
         return role.is_expired and not (stays and list_file_rows.list_file(self.connection, archived) is None)
 
-    def _may_stay(self, record: store.Record, leaves: bool) -> bool:
+    def _may_stay(self, record: Record, leaves: bool) -> bool:
         """Tell whether a record that belongs elsewhere may go on standing where a person put it, or once stood."""
         if record.status != "active" or self.role.stays_empty:
             return False
@@ -230,7 +231,7 @@ class ListFile:
         text = row[0] if row else ""
         return not self.role.keeps_archive or all(block.raw.strip() in text for block in blocks)
 
-    def item(self, record: store.Record) -> ShownRecord:
+    def item(self, record: Record) -> ShownRecord:
         """Return a record as the file shows it."""
         time = local_time(datetime.fromisoformat(record.created), self.zone)
         return ShownRecord(record.id, record.text, time, quote_mark(record.trust, record.scope, record.by))

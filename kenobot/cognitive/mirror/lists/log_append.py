@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_view import ListFile
 from kenobot.cognitive.store import records as store
+from kenobot.ports.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def plan_append(file: ListFile, touched: TouchedRecords) -> LogAppend | None:
     found = store.by_ids(file.connection, [*touched.ids], file.reach)
     if any(number in standing and number not in found for number in touched.ids):
         return None
-    new: list[store.Record] = []
+    new: list[Record] = []
     for record in found.values():
         if record.id not in standing:
             new += [record] if record.status == "active" and file.shows(record) else []

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.store.records import Json
 from kenobot.core import lazy
+from kenobot.ports.json_value import Json
 
 LineEnding = Literal["\n", "\r\n", "\r"]
 
@@ -86,11 +86,13 @@ def value_lines(values: Mapping[str, Json]) -> list[str]:
     """Render the lines of front matter with these values. A list of objects gets a line for each of them."""
     lines: list[str] = []
     for name, value in values.items():
-        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            lines.append(f"{name}:")
-            lines.extend(f"  - {_dump(item)}" for item in value)
-        else:
+        if isinstance(value, str | int | float):
             lines.append(f"{name}: {_scalar(value)}")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            lines.append(f"{name}:")
+            lines += [f"  - {_dump(item)}" for item in value]
+        else:
+            lines.append(f"{name}: {_dump(value)}")
     return lines
 
 
@@ -99,10 +101,11 @@ def join_page(lines: Sequence[str], body: str) -> str:
     return "\n".join(["---", *lines, "---", "", body, ""])
 
 
-def _scalar(value: Json) -> str:
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.casefold() not in _MEANT:
-        return value
-    return _dump(value)
+def _scalar(value: str | float) -> str:
+    if isinstance(value, str):
+        is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _MEANT
+        return value if is_plain else _dump(value)
+    return _dump(value) if isinstance(value, bool) or not math.isfinite(value) else repr(value)
 
 
 def _dump(value: Json) -> str:

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
-from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
+from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.paths import location_of, scope_folder
 from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_format, record_plans
 from kenobot.cognitive.mirror.records.record_edits import EditOutcome
@@ -283,8 +283,8 @@ class RecordFiles(FileSync[EditOutcome]):
         )
         return event, [*dirty]
 
-    async def sync_out(self) -> int:
-        touched = await super().sync_out()
+    async def sync_out(self, dirty: DirtyFiles | None = None) -> int:
+        touched = await super().sync_out(dirty)
         self._is_complete = True
         return touched
 
@@ -328,7 +328,8 @@ class RecordFiles(FileSync[EditOutcome]):
             else:
                 touched += await self._take_first(plan, plan.row.path)
         if written:
-            await self._database.write(partial(record_file_rows.save_rows, rows=[row for _, row in written]))
+            rows = [(row, plan.previous_row) for plan, row in written]
+            await self._database.write(partial(record_file_rows.save_rows, rows=rows))
         for plan, _ in written:
             if plan.moved_from is not None:
                 await self._remove(plan.moved_from.path, plan.moved_from.stamp)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_names
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex  # needs numpy
@@ -47,4 +47,4 @@ def replace_superseded(
         number = heads.get(each.id)
         if number is not None and (number not in known or known[number].relevance < each.relevance):
             known[number] = replace(each, id=number, text="")
-    return sorted(known.values(), key=lambda each: -each.relevance)
+    return sorted(known.values(), key=lambda each: (-each.relevance, -each.id))

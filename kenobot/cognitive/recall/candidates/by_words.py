@@ -12,9 +12,9 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.documents import name_key, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
-from kenobot.cognitive.recall.question.answers import asked_type
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.answers import asked_type
 from kenobot.language.words import fold, search_stems, words
 from kenobot.storage.connection import Connection
 

@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.index import conversation_rows
 from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.core import lazy
-from kenobot.core.i18n import told_language
+from kenobot.core.i18n import find_language
 
 _LONGEST = 300  # characters of a message that may be about a speaker
 _WORD = lazy.regex(r"([^\W_]+)(['’]s\b)?")
@@ -32,7 +32,7 @@ def in_first_person(text: str, names: Collection[str]) -> str:
     """Replace names by pronouns. names: as `name_key` writes them."""
     if not names:
         return text
-    subject, possessive = _PRONOUNS.get(told_language(text) or "", _NO_PRONOUN)
+    subject, possessive = _PRONOUNS.get(find_language(text) or "", _NO_PRONOUN)
     said = list(_WORD.finditer(text))
     keys = [name_key(word[1]) for word in said]
     parts, end, at = list[str](), 0, 0

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, Record
-from kenobot.cognitive.store.scopes import Scopes, chats_within, scope_filter
+from kenobot.cognitive.store.records import AMONG, FACTS, LIVE
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, chats_within, scope_filter
+from kenobot.storage.times import stamp
 
 _RESTORED = ("text", "category", "subject", "status", "trust", "confidence", "verification", "attributes", "lifecycle")
 _STEPS = 20  # from a record to what replaced it, and so on
@@ -58,7 +60,9 @@ def overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
     return records.select(connection, where, (before,), reach, order=f"{due}, id")
 
 
-def told_between(connection: Connection, first: str, last: str, reach: Scopes, *, limit: int) -> list[Record]:
+def list_occurrences_between(
+    connection: Connection, first: str, last: str, reach: Scopes, *, limit: int
+) -> list[Record]:
     """Query the live facts that were told from one day to another, YYYY-MM-DD, the earliest first."""
     where = f"{LIVE} AND {FACTS} AND day BETWEEN ? AND ?"
     return records.select(connection, where, (first, last), reach, order="day, id", limit=limit)
@@ -98,13 +102,13 @@ def mark_used(connection: Connection, ids: Sequence[int], at: datetime, step: fl
     connection.execute(
         "UPDATE record SET use_count = use_count + 1, stability = min(max(stability, ?), stability + ?), last_used = ? "
         f"WHERE id {AMONG}",
-        (most, step, records.stamp(at), json.dumps(list(ids))),
+        (most, step, stamp(at), json.dumps(list(ids))),
     )
 
 
 def used_since(connection: Connection, ids: Sequence[int], since: datetime, reach: Scopes) -> set[int]:
     """Select the records that were used after a moment."""
-    values = (json.dumps(list(ids)), records.stamp(since))
+    values = (json.dumps(list(ids)), stamp(since))
     return set(records.select_ids(connection, f"id {AMONG} AND last_used > ?", values, reach, scan_scope=False))
 
 

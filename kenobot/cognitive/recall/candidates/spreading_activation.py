@@ -11,22 +11,14 @@ from typing import NamedTuple
 
 from kenobot.cognitive.beliefs.links import DEFAULT, current_confidence, stored_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links as graph_store
 from kenobot.cognitive.store.links import Neighbour
-from kenobot.cognitive.store.records import stamp
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.recall import PathStep
+from kenobot.ports.records import LinkType
 from kenobot.storage.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class PathStep:
-    """One link on a path, in the direction that activation took it."""
-
-    src: int
-    dst: int
-    type: LinkType
-    confidence: float
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
 
 
 class Activation(NamedTuple):
@@ -74,14 +66,14 @@ def spread_activation(
     seen = seeds.keys() if known or not seeds else graph_store.visible_ids(connection, list(seeds), reach)
     wave = _Wave({seed: clamp(strength) for seed, strength in seeds.items() if seed in seen and strength > 0})
     origin = frozenset(wave.strength)
-    edge = sorted(origin, key=wave.strength.__getitem__, reverse=True)[: policy.frontier]
+    edge = sorted(origin, key=lambda seed: (-wave.strength[seed], -seed))[: policy.frontier]
     for hop in range(1, (policy.max_steps if steps is None else min(steps, policy.max_steps)) + 1):
         links = graph_store.neighbours_of_each(connection, edge, reach, policy.read)
         reached: dict[int, None] = {}
         for record in edge:
             if record in links:
                 reached |= _excite(wave, origin, record, _strongest(links[record], at, policy), policy.step_decay**hop)
-        edge = sorted(reached, key=wave.scores.__getitem__, reverse=True)[: policy.frontier]
+        edge = sorted(reached, key=lambda record: (-wave.scores[record], -record))[: policy.frontier]
         if not edge:
             break
     return _settled(wave, policy)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 
 SCHEMA = """
 CREATE TABLE gap (kind TEXT NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL);

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core import lazy
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.words import fold, search_terms, standalone_letters
 from kenobot.ports.memory import KEPT_ON_YES
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import ALL_SCOPES
 
 DocumentKind = Literal["record", "past", "turn"]
 

@@ -7,8 +7,8 @@ from typing import Literal
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE, SEARCHABLE_FORMS, TURN_OFFSET
 from kenobot.cognitive.recall.vectors.texts import EmbeddedText, PendingText, StoredVector, VectorKey
 from kenobot.cognitive.store.records import AMONG
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
 VectorTable = Literal["vector", "turn_vector"]
 

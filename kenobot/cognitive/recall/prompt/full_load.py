@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.results.memory import LoadMode, MemoryEntry, MemoryPack, MemoryQuery, Section
+from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.store import list_file_rows, tiers
 from kenobot.cognitive.store import records as store
@@ -17,6 +17,8 @@ from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import index_line, index_target
 from kenobot.ports.identity import chat_scope
+from kenobot.ports.recall import LoadMode, MemoryEntry, Section
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _COARSE, _GRAIN = 1000, 50  # tokens
@@ -110,7 +112,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
         lines: list[str] = []
         already: set[str] = set()
 
-        def add(record: store.Record, lines: list[str] = lines) -> None:
+        def add(record: Record, lines: list[str] = lines) -> None:
             lines.append(f"- {render_record(record)}")
             listed.append((record.id, lines[-1]))
 

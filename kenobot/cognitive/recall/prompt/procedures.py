@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import MatchedPattern, Pattern, best_matches, match_patterns, patterns_of
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.recall.search.on_show import ShownTexts
 from kenobot.cognitive.store import records
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.ports.recall import DIGITS, MatchExplanation, MemoryEntry
 from kenobot.storage.connection import Connection
 
 HEADING = "### What worked before"

@@ -7,13 +7,15 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.compact import digest
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
 from kenobot.cognitive.recall.results.render import render_log_entry, render_record
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import ChangeFilter, Record
+from kenobot.cognitive.store.records import ChangeFilter
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.recall import MemoryEntry
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 
@@ -37,7 +39,7 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
     if any(store.last_edit_event(connection, scope) > prefix.last_event for scope in scopes):
         return _STALE
     newest = events.last_event(connection)
-    only = ChangeFilter(prefix.last_record, *usage.records_in_prompt(connection, prefix.session)) if searched else None
+    only = ChangeFilter(prefix.last_record, usage.records_in_prompt(connection, prefix.session)) if searched else None
     changed = store.changed_since(connection, scopes, prefix.last_event, _MAX_ROWS, only)
     if len(changed) >= _MAX_ROWS:
         return _STALE

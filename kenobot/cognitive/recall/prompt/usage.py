@@ -4,34 +4,22 @@ A turn writes one update and one event. Records of a prefix are logged once, whe
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.candidates import recall_rows
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
-from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack, Section
+from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.records import Json, Record
-from kenobot.cognitive.store.scopes import Scopes
+from kenobot.ports.explanations import UsedMemory
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.recall import DIGITS, MatchExplanation, Section
 from kenobot.storage.connection import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class UsedMemory:
-    """A memory behind a reply. record: None when it is gone or out of reach.
-
-    where: recalled for the message, shown with an earlier message, or part of the prefix.
-    """
-
-    record_id: int
-    record: Record | None
-    where: Literal["message", "earlier", "frame"]
-    reason: MatchExplanation | None = None
+from kenobot.storage.scopes import Scopes
 
 
 def log_usage(
@@ -114,14 +102,12 @@ def records_behind_reply(connection: Connection, session: str, inbox: int) -> li
     return list(dict.fromkeys(numbers))
 
 
-def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], bool]:
-    """List the records that a chat's prompt shows since its prefix was made, and tell whether it quotes turns."""
+def records_in_prompt(connection: Connection, session: str) -> list[int]:
+    """List the records that each prompt of a chat shows: those of its prefix, and what was noted since."""
     numbers: list[int] = []
-    quoted = False
     for event in recall_rows.recall_events(connection, session):
-        numbers += _numbers(event.get("records"))
-        quoted = quoted or bool(event.get("turns"))
-    return list(dict.fromkeys(numbers)), quoted
+        numbers += _numbers(event.get("frame")) + _numbers(event.get("noted"))
+    return list(dict.fromkeys(numbers))
 
 
 def prefix_records(connection: Connection, session: str) -> list[int] | None:

@@ -3,24 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.candidates.spreading_activation import PathStep
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.cognitive.recall.scoring.score import Score
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.language.calendar import local_day
 from kenobot.language.recall_need import RecallNeed
+from kenobot.ports.recall import (
+    DIGITS,
+    ConfidenceLevel,
+    LoadMode,
+    MatchExplanation,
+    MatchWay,
+    MemoryEntry,
+    PathStep,
+    Score,
+    Section,
+)
+from kenobot.ports.records import Record
 from kenobot.storage.conversation import MessageRow, PromptPrefix
-
-Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
-LoadMode = Literal["auto", "full", "selective"]
-ConfidenceLevel = Literal["none", "low", "medium", "high"]
-MatchWay = Literal["words", "subject", "meaning", "link", "nearest"]
+from kenobot.storage.scopes import Scopes, scope_names
 
 PREFIX_SECTIONS: frozenset[Section] = frozenset({"long_term", "recent", "chat", "context"})
 """What a full load shows, in the frozen beginning of a prompt."""
@@ -200,15 +202,6 @@ class SearchReport:
     def tokens(self) -> int:
         """Tokens of all that was chosen, at most the budget."""
         return sum(item.tokens for item in self.shown)
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryEntry:
-    """A record that a section shows. reason: why it was chosen for the message."""
-
-    record: int
-    section: Section
-    reason: MatchExplanation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from kenobot.ports.recall import SourceKind, TracedItem
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.recall.question.question import Question
-    from kenobot.cognitive.recall.scoring.score import Score
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
-    from kenobot.cognitive.store.records import Record
-
-SourceKind = Literal["record", "turn"]
+    from kenobot.language.question.question import Question
+    from kenobot.ports.recall import Score
+    from kenobot.ports.records import Record
 
 
 class ScoredRecord(Protocol):
@@ -27,22 +27,6 @@ class ScoredRecord(Protocol):
 
     @property
     def relevance_parts(self) -> Mapping[str, float]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class TracedItem:
-    """A record or turn with its score. rank: among its kind, from 1."""
-
-    rank: int
-    score: float
-    features: Mapping[str, float]
-
-    @property
-    def summary(self) -> str:
-        """The score and its features in one line."""
-        return " ".join(
-            [f"{self.score:.3f}:", *(f"{name} {value:.2f}" for name, value in self.features.items() if value)]
-        )
 
 
 @dataclass(frozen=True, slots=True)

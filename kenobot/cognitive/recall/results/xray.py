@@ -6,7 +6,6 @@ As text for a terminal, as Markdown for a chat, and as JSON.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kenobot.cognitive.recall.results.match_explanation import DIGITS, MatchExplanation
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory, SearchReport
 from kenobot.language.question.keywords import (
     KeywordGrade,
@@ -16,6 +15,8 @@ from kenobot.language.question.keywords import (
     grade_keywords,
     score_keywords,
 )
+from kenobot.ports.recall import DIGITS, MatchExplanation
+from kenobot.ports.sentences import Sentence, join_sentences
 
 _LONGEST = 160
 _KINDS: Mapping[str, MemoryKind] = {"episode": "episodes", "procedure": "procedures"}
@@ -71,22 +72,22 @@ def as_text(report: SearchReport, message: str = "") -> str:
     for place, (memory, score) in enumerate(points, 1):
         why = memory.explain()
         lines.append(f"{place:>2}. {why.score:.3f}  #{why.record}  {_short(memory.record.text)}")
-        lines += [f"      {line}" for line in _details(memory, why, score)]
+        lines += [join_sentences(("      ", line), "") for line in _details(memory, why, score)]
     lines += [f"  · {round(each.relevance, DIGITS):.3f}  {_turn(each)}" for each in report.excerpts]
-    return "\n".join([*lines, *_foot(report, extract_keywords(message), _grade(points))])
+    return join_sentences([*lines, *_foot(report, extract_keywords(message), _grade(points))])
 
 
 def as_markdown(report: SearchReport, message: str = "") -> str:
     """Render the search for a message for a chat."""
     points = _points(report, message)
-    lines = [f"**{_head(report)}**", ""]
+    lines = [join_sentences(("**", _head(report), "**"), ""), ""]
     for memory, score in points:
         why = memory.explain()
         lines.append(f"- **{why.score:.2f}** #{why.record} {_short(memory.record.text)}")
-        lines += [f"  - {line}" for line in _details(memory, why, score)]
+        lines += [join_sentences(("  - ", line), "") for line in _details(memory, why, score)]
     lines += [f"- {round(each.relevance, DIGITS):.2f} {_turn(each)}" for each in report.excerpts]
     blank = [""] if report.memories else []
-    return "\n".join([*lines, *blank, *_foot(report, extract_keywords(message), _grade(points))])
+    return join_sentences([*lines, *blank, *_foot(report, extract_keywords(message), _grade(points))])
 
 
 def _points(report: SearchReport, message: str) -> list[tuple[RecalledMemory, KeywordScore]]:
@@ -104,18 +105,25 @@ def _grade(points: Sequence[tuple[RecalledMemory, KeywordScore]]) -> KeywordGrad
 
 
 def _head(report: SearchReport) -> str:
-    found = f"{len(report.memories)} memories" + (f" and {len(report.excerpts)} excerpts" if report.excerpts else "")
-    score = round(report.score, DIGITS)
-    return f"Confidence {report.level} ({score:.2f}): {found}, {report.tokens} of {report.budget} tokens"
+    about = {"level": report.level, "score": round(report.score, DIGITS), "memories": len(report.memories)}
+    key = "recall.head_with_excerpts" if report.excerpts else "recall.head"
+    return Sentence(key, **about, excerpts=len(report.excerpts), tokens=report.tokens, budget=report.budget)
 
 
 def _details(memory: RecalledMemory, why: MatchExplanation, points: KeywordScore) -> list[str]:
     record = memory.record
-    keywords = f"keywords: {', '.join(points.matched)}, {points.score} points" if points.matched else ""
-    source = f"{record.category} about {record.subject or 'owner'}, by {record.source}, {record.created[:10]}"
-    before, now = round(record.confidence, DIGITS), round(memory.current_confidence, DIGITS)
-    confidence = f"confidence {before:.2f}, today {now:.2f}"
-    return [line for line in (why.sentence(), keywords, why.score_parts(), f"{source}; {confidence}") if line]
+    words = ", ".join(points.matched)
+    keywords = Sentence("recall.keywords", words=words, points=points.score) if words else ""
+    origin = Sentence(
+        "recall.origin",
+        category=record.category,
+        subject=record.subject or "owner",
+        source=record.source,
+        day=record.created[:10],
+        confidence=round(record.confidence, DIGITS),
+        today=round(memory.current_confidence, DIGITS),
+    )
+    return [line for line in (why.sentence(), keywords, why.score_parts(), origin) if line]
 
 
 def _turn(excerpt: Excerpt) -> str:
@@ -123,13 +131,16 @@ def _turn(excerpt: Excerpt) -> str:
 
 
 def _foot(report: SearchReport, keywords: Sequence[str], grade: KeywordGrade) -> list[str]:
-    lines = [f"Looked for: {', '.join(report.query_terms) or 'nothing'}"]
+    terms = ", ".join(report.query_terms)
+    lines: list[str] = [Sentence("recall.looked_for", terms=terms) if terms else Sentence("recall.looked_for_nothing")]
     if keywords:
-        lines.append(f"Keywords: {', '.join(keywords)}: {grade.level} ({grade.score:g} points)")
+        graded = {"words": ", ".join(keywords), "level": grade.level, "points": grade.score}
+        lines.append(Sentence("recall.all_keywords", **graded))
     if report.subjects:
-        lines.append(f"About: {', '.join(report.subjects)}")
+        lines.append(Sentence("recall.about", subjects=", ".join(report.subjects)))
     if report.dropped:
-        lines.append("Left out: " + ", ".join(f"{count} {reason}" for reason, count in sorted(report.dropped.items())))
+        dropped = ", ".join(f"{count} {reason}" for reason, count in sorted(report.dropped.items()))
+        lines.append(Sentence("recall.left_out", dropped=dropped))
     return lines
 
 

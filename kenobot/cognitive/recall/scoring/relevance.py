@@ -10,11 +10,11 @@ from datetime import date
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
-from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.scoring.weights import record_weights
-from kenobot.cognitive.store.records import Record
 from kenobot.language.dates import DateRange, calendar_names, parse_date_range
+from kenobot.language.question import answers
 from kenobot.language.words import fold, head_and_tail, words
+from kenobot.ports.records import Record
 
 _EITHER = 0.5
 

@@ -3,13 +3,13 @@
 Pure. A score keeps its parts, so that it can be explained.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple, TypeVar
 
 from kenobot.cognitive.beliefs.value import clamp, recency_weight
 from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.ports.recall import Score
 
 T = TypeVar("T")
 
@@ -30,15 +30,6 @@ class ScoreFeatures(NamedTuple):
     confidence: float = 1.0
     current_confidence: float = 1.0  # after decay
     feedback: float = 0.0  # see `feedback_delta`
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A value: the sum of its parts, times `factor`."""
-
-    value: float
-    parts: Mapping[str, float]
-    factor: float = 1.0
 
 
 def score(features: ScoreFeatures, policy: RecallPolicy, kept: float = 1.0) -> Score:

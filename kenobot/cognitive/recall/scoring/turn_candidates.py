@@ -81,14 +81,14 @@ def gather_candidates(
     best = [message for _, message in valued[: policy.max_turns_read]]
     talk.add(conversation_rows.turns_by_message(index, [*best, *near]))
     talk.usual = max(1.0, sum([row[6] for row in talk.rows.values()]) / max(1, len(talk.rows)))
-    nearest = sorted(near, key=near.__getitem__, reverse=True)
+    nearest = sorted(near, key=lambda message: (-near[message], -message))
     beside = _places_beside(talk, [*best[: policy.turns_with_neighbours], *nearest[: policy.turns_with_neighbours]])
     talk.add(conversation_rows.turns_at(index, beside))
     talk.segments = _weigh_segments(index, talk, max(1, conversation_rows.segment_count(index, scopes)), policy)
     by_meaning = nearness_of_segments(talk, near)
     most = max(by_meaning.values(), default=0.0) or 1.0
     both = {s: talk.segments.get(s, 0.0) + max(0.0, by_meaning.get(s, 0.0)) / most for s in talk.segments | by_meaning}
-    whole = sorted(both, key=both.__getitem__, reverse=True)[: policy.stretches]
+    whole = sorted(both, key=lambda segment: (-both[segment], -segment))[: policy.stretches]
     talk.add(conversation_rows.turns_of_segments(index, whole))
     return talk
 
@@ -136,7 +136,7 @@ def _weigh_segments(index: Connection, talk: TurnCandidates, segments: int, poli
             inside[at] += 1
     gains = [word.weight * idf(segments, n) for word, n in zip(talk.words, inside, strict=True)]
     rough = {segment: sum([gains[at] for at in held]) for segment, held in counts.items()}
-    best = sorted(rough, key=rough.__getitem__, reverse=True)[: policy.long_stretches]
+    best = sorted(rough, key=lambda stretch: (-rough[stretch], -stretch))[: policy.long_stretches]
     lengths = conversation_rows.segment_word_counts(index, best)
     usual = sum(lengths.values()) / max(1, len(lengths)) or 1.0
     k1, b = _STRETCH

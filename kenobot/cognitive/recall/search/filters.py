@@ -14,17 +14,18 @@ from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.results.trace import SourceKind
 from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
 from kenobot.cognitive.recall.search.on_show import ShownTexts
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import scope_names
 from kenobot.language.calendar import parse_time, week_of
+from kenobot.ports.recall import SourceKind
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import scope_names
+from kenobot.storage.times import stamp
 
 DropReason = Literal[
     "out of reach", "another form", "forgotten", "not live", "not valid then", "expired", "stale", "faded",
@@ -69,7 +70,7 @@ class RecallFilter:
                 continue
             record, as_of = current, self.query.as_of
             if as_of is not None and current.status != "forgotten":
-                record = recall_rows.record_as_of(connection, current, store.stamp(as_of))
+                record = recall_rows.record_as_of(connection, current, stamp(as_of))
             reason = self._against(record, current)
             if (
                 reason is None

@@ -3,9 +3,9 @@
 import re
 from typing import Literal
 
-from kenobot.cognitive.recall.question.asking import asks
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.core import lazy
+from kenobot.language.question.asking import asks
 
 _SENTENCE = lazy.regex(r"[^.!?？؟\n]*\w[^.!?？؟\n]*[.!?？؟]*")
 _MARKED = lazy.regex(r".*[?？؟]\W*", re.DOTALL)

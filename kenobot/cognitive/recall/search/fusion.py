@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question import answers
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.search.found_items import item_text
 from kenobot.cognitive.recall.search.judge import CONFIDENCE_LEVELS
 from kenobot.cognitive.recall.search.mixing import Item
 from kenobot.cognitive.recall.search.recall import recall
+from kenobot.language.question import answers
 from kenobot.storage.connection import Connection
 
 

@@ -18,11 +18,11 @@ from itertools import islice
 from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.question.question import parse_question
-from kenobot.cognitive.recall.results.memory import ConfidenceLevel
 from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.judge_features import Features, item_features
+from kenobot.language.question import answers
+from kenobot.language.question.question import parse_question
+from kenobot.ports.recall import ConfidenceLevel
 
 WORDS_ALONE = "words"
 """Key of the weights for a search without vectors."""

@@ -9,12 +9,12 @@ are.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.recall.question import answers
-from kenobot.cognitive.recall.question.question import Question
 from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question import answers
 from kenobot.language.question.asked_values import EXACT_KINDS, NAMED_KINDS, VALUE_KINDS, count_new_names, states_value
+from kenobot.language.question.question import Question
 from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import names_other_relationship, names_same_relationship
 from kenobot.language.words import fold, stems, words

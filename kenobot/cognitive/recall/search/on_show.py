@@ -6,10 +6,10 @@ from functools import cached_property, lru_cache
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.question.question import asked_words
 from kenobot.cognitive.recall.search.judge import answered_by_texts
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.question import asked_words
 from kenobot.language.words import stems, words
 
 _MARKS = ("- ", "— ")

@@ -8,16 +8,17 @@ from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
-from kenobot.cognitive.recall.candidates.spreading_activation import Activation, PathStep, spread_activation
-from kenobot.cognitive.recall.question.asking import asks
-from kenobot.cognitive.recall.results.memory import MatchWay, RecalledMemory
+from kenobot.cognitive.recall.candidates.spreading_activation import Activation, spread_activation
+from kenobot.cognitive.recall.results.memory import RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import question_features, score_relevance
-from kenobot.cognitive.recall.scoring.score import Score, ScoreFeatures, feedback_delta, fuse_relevance, score
+from kenobot.cognitive.recall.scoring.score import ScoreFeatures, feedback_delta, fuse_relevance, score
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
-from kenobot.cognitive.store.records import Record
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.question.asking import asks
+from kenobot.ports.recall import MatchWay, PathStep, Score
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 
@@ -46,7 +47,8 @@ def rank_records(
     if query.as_of is None:
         by_name = recall_rows.records_about(connection, hits.scopes, subjects, policy.records_per_subject)
     near = sorted(
-        query.vector_relevance, key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number])
+        query.vector_relevance,
+        key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number], -number),
     )[: policy.max_candidates]
     question = question_features(query.text, hits.names, frozenset(subjects), query.today)
     named = set(by_name)
@@ -63,7 +65,7 @@ def rank_records(
             query.trace.estimates = {each: estimates[each] for each in unread}
     scorer = _Scorer(connection, sieve, hits.mentioned, list(records), beside_vectors=bool(similarities))
     fitting = score_relevance(question, records, matched, similarities, policy) if similarities else {}
-    best = sorted(fitting, key=lambda number: -fitting[number][0])[: policy.max_nearest]
+    best = sorted(fitting, key=lambda number: (-fitting[number][0], -number))[: policy.max_nearest]
     given = best if asks(query.text) else []
     memories = []
     for number, record in records.items():

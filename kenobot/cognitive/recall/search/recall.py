@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.candidates import relationship_names
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
@@ -25,12 +26,10 @@ from kenobot.cognitive.recall.candidates.by_words import (
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.question import relationship_names
-from kenobot.cognitive.recall.question.asking import asks
-from kenobot.cognitive.recall.results.memory import ConfidenceLevel, Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
 from kenobot.cognitive.recall.results.trace import QuestionKind
-from kenobot.cognitive.recall.scoring.score import Score, choose_most_valuable, diversify
+from kenobot.cognitive.recall.scoring.score import choose_most_valuable, diversify
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn, rank_turns
 from kenobot.cognitive.recall.search import mixing, ranking
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
@@ -44,12 +43,14 @@ from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, to
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import Scopes, scope_names
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.question import relations
+from kenobot.language.question.asking import asks
 from kenobot.language.recall_need import recall_need
 from kenobot.language.words import search_terms
+from kenobot.ports.recall import ConfidenceLevel, Score
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_names
 
 
 def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:

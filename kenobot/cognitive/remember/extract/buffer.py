@@ -6,7 +6,7 @@ long text its beginning and end are scanned; see `kenobot.core.pattern_set` for 
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Literal
@@ -16,12 +16,13 @@ from kenobot.cognitive.store.change import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet
 from kenobot.language.lexicon import phrases
 from kenobot.language.words import fold
-from kenobot.ports.identity import Trust, chat_scope
-from kenobot.ports.names import SpokenLine, label_id, name_person, sanitize_name, split_line
+from kenobot.ports.identity import chat_scope
+from kenobot.ports.names import SpokenLine, label_id, sanitize_name, split_line
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.state import read_state, replace_state
 
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
 SignalLevel = Literal["high", "medium", "low", "none"]
@@ -30,38 +31,6 @@ _APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
 _NO_PATTERNS = PatternSet(())
 _HIGH, _MEDIUM, _LOW = phrases("signal_high"), phrases("signal_medium"), phrases("signal_low")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationTurn:
-    """A message of a person and the bot's answer.
-
-    last_message: its newest message row, for the cursor. inbox_id: None for an imported turn. scope: of its memories.
-    speaker: name in a group. speaker_id: as `label_id` writes it, "" where it is not known. hidden: forgotten or
-    erased, so not to be extracted. answer_trust: "tool" for an answer that may tell what a tool brought.
-    """
-
-    last_message: int
-    inbox_id: int | None
-    text: str
-    answer: str
-    at: datetime
-    trust: Trust
-    scope: str
-    speaker: str = ""
-    speaker_id: str = ""
-    hidden: bool = False
-    answer_trust: Trust = "model"
-
-    @property
-    def account(self) -> str:
-        """Return what tells its speaker from the others of the chat, as well as is known."""
-        return self.speaker_id or self.speaker
-
-    @property
-    def label(self) -> str:
-        """Return the speaker's name and, where it is known, the id; "" in private."""
-        return name_person(self.speaker, self.speaker_id)
 
 
 def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
@@ -117,10 +86,7 @@ def cursor(connection: Connection, session: str) -> int:
 
 def advance_cursor(connection: Connection, session: str, before: int, last: int) -> bool:
     """Put the cursor of a session to `last`, inside a transaction; False when it no longer stands at `before`."""
-    if cursor(connection, session) != before:
-        return False
-    write_state(connection, _WAITING + session, str(last))
-    return True
+    return replace_state(connection, _WAITING + session, str(before) if before else None, str(last))
 
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.store import records, term_index
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import Scopes
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
 
 NearSearch = Callable[[Connection, str, Scopes, int], Sequence[int]]
 """Finds at most so many live records within a reach that a text is about, best first."""

@@ -7,12 +7,12 @@ from importlib import resources
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
-from kenobot.cognitive.store.records import Record
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import quote_lines
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 
 _INSTRUCTIONS = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8").removesuffix("\n")
 

@@ -14,7 +14,9 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
-from kenobot.cognitive.store.records import Record, stamp
+from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
+from kenobot.storage.times import stamp
 
 _LASTING_CATEGORIES = frozenset({"decision", "lesson", "principle", "skill", "correction"})
 
@@ -30,7 +32,7 @@ def plan(view: NightView) -> Iterator[Change]:
             for record, tier in _place(chosen, summary.scope, view)
         ]
         name = summary.key.rpartition(":")[2]
-        reason = f"{name} is over: {len(edits)} of {len(facts)} facts last, the others are kept"
+        reason = Sentence("reasons.week_over", name=name, lasting=len(edits), count=len(facts))
         archived = UpdateRecord(summary.id, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
         yield Change("distilled", reason, (*edits, archived), summary.id)
 

@@ -29,10 +29,11 @@ from kenobot.cognitive.procedural.pattern import (
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import parse_time
 from kenobot.language.similarity import SimilarTexts
 from kenobot.ports.identity import Trust
+from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 _REMEMBERED = 6  # entries with a failure that a later entry may solve
@@ -139,8 +140,8 @@ def _learn(solution: Solution, sources: tuple[Record, ...], known: _KnownPattern
         evidence=tuple(sorted({turn for record in sources for turn in record.source_message_ids})),
     )
     ids = tuple(record.id for record in sources)
-    names = " and ".join(f"#{number}" for number in ids)
-    reason = f"{names} {'tells' if len(ids) == 1 else 'tell'} a problem and what solved it"
+    names = ", ".join(f"#{number}" for number in ids)
+    reason = Sentence("reasons.solved" if len(ids) == 1 else "reasons.solved_by_several", names=names)
     return Change("learned", reason, (AdmitRecord(candidate, derived_from=ids),))
 
 

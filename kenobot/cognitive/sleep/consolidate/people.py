@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
 from kenobot.language.fingerprint import OWNER_SUBJECT, normalize_name
 from kenobot.language.lexicon import phrases, word_set
 from kenobot.language.words import fold
+from kenobot.ports.records import Record
 
 _READ = 60  # records of a name that are read
 _SECOND_NAMES = word_set("second_given_names")

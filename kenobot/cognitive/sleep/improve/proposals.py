@@ -24,10 +24,12 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Json, Record
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 _OWN = ("owner", "model")
 _NOT_FACTS = frozenset(("by", "due", "resolved", "status"))  # attributes that say nothing of their subject
@@ -61,7 +63,7 @@ def owner_language(connection: Connection) -> Literal["en", "es"]:
 def frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
     """Yield the flaws that many recent replies have, each with how many of how many."""
     policy = view.policy.proposals
-    since = store.stamp(view.now - timedelta(days=policy.days))
+    since = stamp(view.now - timedelta(days=policy.days))
     grades = conversation.reply_grades(view.connection, since, _MOST_REPLIES)
     graded = [json.loads(grade).get("signals", []) for grade in grades]
     counts = Counter(str(signal) for signals in graded for signal in set(signals))
@@ -179,7 +181,7 @@ class _Proposals:
         view, quarter = self.view, _quarter(self.view.now)
         since = view.since or view.now - timedelta(days=1)
         figures = night_statistics(view, since)
-        replies = conversation.count_replies(view.connection, store.stamp(since))
+        replies = conversation.count_replies(view.connection, stamp(since))
         given = [advice for advice in advise(figures, self.policy) if advice.name != "idle" or replies]
         for advice in given:
             evidence: dict[str, Json] = {"why": advice.evidence, "priority": advice.priority, "replies": replies}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.sleep.plan.texts import system_prompt
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
+from kenobot.ports.records import Record
 
 _FENCED = lazy.regex(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
 _OBJECT = lazy.regex(r"\{.*\}", re.DOTALL)

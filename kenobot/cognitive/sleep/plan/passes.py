@@ -7,9 +7,9 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import Phase
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
+from kenobot.ports.nights import Phase
 from kenobot.storage.connection import Connection
 
 FindNeighbours = Callable[[str, str, int, int], Mapping[int, float]]

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kenobot.cognitive.identity import rules
-from kenobot.cognitive.identity.onboarding import BootstrapState, Guidance, WritingProfile, advance
+from kenobot.identity import rules
+from kenobot.identity.onboarding import BootstrapState, Guidance, WritingProfile, advance
 from tests.conformance.cases import Case, Checked, Outcome, compare
 
 _ACTIONS = {

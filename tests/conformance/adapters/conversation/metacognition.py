@@ -1,6 +1,6 @@
 """Grades of replies."""
 
-from kenobot.cognitive.identity.reply_grade import grade_reply
+from kenobot.language.reply_grade import grade_reply
 from tests.conformance.cases import Case, Outcome, compare
 
 

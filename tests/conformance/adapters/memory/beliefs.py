@@ -12,8 +12,8 @@ from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.conflicts import end_record
 from kenobot.cognitive.remember.nearness import band_of
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.records import Record
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.conformance.adapters.memory.admit import NOW, SCOPE, number_of

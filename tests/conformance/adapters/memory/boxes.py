@@ -10,10 +10,10 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.change import ChangeContext
 from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import ChangeContext
 from tests.conformance.cases import Case, Outcome, compare
 from tests.memory_rows import new_memory
 

@@ -12,7 +12,7 @@ from typing import Any
 from kenobot.agent.commands.command import duration_text
 from kenobot.cognitive.control import export, history, stats_rows
 from kenobot.cognitive.control.export_format import ImportFormatError
-from kenobot.cognitive.control.find import AmbiguousReference, resolve_reference
+from kenobot.cognitive.control.find import resolve_reference
 from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -22,13 +22,15 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import AmbiguousReference
 from kenobot.storage.erasure import erase_turns
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import new_memory
@@ -61,7 +63,7 @@ def _filled(case: Case) -> Iterator[tuple[sqlite3.Connection, dict[str, int]]]:
 
 
 def _put(connection: sqlite3.Connection, belief: Mapping[str, Any]) -> int:
-    at = store.stamp(START - timedelta(days=belief.get("age_days", 0)))
+    at = stamp(START - timedelta(days=belief.get("age_days", 0)))
     values = {
         "form": "note",
         "category": _CATEGORY.get(belief.get("type", "factual"), belief.get("type", "fact")),
@@ -90,7 +92,7 @@ def _say(connection: sqlite3.Connection, turn: int, text: str, answer: str = "ok
         connection.execute(
             "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) "
             "VALUES ('telegram-1', ?, ?, ?, ?, 'owner', 'owner')",
-            (role, said, store.stamp(START), turn),
+            (role, said, stamp(START), turn),
         )
 
 
@@ -216,7 +218,7 @@ def _lines(data: Mapping[str, Any], numbers: Mapping[str, int]) -> list[str]:
             "form": "note",
             "scope": OWNER_SCOPE,
             "text": known.get("statement", known["id"]),
-            "created": known.get("created_at", store.stamp(START)),
+            "created": known.get("created_at", stamp(START)),
         }
         lines.append(json.dumps({"record": line}))
     for src, dst in data.get("belief_links", []):
@@ -297,7 +299,7 @@ def round_trip(case: Case) -> Outcome:
         )
         one.execute("UPDATE record SET key = 'k' || id")
         if len(numbers) == 2:
-            links.restore_supersedes_link(one, numbers["new"], numbers["old"], store.stamp(START))
+            links.restore_supersedes_link(one, numbers["new"], numbers["old"], stamp(START))
             one.execute("UPDATE record SET status = 'superseded' WHERE id = ?", (numbers["old"],))
         one.executemany(
             "UPDATE record SET key = ? WHERE id = ?",

@@ -15,8 +15,8 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.improve import errors
 from kenobot.cognitive.sleep.improve.guidelines import action_bias
 from kenobot.cognitive.sleep.prune import commitments, endings
-from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
+from kenobot.storage.times import stamp
 from tests.conformance.cases import Adapter, Case, Checked, Compared, Outcome, compare
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import play
@@ -130,7 +130,7 @@ def guideline(case: Case) -> Outcome:
 def _belief(connection: Any, told: Mapping[str, Any]) -> int:
     columns = {"confidence": told.get("confidence", 0.6), "importance": told.get("importance", 5) / 10}
     when = _NOW - timedelta(days=told.get("age_days", 0))
-    return put_record(connection, told["id"], at=when, columns=columns, last_seen=records.stamp(when)).id
+    return put_record(connection, told["id"], at=when, columns=columns, last_seen=stamp(when)).id
 
 
 ADAPTERS: dict[str, Adapter] = {

@@ -23,8 +23,8 @@ from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.scoring import score as ranking
 from kenobot.cognitive.recall.scoring.score import feedback_delta
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import get, open_memory, put_record

@@ -18,8 +18,8 @@ from kenobot.cognitive.recall.candidates.spreading_activation import (
     spread_activation,
 )
 from kenobot.cognitive.store import links
-from kenobot.cognitive.store.links import Link
-from kenobot.cognitive.store.records import stamp
+from kenobot.ports.records import Link
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 from tests.memory_rows import open_memory, put_record

@@ -16,9 +16,9 @@ from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.render import render_search as render
 from kenobot.cognitive.recall.scoring.score import diversify, hidden_by_lifecycle, lifecycle_delta, penalty
 from kenobot.cognitive.recall.search.filters import was_valid_at
-from kenobot.cognitive.store.records import Record
 from kenobot.language.recall_need import recall_need
 from kenobot.language.words import words
+from kenobot.ports.records import Record
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.scratch import scratch
 from tests.unit.cognitive.recall.house import REACH, Memory, open_memory, shown

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.ports.provider import Json, Reply, ToolCall, Usage
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.testing.clock import ManualClock
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from tests.scene import Scene

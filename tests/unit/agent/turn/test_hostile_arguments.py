@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kenobot.ports.provider import Json, Reply, ToolCall
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, ToolCall
 from kenobot.testing.tool import HOSTILE_NUMBERS, HOSTILE_TEXTS, AnyTool
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock

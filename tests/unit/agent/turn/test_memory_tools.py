@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from kenobot.ports.provider import Json, Reply, ToolCall, Usage
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import requests, results

@@ -10,7 +10,7 @@ import pytest
 from kenobot.agent.turn.input_values import Refusal, Value, read_value
 from kenobot.agent.turn.tool_input import asks_secret
 from kenobot.core import texts
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputField, InputWanted, WantedInput
 from kenobot.testing.clock import EagerClock

@@ -13,7 +13,8 @@ from pydantic import field_validator
 from kenobot.agent.turn import tool_refusals, toolbox
 from kenobot.agent.turn.more_tools import MOST_TOKENS, count_tokens
 from kenobot.ports.errors import PromptTooLong, Rejected, StoreFull, ToolFailed
-from kenobot.ports.provider import Json, Reply, Request, ToolCall, ToolResult, Usage
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import turn_steps
 from kenobot.testing.scripted import ScriptedProvider

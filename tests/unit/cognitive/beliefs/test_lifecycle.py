@@ -21,9 +21,10 @@ from kenobot.cognitive.beliefs.lifecycle import (
 )
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.prune.endings import LIFECYCLE
-from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store import events
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import UTC, carry_out, view
@@ -72,7 +73,7 @@ def test_a_yes_makes_a_record_sure_and_says_so_in_an_event() -> None:
         now = get(connection, record.id)
         assert (now.lifecycle, now.verification, now.expires) == ("active", "user_confirmed", None)
         assert now.confidence == pytest.approx(record.confidence + 0.1)
-        assert now.confirmed == records.stamp(START)
+        assert now.confirmed == stamp(START)
         assert event is not None
         kept = events.get_event(connection, event)
         assert kept is not None
@@ -200,9 +201,7 @@ def test_use_lifts_a_record_once_it_is_warm() -> None:
     with open_memory() as connection:
         record = put_record(connection, confidence=0.8, verification="unverified")
         assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == []
-        connection.execute(
-            "UPDATE record SET use_count = 15, last_used = ? WHERE id = ?", (records.stamp(START), record.id)
-        )
+        connection.execute("UPDATE record SET use_count = 15, last_used = ? WHERE id = ?", (stamp(START), record.id))
         assert apply_use(connection, [record.id], ALL_SCOPES, _ACT) == [record.id]
         assert get(connection, record.id).lifecycle == "validated"
         apply_use(connection, [record.id], ALL_SCOPES, _ACT)

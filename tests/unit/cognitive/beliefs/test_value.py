@@ -17,8 +17,9 @@ from kenobot.cognitive.beliefs.value import (
 )
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store.feedback import FeedbackCounts
-from kenobot.cognitive.store.records import Record, stamp
 from kenobot.language.calendar import parse_time
+from kenobot.ports.records import Record
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 
 _TOLD = stamp(START)

@@ -20,10 +20,10 @@ from kenobot.cognitive.compact.digest import (
 )
 from kenobot.cognitive.compact.sentences import TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.quoting import find_quotations
 from kenobot.ports.identity import Trust
+from kenobot.ports.turns import ConversationTurn
 from tests.memory_rows import open_memory, put_record
 
 ZONE = ZoneInfo("Europe/Madrid")

@@ -14,6 +14,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 
 NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
@@ -26,7 +27,7 @@ def say(connection: Connection, turn: int, text: str, answer: str = "ok", scope:
     for role, said in (("user", text), ("assistant", answer)):
         connection.execute(
             "INSERT INTO message (session, role, text, at, inbox_id, trust, scope) VALUES (?, ?, ?, ?, ?, 'owner', ?)",
-            ("telegram-1", role, said, records.stamp(START), turn, scope),
+            ("telegram-1", role, said, stamp(START), turn, scope),
         )
 
 

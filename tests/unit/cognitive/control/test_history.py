@@ -1,7 +1,7 @@
 """What stands behind a reply, and what its prompt only showed."""
 
-from kenobot.cognitive.control.history import ReplyExplanation
-from kenobot.cognitive.recall.prompt.usage import UsedMemory
+from kenobot.cognitive.control.history import split_used
+from kenobot.ports.explanations import ReplyExplanation, UsedMemory
 from tests.memory_rows import open_memory, put_record
 
 
@@ -19,7 +19,7 @@ def test_behind_a_reply_stands_what_was_recalled_for_it_or_shares_its_words() ->
             UsedMemory(river.id, river, "frame"),
         )
     reply = ReplyExplanation("s", 1, "", "What is the dog called?", "Toby, your dog.", used)
-    behind, in_view = reply.told_apart()
+    behind, in_view = split_used(reply)
     assert [each.record_id for each in behind] == [river.id, dog.id]
     assert [each.record_id for each in in_view] == [tea.id, 99]
 
@@ -36,7 +36,7 @@ def test_behind_a_reply_stands_first_what_it_quotes() -> None:
     reply = ReplyExplanation(
         "s", 1, "", "What is the dog called?", "This is what I remember:\n- “the dog  is Toby”", used
     )
-    behind, in_view = reply.told_apart()
+    behind, in_view = split_used(reply)
     assert [each.record_id for each in behind] == [dog.id, vet.id]
     assert [each.record_id for each in in_view] == [tea.id]
 
@@ -47,6 +47,6 @@ def test_behind_a_reply_to_nothing_known_stands_nothing() -> None:
         tea = put_record(connection, "Likes tea")
     reply = ReplyExplanation("s", 1, "", "What is the boiling point of mercury?", "357 °C.",
                              (UsedMemory(tea.id, tea, "frame"),))  # fmt: skip
-    behind, in_view = reply.told_apart()
+    behind, in_view = split_used(reply)
     assert behind == ()
     assert [each.record_id for each in in_view] == [tea.id]

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.reactions import ReactionKind, apply_reaction, match_reaction
-from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.records import Record
+from kenobot.cognitive.store import events
 from kenobot.ports.identity import Principal
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -156,7 +157,7 @@ def _turn(connection: Connection, asked: str, reply: str, *shown: Record) -> Non
     connection.executemany(
         "INSERT INTO message (session, role, text, at, inbox_id, trust) VALUES (?, ?, ?, ?, ?, ?)", rows
     )
-    data: dict[str, records.Json] = {"inbox": 7, "records": [record.id for record in shown]}
+    data: dict[str, Json] = {"inbox": 7, "records": [record.id for record in shown]}
     events.add_event(connection, _THEN, "recall", "recalled", session="fake-1", data=data)
 
 

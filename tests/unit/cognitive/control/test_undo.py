@@ -7,13 +7,14 @@ import pytest
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.control.history import as_of, history
-from kenobot.cognitive.control.undo import UndoError, last_undoable_event, undo
+from kenobot.cognitive.control.undo import last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
 from kenobot.cognitive.store.events import last_event, record_events
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import UndoError
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START

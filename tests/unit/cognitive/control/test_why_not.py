@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cognitive.control.history import ReplyExplanation
-from kenobot.cognitive.control.why_not import AbsenceExplanation, explain_absence
-from kenobot.cognitive.recall.prompt.usage import UsedMemory
+from kenobot.cognitive.control.why_not import explain_absence
 from kenobot.cognitive.recall.results.memory import MemoryQuery
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation, UsedMemory
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.unit.cognitive.recall.house import REACH, ZONE, Memory, open_memory
 
 

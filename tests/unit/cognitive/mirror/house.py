@@ -13,11 +13,13 @@ from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE, Trust
+from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.records import Record
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import ManualClock
 
 ZONE = ZoneInfo("UTC")
@@ -60,7 +62,7 @@ class House:
         flush: bool = False,
     ) -> int:
         """Let the bot remember `text`; the record's id."""
-        tier: store.Json = "core" if core else "daily"
+        tier: Json = "core" if core else "daily"
         candidate = Candidate(form, scope, text, category, "tag", trust, slot, "core" if tier == "core" else "daily")
         occasion = self.occasion("model")
 
@@ -99,12 +101,12 @@ class House:
 
     # ── what is true ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def record(self, number: int) -> store.Record:
+    async def record(self, number: int) -> Record:
         found = await self.database.read(lambda c: store.get(c, number, ALL_SCOPES))
         assert found is not None
         return found
 
-    async def live(self, scope: str = OWNER_SCOPE) -> list[store.Record]:
+    async def live(self, scope: str = OWNER_SCOPE) -> list[Record]:
         """Every live record of a scope but the boxes they lie in, in the order they came."""
         rows = await self.database.read(
             lambda c: c.execute(

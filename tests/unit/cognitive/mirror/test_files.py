@@ -9,8 +9,8 @@ import pytest
 
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.paths import FileRole, path_of, role_of
-from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import local_day, local_time
+from kenobot.ports.records import Record
 from kenobot.storage import disk
 from tests.cases import each
 

@@ -15,12 +15,12 @@ from kenobot.cognitive.mirror.pattern_file import PatternEntry
 from kenobot.cognitive.procedural.pattern import candidate_of
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES, Scopes
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES, Scopes
 from kenobot.storage.state import read_state, write_state
 from tests.unit.cognitive.mirror.records.record_files_house import CardHouse, open_card_house
 

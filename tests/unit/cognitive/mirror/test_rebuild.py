@@ -10,9 +10,9 @@ import pytest
 
 from kenobot.cognitive.mirror import rebuild
 from kenobot.cognitive.mirror.rebuild import RebuildReport
-from kenobot.cognitive.store import records as store
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
@@ -39,7 +39,7 @@ async def made_again(house: CardHouse, **more: bool) -> RebuildReport:
     )  # fmt: skip
 
 
-def bare(records: list[store.Record]) -> list[store.Record]:
+def bare(records: list[Record]) -> list[Record]:
     """Records without the number of the last event, which is a new one's."""
     return [record._replace(changed_event=0) for record in records]
 

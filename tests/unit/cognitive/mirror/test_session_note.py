@@ -10,7 +10,7 @@ import pytest
 
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from tests.scene import Scene
 

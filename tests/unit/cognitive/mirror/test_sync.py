@@ -10,8 +10,9 @@ import pytest
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House

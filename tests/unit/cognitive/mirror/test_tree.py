@@ -95,26 +95,25 @@ async def test_a_turn_that_changes_no_memory_sets_off_one_look_at_what_happened(
     cards: CardHouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No kind of file looks by itself; a change that comes later is written all the same."""
-    tree = cards.tree
+    tree, database = cards.tree, cards.database
     await cards.learn("one", flush=True)
     await tree.sync_out()
-    looked: list[str] = []
-    for kind in (tree.list_files, tree.record_files, tree.pattern_file):
-        monkeypatch.setattr(kind, "sync_out", noted(kind.sync_out, looked, type(kind).__name__))
+    jobs: list[str] = []
+    for name in ("read", "write", "write_soon"):
+        monkeypatch.setattr(database, name, noted(getattr(database, name), jobs, name))
     tree.mark_dirty()
     await tree.sync_out()
-    assert looked == []
+    assert jobs == ["read"]
     await cards.learn("two", flush=True)
     await tree.sync_out()
-    assert set(looked) == {"ListFiles", "RecordFiles", "PatternFile"}
     assert ENTRY("two") in cards.text(LOG)
 
 
-def noted(function: Callable[[], Awaitable[int]], names: list[str], name: str) -> Callable[[], Awaitable[int]]:
+def noted(function: Callable[[object], Awaitable[object]], names: list[str], name: str) -> Callable[..., object]:
     """Note each call of a function."""
 
-    async def call() -> int:
+    async def call(work: object) -> object:
         names.append(name)
-        return await function()
+        return await function(work)
 
     return call

@@ -7,10 +7,11 @@ import pytest
 
 from kenobot.cognitive.procedural.outcome import Outcome, apply_outcome, detect_outcome
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import Principal
+from kenobot.ports.json_value import Json
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 
@@ -51,12 +52,12 @@ def _pattern(connection: Connection, trigger: str, response: str) -> Record:
 
 def _turn(connection: Connection, reply: str, *records: Record, inbox: int = 1) -> None:
     """A turn of the chat for which these patterns were shown."""
-    data: dict[str, store.Json] = {"inbox": inbox, "practice": [{"record": record.id} for record in records]}
+    data: dict[str, Json] = {"inbox": inbox, "practice": [{"record": record.id} for record in records]}
     events.add_event(connection, START, "recall", "recalled", session="fake-1", data=data)
     for role, text in (("user", "help"), ("assistant", reply)):
         connection.execute(
             "INSERT INTO message (session, role, text, at, inbox_id) VALUES ('fake-1', ?, ?, ?, ?)",
-            (role, text, store.stamp(START), inbox),
+            (role, text, stamp(START), inbox),
         )
 
 

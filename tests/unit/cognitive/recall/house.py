@@ -11,17 +11,20 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.results.memory import MemoryEntry, MemoryPack, MemoryQuery, SearchReport
+from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, SearchReport
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import events, records
-from kenobot.cognitive.store.change import ChangeContext, change
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import Trust
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.recall import MemoryEntry
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 
 if TYPE_CHECKING:
@@ -39,7 +42,7 @@ def insert(
 
     quietly: without an event, as if it had been there before whatever follows events: files, and the index.
     """
-    moment = records.stamp(at)
+    moment = stamp(at)
     columns: dict[str, object] = {
         "form": "note",
         "category": "fact",
@@ -85,7 +88,7 @@ class Memory:
         return await self.database.write(lambda connection: insert(connection, text, values, at))
 
     async def link(self, src: int, dst: int, kind: str = "related", confidence: float = 1.0) -> None:
-        moment = records.stamp(self.now)
+        moment = stamp(self.now)
         await self.database.write(
             lambda connection: connection.execute(
                 "INSERT INTO link (src, dst, type, confidence, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?)",

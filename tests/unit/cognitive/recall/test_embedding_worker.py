@@ -13,13 +13,13 @@ from kenobot.cognitive.control.forget import forget, plan_purge, purge
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.embedder import EmbedKind
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.provider import Role
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.erasure import erase_turns
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.embedded_house import ANIMALS, House, house, learn

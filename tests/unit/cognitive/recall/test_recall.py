@@ -7,8 +7,8 @@ import pytest
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.search.recall import similar_records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.unit.cognitive.recall.house import HERE, Memory
 
 

@@ -10,12 +10,15 @@ import pytest
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.samples import rows, scalar
 
@@ -28,7 +31,7 @@ async def _admit(database: Database, candidate: Candidate = _TEA, occasion: Admi
     return await database.write(lambda connection: admit(connection, candidate, occasion))
 
 
-async def _get(database: Database, decision: Decision) -> records.Record:
+async def _get(database: Database, decision: Decision) -> Record:
     assert decision.record is not None
     number = decision.record
     record = await database.read(lambda connection: records.get(connection, number, ALL_SCOPES))
@@ -50,7 +53,7 @@ async def test_something_new_is_kept_as_it_was_said(database: Database) -> None:
     )
     assert (record.trust, record.confidence, record.mentions, record.status) == ("owner", 0.95, 1, "active")
     found = await rows(database, "SELECT source, source_messages, valid_from, valid_to FROM record WHERE form = 'note'")
-    assert found == [("tag", "[7]", records.stamp(START), None)]
+    assert found == [("tag", "[7]", stamp(START), None)]
 
 
 @pytest.mark.parametrize(
@@ -75,9 +78,9 @@ async def test_a_repeat_is_news(database: Database) -> None:
     record = await _get(database, second)
     assert record.confidence == pytest.approx(0.8)
     assert (record.mentions, record.text) == (2, "Adrian likes tea")
-    assert (record.created, record.updated, record.day) == (records.stamp(START), records.stamp(START), "2026-02-14")
+    assert (record.created, record.updated, record.day) == (stamp(START), stamp(START), "2026-02-14")
     found = await rows(database, "SELECT expires, last_seen, source_messages FROM record WHERE form = 'note'")
-    assert found == [(None, records.stamp(_LATER.at), "[7, 8]")]
+    assert found == [(None, stamp(_LATER.at), "[7, 8]")]
 
 
 async def test_nothing_is_surer_than_sure(database: Database) -> None:
@@ -135,7 +138,7 @@ async def test_a_slot_holds_one_text(database: Database) -> None:
     assert [first.action, second.action, third.action] == ["created", "replaced", "reinforced"]
     assert first.record == second.record == third.record
     record = await _get(database, first)
-    assert (record.text, record.day, record.updated) == ("- buy bread", "2026-02-17", records.stamp(_LATER.at))
+    assert (record.text, record.day, record.updated) == ("- buy bread", "2026-02-17", stamp(_LATER.at))
     assert record.changed_event > changed
     [(data,)] = await rows(database, "SELECT data FROM event WHERE type = 'replaced'")
     assert json.loads(str(data))["was"]["text"] == "- buy milk"
@@ -189,8 +192,8 @@ async def test_every_decision_is_an_event_with_its_reason(database: Database) ->
         "WHERE type IN ('created', 'reinforced') ORDER BY id",
     )
     assert found == [
-        (records.stamp(START), "fake-1", "model", "created", 1, '{"reason":"it is new"}'),
-        (records.stamp(_LATER.at), "fake-1", "model", "reinforced", 1, '{"reason":"it was known already"}'),
+        (stamp(START), "fake-1", "model", "created", 1, '{"reason":"it is new"}'),
+        (stamp(_LATER.at), "fake-1", "model", "reinforced", 1, '{"reason":"it was known already"}'),
     ]
 
 
@@ -250,7 +253,7 @@ async def test_a_rewritten_line_takes_the_place_of_the_old_one(database: Databas
     found = await rows(database, "SELECT src, dst, type FROM link WHERE type = 'supersedes'")
     assert found == [(new.record, old.record, "supersedes")]
     assert (await _get(database, old)).changed_event > (await _get(database, new)).changed_event
-    assert await rows(database, "SELECT valid_to FROM record WHERE id = ?", old.record) == [(records.stamp(_LATER.at),)]
+    assert await rows(database, "SELECT valid_to FROM record WHERE id = ?", old.record) == [(stamp(_LATER.at),)]
 
 
 async def test_a_line_rewritten_to_the_same_words_stays(database: Database) -> None:

@@ -16,6 +16,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.language.statements.test_statement_relation import live, record
@@ -169,7 +170,7 @@ def test_another_value_takes_the_place_of_the_old_one(memory: Connection, before
     new = say(memory, after, 9)
     assert live(memory) == [after]
     assert (new.action, record(memory, old).status) == ("replaced", "superseded")
-    assert record(memory, old).valid_to == records.stamp(START + timedelta(days=9))
+    assert record(memory, old).valid_to == stamp(START + timedelta(days=9))
     assert records.successor(memory, old.record or 0, _SCOPE) == record(memory, new)
 
 
@@ -238,7 +239,7 @@ def test_what_was_erased_comes_back_only_by_its_owners_new_word(memory: Connecti
         memory.execute(
             "INSERT INTO inbox (id, channel, external_id, chat, session, sender, text, sent_at, received_at, trace) "
             "VALUES (?, 'f', ?, '1', 's-1', '1', 'x', '', ?, 't')",
-            (day + 1, str(day), records.stamp(START + timedelta(days=day))),
+            (day + 1, str(day), stamp(START + timedelta(days=day))),
         )
     told = say(memory, "my salary is 90k")
     doomed = plan_purge(memory, told.record or 0, _SCOPE)
@@ -284,7 +285,7 @@ def test_a_correction_keeps_whom_it_is_about(memory: Connection) -> None:
     old = say(memory, "likes broad updates", subject="Laura", category="preference", importance=0.7)
     new = record(memory, correct(memory, old.record or 0, "likes concise updates", _SCOPE, occasion(1)))
     assert (new.subject, new.category, new.importance) == ("laura", "preference", 0.7)
-    assert (new.verification, new.confirmed) == ("user_confirmed", records.stamp(START + timedelta(days=1)))
+    assert (new.verification, new.confirmed) == ("user_confirmed", stamp(START + timedelta(days=1)))
     assert record(memory, old).status == "superseded"
     for text, error in (("  ", ValueError), ("Likes concise updates.", ValueError)):
         with pytest.raises(error):
@@ -296,7 +297,7 @@ def test_a_correction_keeps_whom_it_is_about(memory: Connection) -> None:
 def test_a_guess_expires_unless_it_is_confirmed(memory: Connection) -> None:
     """Below .40 it has thirty days, and a repeat takes the limit off."""
     guess = say(memory, "Adrian may like jazz", source="extraction", confidence=0.3, form="episode")
-    assert record(memory, guess).expires == records.stamp(START + timedelta(days=30))
+    assert record(memory, guess).expires == stamp(START + timedelta(days=30))
     assert record(memory, guess).policy_class == "ephemeral"
     say(memory, "Adrian may like jazz", 1, source="extraction", confidence=0.3, form="episode")
     assert record(memory, guess).expires is None

@@ -17,12 +17,13 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.words import terms
 from kenobot.ports.memory import Candidate
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 
 PLAIN = BoxPolicy()
@@ -53,7 +54,7 @@ class Talk:
 
         return await self.database.write(work)
 
-    async def box(self, number: int) -> records.Record:
+    async def box(self, number: int) -> Record:
         found = await self.database.read(lambda c: records.get(c, number, ALL_SCOPES))
         assert found is not None
         return found

@@ -9,13 +9,14 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, build_candidates, trust_of
 from kenobot.cognitive.store import records
 from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
@@ -29,7 +30,7 @@ def connection() -> Iterator[Connection]:
         yield connection
 
 
-def told(connection: Connection, text: str, turn: int) -> records.Record:
+def told(connection: Connection, text: str, turn: int) -> Record:
     """What a tag of a turn stores."""
     occasion = AdmitContext(START, "2026-02-14", "model", "telegram-1", evidence=turn)
     number = admit(connection, Candidate("note", "owner", text), occasion).record
@@ -39,7 +40,7 @@ def told(connection: Connection, text: str, turn: int) -> records.Record:
     return record
 
 
-def read(connection: Connection, fact: ExtractedFact, known: tuple[records.Record, ...]) -> int:
+def read(connection: Connection, fact: ExtractedFact, known: tuple[Record, ...]) -> int:
     """Let memory have a reading of turn 2; how many candidates it gave."""
     turn = ConversationTurn(4, 2, "Correction: my phone plan costs 18 euros a month.", "", START, "owner", "owner")
     batch = ExtractionBatch((turn,), known, date(2026, 2, 14))
@@ -49,7 +50,7 @@ def read(connection: Connection, fact: ExtractedFact, known: tuple[records.Recor
     return len(found)
 
 
-def status(connection: Connection, record: records.Record) -> str:
+def status(connection: Connection, record: Record) -> str:
     now = records.get(connection, record.id, ("owner",))
     assert now is not None
     return now.status

@@ -8,10 +8,11 @@ from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import near_pairs
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store import term_index
-from kenobot.cognitive.store.records import Record, by_ids
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.records import by_ids
 from kenobot.language.words import detect_language
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of

@@ -9,10 +9,10 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
-from kenobot.cognitive.store.records import Record
 from kenobot.language.calendar import local_day
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get

@@ -9,13 +9,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.policy.sleep import PHASES
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.cycle import ModelAnswer, QuestionAnswerer, SleepCycle
 from kenobot.cognitive.sleep.plan.changes import AddLink, AdmitRecord, Change, ProposeChange, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.cognitive.sleep.run_rows import SleepRun
 from kenobot.ports.memory import Candidate
+from kenobot.ports.nights import PHASES, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START, EagerClock

@@ -10,10 +10,10 @@ from kenobot.cognitive.control import export
 from kenobot.cognitive.sleep.consolidate import synthesize
 from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.store.records import Record
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import CONFIDED
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.nights import play

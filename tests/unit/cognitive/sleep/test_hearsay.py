@@ -11,7 +11,7 @@ from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.sleep.consolidate import profile, synthesize, weeks
 from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.night import NIGHT
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory

@@ -10,8 +10,9 @@ import pytest
 from kenobot.cognitive.sleep.night import MEMORY_PRUNER, NIGHT
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import endings
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.store import events
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.cases import each
 from tests.memory_rows import open_memory, put_record
@@ -66,7 +67,7 @@ def test_whether_somebody_brought_something_back_is_found_by_index() -> None:
         record = put_record(connection)
         connection.set_trace_callback(statements.append)
         list(endings.EXPIRY.plan(view(connection, _NIGHT)))
-        connection.execute("UPDATE record SET expires = ? WHERE id = ?", (records.stamp(START), record.id))
+        connection.execute("UPDATE record SET expires = ? WHERE id = ?", (stamp(START), record.id))
         list(endings.EXPIRY.plan(view(connection, _NIGHT)))
         connection.set_trace_callback(None)
         asked = [statement for statement in statements if "'undone'" in statement]

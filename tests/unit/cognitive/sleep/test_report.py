@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from kenobot.cli.sleep.report_text import as_markdown
-from kenobot.cognitive.policy.sleep import PHASES, SleepPolicy
+from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.report import NightReport, as_json, build_report, is_large
-from kenobot.cognitive.sleep.run_rows import PassResult, SleepRun
+from kenobot.cognitive.sleep.report import as_json, build_report, is_large
+from kenobot.ports.nights import PHASES, NightReport, PassResult, SleepRun
 from kenobot.storage.database import Database
 from kenobot.testing.clock import START
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PASSES, UTC, cycle, fill, play

@@ -6,8 +6,8 @@ import pytest
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.records import AMONG, FACTS, LIVE
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.memory_rows import open_memory, put_record
 
 

@@ -173,7 +173,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
         ("[watch]\nevery_seconds = nan", "watch.every_seconds = NaN must be a number from 1 to 3600."),
         ("[bot]\nname = 5", "bot.name = 5 must be a text."),
-        ('[bot]\nname = ""', 'bot.name = "": string should have at least 1 character.'),
+        ('[bot]\nname = ""', 'bot.name = "": should have at least 1 character.'),
         (
             '[bot]\ntimezone = "Europe/Madird"',
             'bot.timezone = "Europe/Madird": not the name of a time zone; did you mean Europe/Madrid?',
@@ -236,13 +236,13 @@ def test_a_key_that_is_no_setting_any_more_is_left_out_and_said(home: Home, capl
 @pytest.mark.parametrize("gone", sorted(RETIRED))
 def test_no_key_is_both_a_setting_and_none(gone: KeyPath) -> None:
     """What was taken away is known to no table."""
-    assert ".".join(gone) not in set(explain.dotted_keys(Settings))
+    assert ".".join(gone) not in set(explain.list_dotted_keys(Settings))
 
 
 @pytest.mark.parametrize("old", RENAMED_KEYS)
 def test_every_older_key_leads_to_one_that_is(old: KeyPath) -> None:
     """And is none itself any more."""
-    known = set(explain.dotted_keys(Settings))
+    known = set(explain.list_dotted_keys(Settings))
     assert ".".join(RENAMED_KEYS[old]) in known
     assert ".".join(old) not in known
 

@@ -75,6 +75,6 @@ class House:
         """The owner's side, as a command in chat has it."""
         at = self.clock.now()
         verdict = await self.database.write(lambda c: pairing.approve(c, code, at, self.access.is_owner))
-        self.door.after_command({"people"})
+        self.door.note_command({"people"})
         await self.door.wait_refreshed()
         return verdict

@@ -125,7 +125,7 @@ async def test_who_is_revoked_is_a_stranger_at_once(house: House) -> None:
         assert approved_people.revoke_person(connection, "fake", "9")
 
     await house.database.write(revoke)
-    house.door.after_command({"people"})
+    house.door.note_command({"people"})
     code = await house.stranger()
     assert code
     assert house.named("pairing:closed")[-1] == {"reason": "revoked", "channel": "fake", "user": "9"}
@@ -143,7 +143,7 @@ async def test_what_is_undone_lets_nobody_in(house: House) -> None:
 
     with pytest.raises(ValueError, match="the rest"):
         await house.database.write(fails)
-    house.door.after_command({"people"})
+    house.door.note_command({"people"})
     await house.door.wait_refreshed()
     assert not await house.door.admits(inbound(user="9", chat="9"))
     assert house.named("pairing:closed") == []
@@ -173,7 +173,7 @@ async def test_a_failed_look_is_due_again(house: House, monkeypatch: pytest.Monk
 
     with monkeypatch.context() as patch:
         patch.setattr(house.database, "write", broken)
-        house.door.after_command({"people"})
+        house.door.note_command({"people"})
         await asyncio.sleep(0)
         await house.door.wait_refreshed()
         assert house.door.stale

@@ -12,6 +12,7 @@ from kenobot.cognitive.store import records
 from kenobot.language.similarity import similarity
 from kenobot.language.statements.statement_relation import relation, repeat_veto
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
@@ -36,7 +37,7 @@ def live(memory: Connection) -> list[str]:
     return [row[0] for row in rows]
 
 
-def record(memory: Connection, decision: Decision) -> records.Record:
+def record(memory: Connection, decision: Decision) -> Record:
     assert decision.record is not None
     found = records.get(memory, decision.record, ("owner",))
     assert found is not None

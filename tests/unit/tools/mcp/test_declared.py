@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.tool import ToolEffects
-from kenobot.tools.mcp.declared import DeclaredTool, effects_of, offered_name, read_tools
+from kenobot.tools.mcp.declared import DeclaredTool, choose_tool_name, effects_of, read_tools
 from kenobot.tools.mcp.results import word_failure, word_request, word_result
 from kenobot.tools.mcp.schema import UnusableSchema, find_mistakes, simplify_schema
 
@@ -111,7 +111,7 @@ def test_tools_are_sorted_cut_and_unique() -> None:
     ]
     assert len(tools[1].description) == 400
     assert len(left_out) == 3
-    assert read_tools(tool.stored() for tool in tools)[0] == tools
+    assert read_tools(tool.encode() for tool in tools)[0] == tools
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ def test_tools_are_sorted_cut_and_unique() -> None:
 )
 def test_names_are_fit_and_unique(server: str, tool: str, name: str) -> None:
     """A name that others have, or that had to be changed, has six more letters, the same ones every time."""
-    found = offered_name(server, tool, {"memory_search"})
+    found = choose_tool_name(server, tool, {"memory_search"})
     assert found.startswith(name)
     assert len(found) <= 64
     assert (found == name) == (name in ("files_read", "files_get-env"))
-    assert offered_name(server, tool, {"memory_search"}) == found
+    assert choose_tool_name(server, tool, {"memory_search"}) == found
 
 
 ALL = ToolEffects(asks_always=True)

@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.provider import Json
+from kenobot.ports.json_value import Json
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, Inputs

@@ -3,7 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from kenobot.ports.provider import Json, Reply, Request, ToolCall, ToolResult
+from kenobot.ports.json_value import Json
+from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.tools.web.fetch import WebFetch

@@ -10,8 +10,9 @@ import pytest
 from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.turn.toolbox import PreparedTool, validated
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.json_value import Json
 from kenobot.ports.plugin import PluginContext
-from kenobot.ports.provider import Json, ToolCall
+from kenobot.ports.provider import ToolCall
 from kenobot.ports.workspace import Workspace
 from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, tool_context

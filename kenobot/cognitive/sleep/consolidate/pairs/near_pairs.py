@@ -17,11 +17,11 @@ from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache, LikelyPairs
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import events, term_index
-from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.records import Record
 from kenobot.core import pacing
 from kenobot.language.similarity import similarity
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 
 _PAGE = 2000  # pairs whose records are read at once
 _FEW = 3  # words that are followed: of more, two must be common
@@ -108,7 +108,7 @@ def _by_meaning(view: NightView, least: float) -> Iterator[RecordPair]:
     if view.find_neighbours is None:
         return
     policy = view.policy.consolidation
-    since = store.stamp(view.since) if view.since is not None else ""
+    since = stamp(view.since) if view.since is not None else ""
     for record in pass_rows.recently_changed_notes(view.connection, since, policy.max_measured):
         near = view.find_neighbours(record.scope, record.subject, record.id, policy.max_compared)
         for number, other in pass_rows.live_facts(view.connection, near).items():

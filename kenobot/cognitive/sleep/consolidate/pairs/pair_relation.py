@@ -15,7 +15,6 @@ from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
 from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.cognitive.sleep.plan.texts import system_prompt
-from kenobot.cognitive.store.records import Record
 from kenobot.core import lazy
 from kenobot.language.fingerprint import normalise, same_value
 from kenobot.language.similarity import similarity, topic_words
@@ -23,6 +22,7 @@ from kenobot.language.statements.attribute_statements import is_single_valued
 from kenobot.language.statements.statement_relation import is_rearranged, parse_statement, relation, repeat_veto
 from kenobot.language.words import fold
 from kenobot.ports.memory import Relation
+from kenobot.ports.records import Record
 
 PairRelation = Literal["repeat", "contradiction", "independent", "open"]
 """open: the rules do not tell, and there is no verdict."""

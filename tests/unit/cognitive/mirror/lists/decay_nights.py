@@ -7,9 +7,11 @@ from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.change import ChangeContext, ColumnValue, change
-from kenobot.cognitive.store.scopes import ALL_SCOPES
+from kenobot.cognitive.store.change import change
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import ColumnValue
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.nights import play
 from tests.unit.cognitive.mirror.house import House
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
+from kenobot.ports.memory_changes import ChangeContext
 from tests.unit.cognitive.mirror.house import LOG, House
 
 ARCHIVED = "archive/2025-11-03.md"

@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cognitive.store import list_file_rows
-from kenobot.cognitive.store.change import ChangeContext, change
+from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.memory_changes import ChangeContext
 from tests.recorded import recorded
 from tests.unit.cognitive.mirror.house import LOG, House, open_house
 

@@ -11,9 +11,10 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.store import records as store
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import ManualClock
 from tests.unit.cognitive.mirror.house import ZONE, House
 
@@ -61,7 +62,7 @@ class CardHouse(House):
     def card(self, record: int) -> str:
         return self.cards()[record]
 
-    async def everything(self) -> list[store.Record]:
+    async def everything(self) -> list[Record]:
         """Every record of every scope and status."""
         rows = await self.database.read(lambda c: c.execute("SELECT id FROM record ORDER BY id").fetchall())
         records = await self.database.read(lambda c: store.by_ids(c, [row[0] for row in rows], ALL_SCOPES))

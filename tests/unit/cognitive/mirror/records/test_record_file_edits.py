@@ -117,7 +117,8 @@ async def test_what_memory_changed_meanwhile_is_not_taken_for_the_persons_change
     cards.edit(path, "category: fact", "category: relationship")
 
     def retag(connection: Connection) -> None:
-        from kenobot.cognitive.store.change import ChangeContext, change
+        from kenobot.cognitive.store.change import change
+        from kenobot.ports.memory_changes import ChangeContext
 
         record = records.get(connection, number, ("owner",))
         assert record is not None

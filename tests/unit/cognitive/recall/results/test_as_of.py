@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kenobot.cognitive.store import records
+from kenobot.storage.times import stamp
 from tests.unit.cognitive.recall.house import Memory
 
 
@@ -28,7 +28,7 @@ async def test_a_superseded_fact_held_until_it_was_replaced(memory: Memory) -> N
     old = await memory.learn("The office is in Vigo", days_ago=20)
     at = _days_ago(memory, 5)
     await memory.learn("The office is in Lugo", days_ago=5)
-    await memory.change(old, "superseded", at, status="superseded", valid_to=records.stamp(at))
+    await memory.change(old, "superseded", at, status="superseded", valid_to=stamp(at))
     assert await memory.texts("where is the office?") == ["The office is in Lugo"]
     assert await _then(memory, "where is the office?", 6) == ["The office is in Vigo"]
     assert await _then(memory, "where is the office?", 4) == ["The office is in Lugo"]
@@ -66,6 +66,6 @@ async def test_what_is_forgotten_is_hidden_at_every_moment(memory: Memory, days:
 async def test_what_held_before_it_was_told_counts_from_when_it_held(memory: Memory) -> None:
     """A person wrote a line into an older log."""
     told = _days_ago(memory, 30)
-    await memory.learn("The roof was mended", days_ago=2, valid_from=records.stamp(told))
+    await memory.learn("The roof was mended", days_ago=2, valid_from=stamp(told))
     assert await _then(memory, "the roof", 31) == []
     assert await _then(memory, "the roof", 29) == ["The roof was mended"]

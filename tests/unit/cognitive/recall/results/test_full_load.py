@@ -16,12 +16,12 @@ from kenobot.cognitive.recall.results.render import render_log_entry, render_rec
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import full_load_query, put_record
 

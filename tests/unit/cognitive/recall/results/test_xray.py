@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.usage import explain_turn, records_behind_reply
-from kenobot.cognitive.recall.results.match_explanation import MatchExplanation
 from kenobot.cognitive.recall.results.memory import MemoryPack, SearchReport
 from kenobot.cognitive.recall.results.xray import as_json, as_markdown, as_text
+from kenobot.ports.recall import MatchExplanation
 from tests.unit.cognitive.recall.house import REACH, Memory, shown
 
 

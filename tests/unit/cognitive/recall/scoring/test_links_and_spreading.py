@@ -6,12 +6,15 @@ from itertools import pairwise
 import pytest
 
 from kenobot.cognitive.beliefs.links import causal_phrase, link_new_record, names_previous_as_cause, strengthen_link
-from kenobot.cognitive.policy.beliefs import GraphPolicy, LinkType
+from kenobot.cognitive.policy.beliefs import GraphPolicy
+from kenobot.cognitive.recall.candidates.by_meaning import replace_superseded
+from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.candidates.spreading_activation import inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links as graph_store
-from kenobot.cognitive.store.change import ChangeContext
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.records import LinkType, Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 
@@ -55,6 +58,19 @@ def test_a_repeat_after_a_long_silence_starts_from_what_was_left() -> None:
         first = strengthen_link(connection, two.id, one.id, "related", START)
         again = strengthen_link(connection, two.id, one.id, "related", START + timedelta(days=365))
         assert again.confidence < first.confidence
+
+
+def test_equals_are_taken_newest_first_in_whatever_order_they_come() -> None:
+    """Of two seeds found as strongly, and of two records found by words as well, the newer comes first."""
+    with open_memory() as connection:
+        old, new, of_old, of_new = (put_record(connection).id for _ in range(4))
+        for seed, far in ((old, of_old), (new, of_new)):
+            strengthen_link(connection, far, seed, "related", START)
+        narrow = GraphPolicy(iterations=0, inhibition=0.0, frontier=1, max_steps=1)
+        for seeds in ((old, new), (new, old)):
+            assert [*spread_activation(connection, dict.fromkeys(seeds, 0.5), ALL_SCOPES, narrow)] == [of_new]
+            hits = [LexicalHit(number, 0.5, ()) for number in seeds]
+            assert [each.id for each in replace_superseded(connection, hits, (), ALL_SCOPES)] == [new, old]
 
 
 @pytest.mark.parametrize("type_", ["supersedes", "derived", "member"])

@@ -5,13 +5,13 @@ from datetime import date
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.question.answers import proper_names
 from kenobot.cognitive.recall.scoring.relevance import (
     question_features,
     score_relevance,
 )
 from kenobot.cognitive.recall.scoring.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
-from kenobot.cognitive.store.records import Record
+from kenobot.language.question.answers import proper_names
+from kenobot.ports.records import Record
 
 START = "2025-03-01T00:00:00.000Z"
 NEAR = Record(

@@ -3,7 +3,6 @@
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.question.question import asked_words, parse_question
 from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.judge import (
     SPEAKER_NAMES,
@@ -15,6 +14,7 @@ from kenobot.cognitive.recall.search.judge import (
     speaker_probability,
 )
 from kenobot.cognitive.recall.search.judge_features import item_features
+from kenobot.language.question.question import asked_words, parse_question
 
 
 def _judged(question: str, *texts: str) -> JudgedQuestion:

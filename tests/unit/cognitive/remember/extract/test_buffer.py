@@ -8,9 +8,10 @@ import pytest
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import ConversationTurn, decide_extraction
+from kenobot.cognitive.remember.extract.buffer import decide_extraction
 from kenobot.core.pattern_set import PatternSet
 from kenobot.ports.identity import Trust
+from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -14,9 +14,9 @@ from kenobot.cognitive.sleep.consolidate import distil, hygiene, weeks
 from kenobot.cognitive.sleep.prune.tiers import DAILIES
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store import tiers as decay_store
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play, view
 

@@ -15,9 +15,9 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.pairs import merging, pair_relation, pair_review
 from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
-from kenobot.cognitive.store import records
 from kenobot.language.similarity import topic_words
 from kenobot.storage.connection import Connection
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, nearness, put, relation_json, sleep_judged
@@ -135,8 +135,8 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     two = put(
         memory, "Adrian works at Acme as a senior engineer", at=later, importance=1.0, use_count=3, mentions=2,
         source_messages="[2, 3]", tags='["work"]', tier="core", attributes='{"employer": "Acme"}',
-        last_used=records.stamp(later),
-        confidence=0.7, category="decision", expires=records.stamp(later + timedelta(days=9)),
+        last_used=stamp(later),
+        confidence=0.7, category="decision", expires=stamp(later + timedelta(days=9)),
     )  # fmt: skip
     friend, box = put(memory, "Laura works at Acme too, in the same hall"), put(memory, "a box", form="box")
     for src, dst, kind in ((one.id, friend.id, "related"), (one.id, box.id, "member"), (friend.id, one.id, "causal")):
@@ -149,7 +149,7 @@ def test_the_one_that_stays_keeps_the_best_of_all(memory: Connection) -> None:
     assert kept.confidence == pytest.approx(1.0)
     assert set(json.loads(kept.tags)) == {"job", "work"}
     assert (kept.attribute_map, kept.category, kept.expires) == ({"employer": "Acme"}, "decision", None)
-    assert kept.last_used == records.stamp(later)
+    assert kept.last_used == stamp(later)
     assert (max(kept.id, friend.id), min(kept.id, friend.id)) in links(memory, "related")
     assert (kept.id, box.id) in links(memory, "member")
     assert (friend.id, kept.id) in links(memory, "causal")
@@ -269,7 +269,7 @@ def test_a_pair_that_a_model_told_apart_is_not_asked_about_again(memory: Connect
     changes = sleep(memory, pair_review.DUPLICATES, answers={asked[0].key: relation_json("independent")})
     assert [change.kind for change in changes] == ["compared"]
     assert pair_review.DUPLICATES.questions(view_of(memory)) == []
-    later = records.stamp(START + timedelta(days=9))
+    later = stamp(START + timedelta(days=9))
     memory.execute("UPDATE record SET updated = ? WHERE id = ?", (later, one.id))
     assert len(list(pair_review.DUPLICATES.questions(view_of(memory)))) == 1
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.sleep.consolidate import entities
-from kenobot.cognitive.sleep.proposals import DecisionContext, approve
+from kenobot.cognitive.sleep.proposals import approve
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store.records import subjects
+from kenobot.ports.memory_changes import DecisionContext
 from kenobot.storage.connection import Connection
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.sleep.beliefs import put

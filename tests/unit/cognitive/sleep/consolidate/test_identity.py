@@ -9,9 +9,9 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.identity import PASS, condense
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.nights import carry_out, view

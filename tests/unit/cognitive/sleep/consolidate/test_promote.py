@@ -12,11 +12,11 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import promote
 from kenobot.cognitive.sleep.consolidate.promote import fact_lines, without_label
 from kenobot.cognitive.store import events, list_file_rows, records, tiers
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Source
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, tell, told, view_of

@@ -9,7 +9,7 @@ import pytest
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import synthesize
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put

@@ -14,10 +14,11 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from tests.memory_rows import get, open_memory
 from tests.nights import carry_out, view
 
@@ -40,7 +41,7 @@ def tell(
     return decision.record
 
 
-def week(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> records.Record | None:
+def week(memory: Connection, name: str = "2026-W07", scope: str = "owner") -> Record | None:
     return records.slot_record(memory, scope, "summary", f"week:{name}")
 
 

@@ -9,7 +9,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.sleep.improve import errors
 from kenobot.cognitive.sleep.improve.errors import PASS
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord
-from kenobot.cognitive.store.records import Record
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record

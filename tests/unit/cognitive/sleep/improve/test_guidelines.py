@@ -14,9 +14,9 @@ from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.sleep.improve.guidelines import PASS, action_bias, guideline_lines, outcome_prior
 from kenobot.cognitive.sleep.pass_rows import ExtractionOutcome
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import carry_out

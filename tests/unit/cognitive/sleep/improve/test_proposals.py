@@ -12,12 +12,12 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import proposals, run_rows
 from kenobot.cognitive.sleep.improve.proposals import PASS, NightStatistics, advise
 from kenobot.cognitive.sleep.plan.changes import ProposeChange
-from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
-from kenobot.cognitive.store import events, links, records
+from kenobot.cognitive.store import events, links
 from kenobot.cognitive.store import proposals as proposal_store
-from kenobot.cognitive.store.proposals import Proposal
-from kenobot.cognitive.store.records import Record
 from kenobot.ports.identity import Trust
+from kenobot.ports.json_value import Json
+from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
@@ -35,7 +35,7 @@ def ruling(tmp_path: Path) -> DecisionContext:
     return DecisionContext(_NIGHT, "owner", tmp_path)
 
 
-def propose(connection: Connection, kind: str = "rule", **payload: records.Json) -> int:
+def propose(connection: Connection, kind: str = "rule", **payload: Json) -> int:
     part = ProposeChange("key", kind, "a title", "a text", payload or {"instruction": "Ask first.", "category": "care"})
     assert run_rows.insert_proposal(connection, part, 1, _NIGHT)
     return proposal_store.list_proposals(connection)[-1].id

@@ -8,9 +8,10 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.improve.reflections import PASS
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import open_memory
 from tests.nights import carry_out
@@ -26,7 +27,7 @@ def _replies(connection: Connection, *signals: str, count: int = 20, first: int 
         connection.execute(
             "INSERT INTO turn (inbox_id, session, trace, stop_reason, model, grade, replied_at) "
             "VALUES (?, 'telegram-1', '', 'end', '', ?, ?)",
-            (number, grade, records.stamp(START)),
+            (number, grade, stamp(START)),
         )
 
 

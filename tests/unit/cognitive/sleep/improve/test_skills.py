@@ -6,10 +6,9 @@ import pytest
 
 from kenobot.cognitive.sleep import proposals
 from kenobot.cognitive.sleep.improve.proposals import PASS
-from kenobot.cognitive.sleep.proposals import CannotDecide, DecisionContext
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import proposals as proposal_store
-from kenobot.cognitive.store.proposals import Proposal
+from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
 from kenobot.skills.library import SkillLibrary
 from kenobot.skills.trust import read_trusted
 from kenobot.storage.connection import Connection

@@ -9,9 +9,9 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.prune import commitments, endings
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
@@ -221,5 +221,5 @@ def _say(
     connection.execute(
         "INSERT INTO message (session, role, text, at, trust, scope, inbox_id) "
         "VALUES ('fake-1', 'user', ?, ?, ?, ?, ?)",
-        (text, records.stamp(at), trust, scope, inbox),
+        (text, stamp(at), trust, scope, inbox),
     )

@@ -11,8 +11,9 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.ports.memory import Candidate
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
@@ -65,7 +66,7 @@ def test_an_expired_guess_can_be_learned_again() -> None:
 def test_a_guess_that_matters_too_much_loses_its_end_instead() -> None:
     """What may harm somebody is not dropped for want of a yes; a new one gets no end at all."""
     with open_memory() as connection:
-        ends = records.stamp(START + timedelta(days=30))
+        ends = stamp(START + timedelta(days=30))
         grave = put_record(connection, "may be allergic to penicillin", confidence=0.2, importance=0.95, expires=ends)
         [change] = carry_out(connection, endings.EXPIRY, START + timedelta(days=31))
         assert (change.kind, get(connection, grave.id).status, get(connection, grave.id).expires) == (
@@ -82,7 +83,7 @@ def test_a_guess_that_matters_too_much_loses_its_end_instead() -> None:
 def test_what_held_until_a_day_is_over_after_it_even_if_its_owner_said_it() -> None:
     """Its own words say so."""
     with open_memory() as connection:
-        ends = records.stamp(START + timedelta(days=5))
+        ends = stamp(START + timedelta(days=5))
         record = put_record(connection, "On holiday in Rome", columns=_OWNERS, expires=ends)
         [change] = carry_out(connection, endings.EXPIRY, START + timedelta(days=6))
         assert (change.record, change.reason) == (record.id, "it held until 2026-02-19")
@@ -142,7 +143,7 @@ def test_a_belief_goes_stale_below_a_tenth_and_leaves_below_a_twentieth() -> Non
 def test_a_recall_a_repeat_or_a_yes_stops_the_decay_of_a_belief(heard: str) -> None:
     """The clock starts again with each of them (Personal AI 8)."""
     with open_memory() as connection:
-        when = records.stamp(START + timedelta(days=100))
+        when = stamp(START + timedelta(days=100))
         record = put_record(connection, confidence=0.6, columns={heard: when})
         assert carry_out(connection, endings.BELIEFS, START + timedelta(days=170)) == []
         assert get(connection, record.id).lifecycle == "candidate"

@@ -10,16 +10,16 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.prune.tiers import TIERS
-from kenobot.cognitive.store import records
-from kenobot.cognitive.store.scopes import ALL_SCOPES
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.times import stamp
 from kenobot.testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
 
 _SMALL: Policy = replace(DEFAULT, pruning=replace(DEFAULT.pruning, max_core_tokens=60))
 _LATER = START + timedelta(days=120)
-_USED: dict[str, str | float] = {"use_count": 20, "last_used": records.stamp(_LATER), "confidence": 0.9}
+_USED: dict[str, str | float] = {"use_count": 20, "last_used": stamp(_LATER), "confidence": 0.9}
 
 
 def _worn(connection: Connection, text: str, confidence: float = 0.6, **columns: str | float) -> int:
@@ -127,7 +127,7 @@ def test_no_night_undoes_what_another_did() -> None:
                 "source": "tag",
             }
             if number % 5 == 0:
-                columns |= {"use_count": 20, "last_used": records.stamp(_LATER), "confidence": 0.95, "trust": "owner"}
+                columns |= {"use_count": 20, "last_used": stamp(_LATER), "confidence": 0.95, "trust": "owner"}
             put_record(connection, text, columns=columns)
         policy = replace(DEFAULT, pruning=replace(DEFAULT.pruning, max_core_tokens=400))
         places, kinds = {record: [tier] for record, tier in _tiers(connection)}, set[str]()

@@ -1,1 +1,0 @@
-"""What a cheap model is asked beside the replies: requests, and answers read strictly."""

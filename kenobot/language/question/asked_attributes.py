@@ -1,0 +1,30 @@
+"""Read which attribute of the speaker, or of somebody else, a question asks for, where there is only one answer."""
+
+import re
+from collections.abc import Mapping
+
+from kenobot.core import lazy
+from kenobot.language.lexicon import load_tables
+from kenobot.language.words import fold
+
+_TABLES = load_tables("kenobot.language.question", "asked_attributes.toml")
+_OWN, _OTHERS = (
+    {name: lazy.regex(rf"(?<!\w)(?:{'|'.join(patterns)})") for name, patterns in _TABLES[of_whom].items()}
+    for of_whom in ("own", "others")
+)
+_LONGEST = 200  # characters of a question that is read
+
+
+def asked_attribute(question: str) -> str:
+    """Return the name of the speaker's attribute that a question asks for; "" for none."""
+    return _first(_OWN, question)
+
+
+def asked_attribute_of_another(question: str) -> str:
+    """Return the name of the attribute of somebody else that a question asks for; "" for none."""
+    return _first(_OTHERS, question)
+
+
+def _first(asked: Mapping[str, re.Pattern[str]], question: str) -> str:
+    plain = fold(question[:_LONGEST]).replace("’", "'")
+    return next((name for name, asks in asked.items() if asks.search(plain)), "")

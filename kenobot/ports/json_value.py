@@ -1,0 +1,3 @@
+"""The type of what JSON can hold."""
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
