@@ -212,6 +212,11 @@ class OwnerAlerts:
         if home is not None:
             await self._send(home.channel, home.chat, self._redact(words(self._language_of(home))))
 
+    def find_language(self) -> Language:
+        """Return the owner's language, as far as it is known; else English."""
+        home = self._home or self._kept
+        return self._language or ("en" if home is None else self._language_of(home))
+
     def _language_of(self, home: OwnerChat) -> Language:
         return self._language or self._personal.language_of(home.channel, home.user) or home.language
 

@@ -119,8 +119,13 @@ def pack(text: str) -> Any:
     """Return a text as JSON keeps it, by its key and values if it has any. `unpack` reads it."""
     if not isinstance(text, Sentence):
         return text
-    values = {name: _pack_value(value) for name, value in text.values.items()}
+    values = pack_values(text)
     return {"key": text.key, "values": values} if values else text.key
+
+
+def pack_values(sentence: Sentence) -> dict[str, Any]:
+    """Return the values of a sentence as JSON keeps them."""
+    return {name: _pack_value(value) for name, value in sentence.values.items()}
 
 
 def unpack(stored: object) -> str:

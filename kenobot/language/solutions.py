@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from kenobot.cognitive.beliefs.value import salience_signs
-from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
-from kenobot.cognitive.procedural.pattern import is_failure_word, keyword_coverage, keywords, stems_in
 from kenobot.core import lazy
 from kenobot.language.lexicon import alternatives, load_phrases, word_set
+from kenobot.language.problem_words import is_failure_word, keyword_coverage, keywords, stems_in
+from kenobot.language.salience import salience_signs
 from kenobot.language.words import fold, words
 
 _CLAUSE = lazy.regex(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
-_PHRASES = load_phrases("kenobot.cognitive.procedural", "find_solution.toml")
+_PHRASES = load_phrases("kenobot.language", "solutions.toml")
 _SOLVED = lazy.regex(rf"(?<!\w)(?:{_PHRASES['solved']})(?!\w)", re.IGNORECASE)
 _OPEN = word_set("not_solved")
 _LOOKED_BACK = 3  # words
@@ -31,6 +30,8 @@ _HOW = lazy.regex(
 )
 _QUESTION = lazy.regex(r"[¿？؟]|\?(?!\S*[\w=])")  # an address or a name of a parameter may hold the mark
 _STORY = lazy.regex(alternatives("story"), re.IGNORECASE)
+TRIGGER_CHARS, RESPONSE_CHARS = 160, 300  # of the longest problem and solution
+_GROUNDED_FROM = 0.6  # share of the words of a model that the text itself must hold
 _TRIM = " \t,.;:!-—–…"
 _NO_SUBJECT = lazy.regex(
     r"\W*(?:(?:(?:i|we|they|he|she)(?:'ve| have| had)? )?(?:(?:finally|just|already) )?"
@@ -53,19 +54,19 @@ class Solution:
 
 
 def lacks_subject(text: str) -> bool:
-    """Tell whether a text begins with what only points back: "it: error 13 went away", "lo arreglé"."""
+    """Return whether a text begins with what only points back: "it: error 13 went away", "lo arreglé"."""
     return _NO_SUBJECT.match(text) is not None
 
 
-def find_solution(text: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
+def find_solution(text: str) -> Solution | None:
     """Extract a problem and its solution; None when the text lacks either."""
     clauses = list(_clauses(text))
     for at, clause in enumerate(clauses):
         found = _resolution(clause)
         if found is None:
             continue
-        for pair in filter(None, (_within(clause, found), _across(clauses, at))):
-            trigger, response = trigger_of(pair[0], policy), _fitted(pair[1], policy.response_chars)
+        for pair in filter(None, (_split_within(clause, found), _across(clauses, at))):
+            trigger, response = trigger_of(pair[0]), _fit(pair[1], RESPONSE_CHARS)
             if trigger and _says_how(response, trigger):
                 return Solution(trigger, response)
     return None
@@ -76,37 +77,37 @@ def mentions_failure(text: str) -> bool:
 
 
 def mentions_solution(text: str) -> bool:
-    """Tell whether `text` says that something is solved, and how."""
+    """Return whether `text` says that something is solved, and how."""
     return any(_resolution(clause) is not None for clause in _clauses(text))
 
 
-def combine_texts(trouble: str, solution: str, policy: ProceduralPolicy = DEFAULT) -> Solution | None:
+def combine_texts(trouble: str, solution: str) -> Solution | None:
     """Combine the problem of one text with the solution of another; None when they are about two things."""
     trigger = next((found for clause in _clauses(trouble) if mentions_failure(clause)
-                    if (found := trigger_of(clause, policy))), "")  # fmt: skip
+                    if (found := trigger_of(clause))), "")  # fmt: skip
     response = next((clause for clause in _clauses(solution) if _resolution(clause) is not None), "")
     about = [word for word in keywords(trouble) if not is_failure_word(word)]
     there = stems_in(solution)
     if not trigger or all(there.isdisjoint(word) for word in about):
         return None
-    response = _fitted(response, policy.response_chars)
+    response = _fit(response, RESPONSE_CHARS)
     return Solution(trigger, response) if _says_how(response, trigger) else None
 
 
-def trigger_of(clause: str, policy: ProceduralPolicy = DEFAULT) -> str:
+def trigger_of(clause: str) -> str:
     """Strip a problem of the story around it; "" when that names nothing in particular."""
     bare = _STORY.sub("", clause, count=1).strip(_TRIM)
     clause = bare if len(keywords(bare)) >= _LEAST else clause.strip(_TRIM)
     named = keywords(clause)
     if len(named) < _LEAST or all(map(is_failure_word, named)) or lacks_subject(clause):
         return ""
-    clause = _fitted(clause, policy.trigger_chars)
+    clause = _fit(clause, TRIGGER_CHARS)
     return clause if any(map(is_failure_word, keywords(clause))) else f"{clause} error"
 
 
-def is_grounded(said: str, told: str, policy: ProceduralPolicy = DEFAULT) -> bool:
-    """Tell whether a wording by another keeps to the words of what was `told`."""
-    return bool(keywords(said)) and keyword_coverage(said, f"{told} error") >= policy.grounded_from_share
+def is_grounded(said: str, told: str) -> bool:
+    """Return whether a wording by another keeps to the words of what was `told`."""
+    return bool(keywords(said)) and keyword_coverage(said, f"{told} error") >= _GROUNDED_FROM
 
 
 # ── clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,8 +131,8 @@ def _resolution(clause: str) -> re.Match[str] | None:
     return None
 
 
-def _within(clause: str, found: re.Match[str]) -> tuple[str, str] | None:
-    """Problem and solution of one clause that tells both."""
+def _split_within(clause: str, found: re.Match[str]) -> tuple[str, str] | None:
+    """Split one clause that tells both into problem and solution."""
     before, after = clause[: found.start()], clause[found.start() :]
     if mentions_failure(before):
         return before[:-_TAIL] + _LINKING.sub("", before[-_TAIL:]), after
@@ -159,7 +160,7 @@ def _across(clauses: list[str], at: int) -> tuple[str, str] | None:
 
 
 def _says_how(response: str, trigger: str) -> bool:
-    """Tell whether a solution says more than that there is one."""
+    """Return whether a solution says more than that there is one."""
     rest = _SOLVED.sub(" ", response)
     known = _HOLLOW if not trigger else _HOLLOW | stems_in(trigger)
     return any(not is_failure_word(word) and known.isdisjoint(word) for word in keywords(rest)) or (
@@ -167,7 +168,7 @@ def _says_how(response: str, trigger: str) -> bool:
     )
 
 
-def _fitted(text: str, longest: int) -> str:
+def _fit(text: str, longest: int) -> str:
     """Clip `text` between words."""
     text = " ".join(text.split()).strip(_TRIM)
     if len(text) <= longest:

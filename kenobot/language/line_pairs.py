@@ -167,7 +167,7 @@ class _Pairs:
                 if self._files[new[0]].whole:  # whatever the one text says now, it takes the place of what it said
                     yield 0.0, 0, candidates[0], new
                     continue
-                for number, alike in index.closest(self._files[new[0]].new[new[1]], least):
+                for number, alike in index.find_closest(self._files[new[0]].new[new[1]], least):
                     yield -alike, abs(candidates[number][1] - new[1]), candidates[number], new
 
     def result(self) -> list[LineEdits]:
@@ -216,7 +216,7 @@ class _PieceIndex:
             for piece in pieces:
                 self._with[piece].append(number)
 
-    def closest(self, text: str, least: float) -> Iterator[tuple[int, float]]:
+    def find_closest(self, text: str, least: float) -> Iterator[tuple[int, float]]:
         """Yield the closest texts, by number, that are alike at least so much."""
         pieces = _pieces(text)
         known = sorted((len(self._with[piece]), piece) for piece in pieces if piece in self._with)

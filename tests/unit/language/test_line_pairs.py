@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits, likeness, pair_lines
+from kenobot.language.line_pairs import FileLines, LineEdits, likeness, pair_lines
 
 ALIKE = 0.4
 

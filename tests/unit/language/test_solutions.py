@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.procedural.find_solution import Solution, combine_texts, find_solution, is_grounded, trigger_of
-from kenobot.cognitive.procedural.pattern import keywords
+from kenobot.language.problem_words import keywords
+from kenobot.language.solutions import Solution, combine_texts, find_solution, is_grounded, trigger_of
 from tests.cost import assert_bounded
 
 _TOLD = {

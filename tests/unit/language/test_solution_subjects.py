@@ -3,8 +3,8 @@
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.procedural.find_solution import find_solution, lacks_subject
 from kenobot.cognitive.sleep.improve.errors import lesson_text
+from kenobot.language.solutions import find_solution, lacks_subject
 
 
 @pytest.mark.parametrize(

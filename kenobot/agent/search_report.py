@@ -6,7 +6,7 @@ As text for a terminal, as Markdown for a chat, and as JSON.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory, SearchReport
+from kenobot.cognitive.memory import Excerpt, RecalledMemory, SearchReport
 from kenobot.language.question.keywords import (
     KeywordGrade,
     KeywordScore,
@@ -71,7 +71,7 @@ def as_text(report: SearchReport, message: str = "") -> str:
     lines = [_head(report)]
     for place, (memory, score) in enumerate(points, 1):
         why = memory.explain()
-        lines.append(f"{place:>2}. {why.score:.3f}  #{why.record}  {_short(memory.record.text)}")
+        lines.append(f"{place:>2}. {why.score:.3f}  #{why.record}  {_shorten(memory.record.text)}")
         lines += [join_sentences(("      ", line), "") for line in _details(memory, why, score)]
     lines += [f"  · {round(each.relevance, DIGITS):.3f}  {_turn(each)}" for each in report.excerpts]
     return join_sentences([*lines, *_foot(report, extract_keywords(message), _grade(points))])
@@ -83,7 +83,7 @@ def as_markdown(report: SearchReport, message: str = "") -> str:
     lines = [join_sentences(("**", _head(report), "**"), ""), ""]
     for memory, score in points:
         why = memory.explain()
-        lines.append(f"- **{why.score:.2f}** #{why.record} {_short(memory.record.text)}")
+        lines.append(f"- **{why.score:.2f}** #{why.record} {_shorten(memory.record.text)}")
         lines += [join_sentences(("  - ", line), "") for line in _details(memory, why, score)]
     lines += [f"- {round(each.relevance, DIGITS):.2f} {_turn(each)}" for each in report.excerpts]
     blank = [""] if report.memories else []
@@ -144,6 +144,6 @@ def _foot(report: SearchReport, keywords: Sequence[str], grade: KeywordGrade) ->
     return lines
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
