@@ -66,7 +66,7 @@ def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
 
 @lru_cache(1)
 def _any_word() -> re.Pattern[str]:
-    """The words of all relationships."""
+    """Compile the words of all relationships into one pattern."""
     return re.compile("|".join(re.escape(word) for each, _ in _relationships() for word in each.words))
 
 
