@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from kenobot.cognitive.recall.results.trace import RecallTrace
     from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.remember.rehearsal import rehearse
     from kenobot.cognitive.replies import Replies
     from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
     from kenobot.cognitive.telling import Telling
@@ -89,6 +90,7 @@ __all__ = [
     "Telling",
     "Transfers",
     "WorkerContext",
+    "rehearse",
 ]
 
 _LATE = {
@@ -111,6 +113,7 @@ _LATE = {
     "recall.results.memory": "NO_MEMORY Excerpt MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
     "recall.results.trace": "RecallTrace",
     "sleep.proposal_announcer": "ProposalAnnouncer",
+    "remember.rehearsal": "rehearse",
 }
 """The names that are imported at their first use, by module."""
 

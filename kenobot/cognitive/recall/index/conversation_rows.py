@@ -6,6 +6,7 @@ A segment is talk of one chat without a long pause, made of the messages alone, 
 import json
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -62,6 +63,10 @@ class IndexedTurn(NamedTuple):
     @property
     def date(self) -> date:
         return date.fromordinal(self.day)
+
+
+indexed_turn = partial(tuple.__new__, IndexedTurn)
+"""Make a turn of its row, without a step of the interpreter."""
 
 
 def write_turns(index: Connection, truth: Connection, messages: Iterable[int], rows: Sequence[MessageRow]) -> None:

@@ -73,7 +73,9 @@ def gather_candidates(
     chosen = sorted((word for word in docs if docs[word]), key=lambda word: (-word.weight, docs[word]))
     chosen = chosen[: policy.turn_words]
     talk = TurnCandidates(chosen, [word.weight * idf(total, docs[word]) for word in chosen])
-    talk.held = _read_postings(index, [[t for t in tokens[word] if t in standing] for word in chosen], policy)
+    frequent = [docs[word] > max(policy.turn_list, policy.frequent_share * total) for word in chosen]
+    lists = [[token for token in tokens[word] if token in standing] for word in chosen]
+    talk.held = _read_postings(index, lists, frequent, policy)
     worth = {mask: talk.worth(mask) for mask in {*talk.held.values()}}
     valued = sorted([(worth[mask], message) for message, mask in talk.held.items()], reverse=True)
     best = [message for _, message in valued[: policy.max_turns_read]]
@@ -91,11 +93,18 @@ def gather_candidates(
     return talk
 
 
-def _read_postings(index: Connection, groups: Sequence[Sequence[str]], policy: RecallPolicy) -> dict[int, int]:
-    """Read the newest turns of each word, which `groups` has the tokens of: the words of each turn, as a bit mask."""
+def _read_postings(
+    index: Connection, groups: Sequence[Sequence[str]], frequent: Sequence[bool], policy: RecallPolicy
+) -> dict[int, int]:
+    """Read the newest turns of each word, which `groups` has the tokens of: the words of each turn, as a bit mask.
+
+    frequent: words that are not looked for beside rarer ones, which their newest turns would outnumber.
+    """
     held = defaultdict[int, int](int)
     left = policy.turn_postings
     for at, tokens in enumerate(groups):
+        if held and frequent[at]:
+            continue
         found = posting_rows.documents_with(index, [tokens], min(left, policy.turn_list)) if left > 0 else []
         left -= len(found)
         bit = 1 << at

@@ -8,7 +8,7 @@ Features are columns, a number for each candidate; only of what is ranked first 
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -21,7 +21,7 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
 from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import posting_rows
-from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow
+from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow, indexed_turn
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.scoring.score import fuse_relevance
 from kenobot.cognitive.recall.scoring.turn_candidates import (
@@ -61,6 +61,9 @@ class RankedTurn(NamedTuple):
     @property
     def features(self) -> dict[str, float]:
         return dict(zip(TURN_PRIOR, self.values, strict=True))
+
+
+_ranked_turn = partial(tuple.__new__, RankedTurn)  # as `_make`, without a step of the interpreter
 
 
 def rank_turns(
@@ -328,7 +331,7 @@ def _spread(order: Sequence[int], places: _Places, scores: Sequence[float], less
 def _ranked(
     talk: TurnCandidates,
     places: _Places,
-    order: Collection[int],
+    order: Sequence[int],
     scores: Sequence[float],
     columns: Mapping[str, Column],
     raw: Column,
@@ -340,12 +343,20 @@ def _ranked(
     full = sum(sorted(talk.gains, reverse=True)[: policy.recall.words_of_full_match]) or 1.0
     stems = {mask: tuple([talk.words[at].stems[0] for at in talk.places(mask)]) for mask in {*places.masks}}
     values = list(zip(*(columns.get(name, none) for name in TURN_PRIOR), strict=False))
-    found = []
-    for at in order:
-        relevance = math.tanh(policy.recall.steepness * min(1.0, raw[at] / full)) if raw[at] else 0.0
-        similarity = near.get(places.messages[at])
+    likeness = [*map(near.get, places.messages)]
+    by_words = {each: math.tanh(policy.recall.steepness * min(1.0, each / full)) for each in {raw[at] for at in order}}
+    relevances = [by_words[raw[at]] for at in order]
+    for place, at in enumerate(order if near else ()):
+        similarity = likeness[at]
         if similarity is not None and (meant := relevance_from_similarity(similarity, policy.meaning)):
-            relevance = fuse_relevance(relevance, meant)
-        turn, matched = IndexedTurn._make(places.rows[at]), stems[places.masks[at]]
-        found.append(RankedTurn(turn, scores[at], relevance, matched, values[at], similarity))
-    return found
+            relevances[place] = fuse_relevance(relevances[place], meant)
+    columns_of_ranked = zip(
+        map(indexed_turn, [places.rows[at] for at in order]),
+        [scores[at] for at in order],
+        relevances,
+        [stems[places.masks[at]] for at in order],
+        [values[at] for at in order],
+        [likeness[at] for at in order],
+        strict=True,
+    )
+    return [*map(_ranked_turn, columns_of_ranked)]

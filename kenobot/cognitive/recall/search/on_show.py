@@ -29,8 +29,13 @@ class ShownTexts:
 
     def __contains__(self, text: str) -> bool:
         """Return whether a text is an item of its own: behind the mark of a list."""
-        # Most are not shown at all, which one search tells.
-        return text in self._shown and any(f"{mark}{text}{end}" in self._shown for mark in _MARKS for end in _ENDS)
+        if text not in self._shown:  # as most are not
+            return False
+        for mark in _MARKS:
+            for end in _ENDS:
+                if f"{mark}{text}{end}" in self._shown:
+                    return True
+        return False
 
     def say(self, text: str) -> bool:
         """Return whether a line says what a text says, but for a few words. A question says nothing."""

@@ -239,10 +239,9 @@ def _split_by_prompt(
     ranked: Sequence[RecalledMemory], sieve: RecallFilter
 ) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """Return what the prompt does not show yet, and what it shows already, which takes no room."""
-    fresh = [memory for memory in ranked if not sieve.in_prompt(memory.record)]
-    known = [memory for memory in ranked if sieve.in_prompt(memory.record)]
+    known = [memory for memory in ranked if memory.on_show]
     sieve.dropped["on show already"] += len(known)
-    return fresh, [replace(each, on_show=True) for each in known]
+    return [memory for memory in ranked if not memory.on_show], known
 
 
 def _by_marks(
