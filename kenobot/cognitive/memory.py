@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     )
     from kenobot.cognitive.recall.results.trace import RecallTrace
     from kenobot.cognitive.remember.nearness import Nearness
-    from kenobot.cognitive.remember.rehearsal import rehearse
     from kenobot.cognitive.replies import Replies
     from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
     from kenobot.cognitive.telling import Telling
@@ -90,7 +89,6 @@ __all__ = [
     "Telling",
     "Transfers",
     "WorkerContext",
-    "rehearse",
 ]
 
 _LATE = {
@@ -113,7 +111,6 @@ _LATE = {
     "recall.results.memory": "NO_MEMORY Excerpt MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
     "recall.results.trace": "RecallTrace",
     "sleep.proposal_announcer": "ProposalAnnouncer",
-    "remember.rehearsal": "rehearse",
 }
 """The names that are imported at their first use, by module."""
 
@@ -468,3 +465,10 @@ class Memory:
         from kenobot.cognitive.remember import boxes
 
         return bool(boxes.close_idle_boxes(connection, ChangeContext(at, "memory", "nothing was added for a while")))
+
+    @staticmethod
+    def rehearse(connection: Connection, at: datetime) -> None:
+        """Admit made-up memories into an empty copy, so that the first real one finds its patterns compiled."""
+        from kenobot.cognitive.remember.rehearsal import rehearse
+
+        rehearse(connection, at)
