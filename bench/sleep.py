@@ -19,8 +19,8 @@ from random import Random
 
 from bench.memory import LanguageSampler, language_samplers
 from bench.turns import CHANNEL, BenchApp
-from kenobot.cognitive.sleep.cycle import NightProgress
 from kenobot.language.fingerprint import key_of
+from kenobot.ports.nights import NightProgress
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
 
@@ -125,7 +125,7 @@ async def measure(folder: Path, records: int, turns: int) -> dict[str, float]:
 
         async def tell(step: NightProgress) -> None:
             if step.result is not None:
-                seconds[f"{step.sleep_pass.name} ({step.result.done} decisions)"] = time.perf_counter() - latest[0]
+                seconds[f"{step.name} ({step.result.done} decisions)"] = time.perf_counter() - latest[0]
             latest[0] = time.perf_counter()
 
         began = time.perf_counter()

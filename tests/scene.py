@@ -9,14 +9,13 @@ from typing import Any, Self
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
-from kenobot.cognitive.recall.embedding_worker import PreviousEmbedders
 from kenobot.core.i18n import Language
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
-from kenobot.ports.embedder import Embedder
+from kenobot.ports.embedder import Embedder, PreviousEmbedders
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
 from kenobot.ports.tool import Tool

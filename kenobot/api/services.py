@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import chat_of
-from kenobot.cognitive.memory import AdmitContext, EmbeddingWorker, SideIndex, SleepPolicy
+from kenobot.cognitive.memory import AdmitContext, EmbeddingWorker, Policy, SideIndex
 from kenobot.core.health import State
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
@@ -48,7 +48,7 @@ class ApiServices:
     embedding: EmbeddingWorker
     memory_files: MemoryMirror
     budgets: tuple[Limit, ...]
-    sleep_policy: SleepPolicy
+    policy: Policy
     started: datetime
     channels: Callable[[], Collection[str]]
     unfinished: Callable[[], int]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
-from kenobot.app.wiring import sleep_policy
+from kenobot.cognitive.memory import Policy
 from kenobot.ports.channel import Channel, TakesRequests
 from kenobot.ports.errors import ConfigError
 
@@ -55,7 +55,7 @@ def _attach(app: App, channel: Channel) -> None:
         embedding=app.embedding,
         memory_files=app.memory_files,
         budgets=app.ledger.limits,
-        sleep_policy=sleep_policy(app.settings.sleep).sleep,
+        policy=Policy.of(app.settings.sleep),
         started=app.clock.now(),
         channels=lambda: app.channels,
         unfinished=lambda: app.loop.unfinished_count,
@@ -64,5 +64,6 @@ def _attach(app: App, channel: Channel) -> None:
         state=lambda: "healthy" if app.watch is None else app.watch.state,
         status=report_status,
     )
+    channel.language = app.owner_alerts.find_language
     channel.backend = Api(services)
     channel.others = app.channels

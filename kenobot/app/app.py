@@ -6,6 +6,7 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -27,19 +28,14 @@ from kenobot.app.wiring import (
     build_toolbox,
     prompt_limits,
     reply_language,
-    sleep_policy,
     turn_policy,
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, SideIndex
-from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
-from kenobot.cognitive.mirror.rebuild import require_memory
-from kenobot.cognitive.remember import boxes
-from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, Policy, ProposalAnnouncer, SideIndex
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
-from kenobot.core.pacing import responsive
+from kenobot.core.pacing import Rank, responsive, run_at_rank
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.quiet_spell import QuietSpell
@@ -60,7 +56,7 @@ from kenobot.ledger.models import ReplyModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.identity import session_id
-from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.memory_files import IntakeNotice
 from kenobot.ports.signals import (
     MEMORY_INTAKE_FINISHED,
     MEMORY_INTAKE_STARTED,
@@ -84,9 +80,9 @@ if TYPE_CHECKING:
     from kenobot.agent.turn.task_worker import TaskWorker
     from kenobot.agent.turn.tool_stage import ToolStage
     from kenobot.agent.turn.toolbox import Toolbox
-    from kenobot.app.background import Background
     from kenobot.app.running_channels import ChannelState
     from kenobot.app.watch.watch import Watch
+    from kenobot.cognitive.memory import MemoryWorkers
 
 _log = logging.getLogger(__name__)
 
@@ -126,7 +122,7 @@ class App:
 
         default_language: of the bot's own sentences where the message does not tell.
         """
-        require_memory(home.memory, home.database)
+        MemoryFiles.require_database(home.memory, home.database)
         self._default_language = default_language
         settings, language = loaded.settings, reply_language(loaded.settings)
         zone = self.zone = ZoneInfo(settings.bot.timezone)
@@ -151,9 +147,8 @@ class App:
         self.personal = PersonalSettings(database, zone, quiet)
         self.owner_alerts = OwnerAlerts(database, clock, messenger, access, redact, language, self.personal)
 
-        intake, policy = LargeIntake(self._announce_intake), sleep_policy(settings.sleep)
-        parts = (home.memory, database, clock, zone, policy)
-        self.memory_files = MemoryFiles(*parts, intake=intake, quiet=self._quiet_for_files)
+        memory = home.memory, database, clock, zone, Policy.of(settings.sleep)
+        self.memory_files = MemoryFiles(*memory, announce=self._announce_intake, quiet=self._quiet_for_files)
         index = self.index = SideIndex(home.index)
         self.memory = Memory(index)
         self.indexer = Indexer(database, index)
@@ -166,7 +161,7 @@ class App:
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
-        self._background: Background | None = None
+        self._background: MemoryWorkers | None = None
         self._reminders: ReminderDelivery | None = None
         self.channel_states: Callable[[], Sequence[ChannelState]] = tuple
         self.watch: Watch | None = None  # until the work behind the turns has begun
@@ -176,10 +171,10 @@ class App:
         self.loop = self._build_loop(home, settings, rng)
 
     @property
-    def background(self) -> "Background":
+    def background(self) -> "MemoryWorkers":
         """The workers behind the turns. Their modules are imported at the first use: answers need none of them."""
         if self._background is None:
-            from kenobot.app.background import Background
+            from kenobot.app.background import build_workers
             from kenobot.cognitive.memory import WorkerContext
 
             context = WorkerContext(
@@ -190,7 +185,7 @@ class App:
                 self.embedding,
                 self.quiet,
             )
-            self._background = Background(self.home, self.settings, context, self.indexer, self._background_model)
+            self._background = build_workers(self.home, self.settings, context, self.indexer, self._background_model)
         return self._background
 
     @property
@@ -359,7 +354,8 @@ class App:
         self.scheduler.run_every(1.0, "command line", self.check_external_changes)
         self.scheduler.run_every(60.0, "sweep", self.sweep)
         self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.run_every(15.0, "memory index", self.indexer.index_all)
+        self.scheduler.run_every(15.0, "memory index", self.indexer.tick)
+        self.scheduler.run_every(60.0, "whole memory index", self.indexer.index_all)
         self.scheduler.run_every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
@@ -395,6 +391,7 @@ class App:
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
+        await self._rehearse()
         from kenobot.app.menu_setter import MenuSetter
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
@@ -422,6 +419,16 @@ class App:
             await tell_of_update(self)
         await menus.refresh()
         await self._remove_unused_media()
+
+    async def _rehearse(self) -> None:
+        """Compile the patterns of memory before a transaction needs them."""
+        from kenobot.cognitive.memory import rehearse
+
+        try:
+            with run_at_rank(Rank.LATER):
+                await self.database.read(partial(rehearse, at=self.clock.now()))
+        except StoreError as error:
+            _log.warning("Memory is not rehearsed: %s", error)
 
     async def _load_background(self) -> None:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""
@@ -454,8 +461,8 @@ class App:
         await attachments.prune(self.database)
         await task_rows.prune(self.database)
         await api_keys.prune(self.database, self.clock.now())
-        rested = ChangeContext(self.clock.now(), "memory", "nothing was added for a while")
-        if await self.database.write(lambda connection: boxes.close_idle_boxes(connection, rested)):
+        at = self.clock.now()
+        if await self.database.write(lambda connection: Memory.close_idle_boxes(connection, at)):
             self.memory_files.mark_dirty(())
 
     async def _remove_unused_media(self) -> None:

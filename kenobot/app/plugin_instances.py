@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from kenobot.app import embedder_choice
-from kenobot.cognitive.recall.embedding_worker import PreviousEmbedders
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_catalogue import PluginCatalogue
 from kenobot.core.plugins import PluginGroup
@@ -20,7 +19,7 @@ from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
-from kenobot.ports.embedder import Embedder
+from kenobot.ports.embedder import Embedder, PreviousEmbedders
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor

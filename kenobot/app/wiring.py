@@ -1,6 +1,5 @@
 """Build models and policies from the settings, for the app and for commands that need a part of it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -9,14 +8,11 @@ from kenobot.agent.media.intake import MediaIntake, MediaLimits
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.agent.turn.state_machine import TurnPolicy
 from kenobot.app.plugin_instances import PluginInstances
-from kenobot.cognitive.memory import DEFAULT, Policy, SleepPolicy
-from kenobot.cognitive.policy.sleep import WEEKLY_LOGS
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.core.settings.schema import SleepSettings
 from kenobot.ledger.ledger import Ledger
 from kenobot.ledger.limits import budget_limits
 from kenobot.ledger.model_router import ModelRouter, ProviderRoute
@@ -85,13 +81,6 @@ def build_toolbox(settings: Settings, plugins: PluginInstances) -> "Toolbox | No
 
     limits = ToolLimits(calls_a_day=settings.tools.calls_a_day)
     return Toolbox(plugins.tools, limits, () if plugins.mcp is None else (plugins.mcp,))
-
-
-def sleep_policy(settings: SleepSettings) -> Policy:
-    """Build the policy from the settings of sleep."""
-    preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
-    sleep = replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens)
-    return replace(DEFAULT, sleep=sleep)
 
 
 def reply_language(settings: Settings) -> Language | None:

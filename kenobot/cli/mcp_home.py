@@ -7,13 +7,13 @@ from functools import partial
 from kenobot.api.scopes import DEFAULT_SCOPES
 from kenobot.api.services import ApiServices, Caller
 from kenobot.app import embedder_choice
-from kenobot.app.wiring import build_ledger, sleep_policy
+from kenobot.app.wiring import build_ledger
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, SideIndex
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Policy, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster
 from kenobot.ledger.embedding import LedgerMeter
@@ -82,7 +82,7 @@ class _Parts:
             embedding=self.embedding,
             memory_files=mirror,
             budgets=ledger.limits,
-            sleep_policy=sleep_policy(loaded.settings.sleep).sleep,
+            policy=Policy.of(loaded.settings.sleep),
             started=clock.now(),
             channels=tuple,
             unfinished=int,
@@ -105,7 +105,7 @@ async def _sweep_nothing() -> None:
 
 
 async def _have_no_bot() -> StatusReport:
-    raise Unavailable("no bot runs in this process")
+    raise Unavailable("mcp.no_bot")
 
 
 class _Mirror:

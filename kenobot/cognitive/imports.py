@@ -1,9 +1,10 @@
 """Bring memories and talk of elsewhere: marks of earlier imports, and texts that are not to come back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import cast
 
+from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.language.fingerprint import key_of
@@ -80,3 +81,9 @@ class Imports:
     def skip_reading(connection: Connection, session: str, newest: int) -> None:
         """Count the messages of a conversation as read for facts, up to a row."""
         buffer.advance_cursor(connection, session, buffer.cursor(connection, session), newest)
+
+    @staticmethod
+    def split_log(text: str) -> Iterator[tuple[str, str | None, str | None]]:
+        """Split the log of a day into chunks, each with the H:MM at its head and the fact that it tells."""
+        for chunk in list_layout.split("daily", text):
+            yield chunk, list_layout.entry_time(chunk), list_layout.fact_text("daily", chunk)

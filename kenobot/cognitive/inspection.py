@@ -1,5 +1,7 @@
 """Inspect memory: figures, the memories of a prompt, and searches with their reasons."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,8 @@ from kenobot.storage.scopes import Scopes
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, SearchReport
+    from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
+    from kenobot.ports.recall import PatternMatch
 
 
 class Inspection:
@@ -47,15 +50,33 @@ class Inspection:
         return FullLoader().load(connection, query, searchable=searchable)
 
     @staticmethod
-    def report_as_json(report: "SearchReport", question: str) -> dict[str, object]:
-        """Write what a search found and left out, and why, for programs."""
-        from kenobot.cognitive.recall.results.xray import as_json
+    def match_patterns(connection: Connection, reach: Scopes, text: str, among: int) -> "list[PatternMatch]":
+        """Match the newest `among` patterns with a text, the best first."""
+        from kenobot.cognitive.procedural import pattern, pattern_rows
+        from kenobot.ports.recall import PatternMatch
 
-        return as_json(report, question)
+        known = pattern.patterns_of(pattern_rows.live_patterns(connection, reach, among))
+        return [
+            PatternMatch(fit.pattern.record.text, fit.coverage, fit.pattern.confidence)
+            for fit in pattern.match_patterns(known, text)
+        ]
 
     @staticmethod
-    def report_as_text(report: "SearchReport", question: str, *, markdown: bool = False) -> str:
-        """Write the same for people. markdown: for a chat."""
-        from kenobot.cognitive.recall.results.xray import as_markdown, as_text
+    def count_vectors(connection: Connection, reach: Scopes, index: Path, model: str) -> dict[str, Any]:
+        """Count the records and messages that a model has embedded, and those that wait; None where it is not known."""
+        from kenobot.cognitive.recall.index import vector_rows
 
-        return as_markdown(report, question) if markdown else as_text(report, question)
+        records, placed = vector_rows.count_records(connection, reach, model)
+        found: dict[str, Any] = {"vectors": {"placed": placed, "waiting": records - placed}, "turn_vectors": None}
+        with contextlib.suppress(sqlite3.Error):  # there may be no index yet, or an older one
+            with contextlib.closing(sqlite3.connect(f"{index.as_uri()}?mode=ro", uri=True, timeout=2)) as opened:
+                turns, placed = vector_rows.count_turns(opened, model)
+            found["turn_vectors"] = {"placed": placed, "waiting": turns - placed}
+        return found
+
+    @staticmethod
+    def last_event(connection: Connection) -> int:
+        """Return the number of the newest event of memory."""
+        from kenobot.cognitive.store import events
+
+        return events.last_event(connection)

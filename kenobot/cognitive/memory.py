@@ -16,37 +16,43 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.background.extraction import build_extraction_worker
     from kenobot.cognitive.background.per_chat_worker import WorkerContext
     from kenobot.cognitive.background.sleep import SleepContext
+    from kenobot.cognitive.held_files import HeldFiles
     from kenobot.cognitive.imports import Imports
     from kenobot.cognitive.inspection import Inspection
     from kenobot.cognitive.mirror.memory_files import MemoryFiles
     from kenobot.cognitive.nights import Nights, Proposals
     from kenobot.cognitive.policy import Policy
-    from kenobot.cognitive.policy.sleep import SleepPolicy
     from kenobot.cognitive.promises import Promises
     from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
     from kenobot.cognitive.recall.index.index import Indexer, SideIndex
-    from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, RecalledMemory, SearchReport
-    from kenobot.cognitive.remember.admit_context import sanitize
-    from kenobot.cognitive.remember.nearness import Nearness
-    from kenobot.cognitive.remember.rule_extraction import RuleFacts
-    from kenobot.cognitive.replies import Replies
-    from kenobot.cognitive.sleep.cycle import NightProgress
-    from kenobot.cognitive.sleep.plan.passes import Pass
-    from kenobot.cognitive.telling import Telling
-    from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation, UsedMemory
-    from kenobot.ports.memory_changes import (
-        ForgetResult,
-        PurgePlan,
-        UndoResult,
+    from kenobot.cognitive.recall.prompt.reader import MemoryReader
+    from kenobot.cognitive.recall.results.memory import (
+        NO_MEMORY,
+        Excerpt,
+        MemoryPack,
+        MemoryQuery,
+        RecalledMemory,
+        SearchHints,
+        SearchReport,
     )
+    from kenobot.cognitive.recall.results.trace import RecallTrace
+    from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.remember.rehearsal import rehearse
+    from kenobot.cognitive.replies import Replies
+    from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
+    from kenobot.cognitive.telling import Telling
+    from kenobot.cognitive.transfers import Transfers
+    from kenobot.cognitive.workers import MemoryWorkers
+    from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation, UsedMemory
+    from kenobot.ports.memory_changes import ForgetResult, PurgePlan, UndoResult
     from kenobot.ports.recall import Matches
     from kenobot.ports.records import EventRow, HistoryStep, Link
     from kenobot.ports.turns import UnextractedTurn
@@ -55,8 +61,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT",
+    "NO_MEMORY",
     "AdmitContext",
     "EmbeddingWorker",
+    "Excerpt",
+    "HeldFiles",
     "Imports",
     "Indexer",
     "Inspection",
@@ -64,45 +73,47 @@ __all__ = [
     "MemoryFiles",
     "MemoryPack",
     "MemoryQuery",
-    "NightProgress",
+    "MemoryReader",
+    "MemoryWorkers",
     "Nights",
-    "Pass",
     "Policy",
     "Promises",
+    "ProposalAnnouncer",
     "Proposals",
+    "RecallTrace",
     "RecalledMemory",
     "Replies",
-    "RuleFacts",
+    "SearchHints",
     "SearchReport",
     "SideIndex",
     "SleepContext",
-    "SleepPolicy",
     "Telling",
+    "Transfers",
     "WorkerContext",
-    "build_extraction_worker",
-    "sanitize",
+    "rehearse",
 ]
 
 _LATE = {
+    "held_files": "HeldFiles",
     "imports": "Imports",
-    "replies": "Replies",
-    "remember.rule_extraction": "RuleFacts",
-    "telling": "Telling",
     "inspection": "Inspection",
-    "background.extraction": "build_extraction_worker",
+    "nights": "Nights Proposals",
+    "promises": "Promises",
+    "replies": "Replies",
+    "telling": "Telling",
+    "transfers": "Transfers",
+    "workers": "MemoryWorkers",
     "background.per_chat_worker": "WorkerContext",
     "background.sleep": "SleepContext",
     "mirror.memory_files": "MemoryFiles",
-    "nights": "Nights Proposals",
     "policy": "Policy",
-    "policy.sleep": "SleepPolicy",
-    "promises": "Promises",
     "recall.embedding_worker": "EmbeddingWorker",
     "recall.index.index": "Indexer SideIndex",
-    "recall.results.memory": "MemoryPack MemoryQuery RecalledMemory SearchReport",
-    "remember.admit_context": "sanitize",
-    "sleep.cycle": "NightProgress",
-    "sleep.plan.passes": "Pass",
+    "recall.prompt.reader": "MemoryReader",
+    "recall.results.memory": "NO_MEMORY Excerpt MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
+    "recall.results.trace": "RecallTrace",
+    "sleep.proposal_announcer": "ProposalAnnouncer",
+    "remember.rehearsal": "rehearse",
 }
 """The names that are imported at their first use, by module."""
 
@@ -135,10 +146,10 @@ class Memory:
 
     def recall(self, connection: Connection, query: "MemoryQuery") -> "SearchReport":
         """Search for what is about a question, with reasons and certainty. Needs an index."""
-        from kenobot.cognitive.recall.search.recall import recall
+        from kenobot.cognitive.recall.search.fusion import recall_with_queries
 
         assert self.index is not None
-        return recall(connection, self.index, query)
+        return recall_with_queries(connection, self.index, query)
 
     def find(self, connection: Connection, text: str, reach: Scopes) -> "Matches":
         """Find the live memories that a text may mean, the likeliest first, for what must not guess."""
@@ -213,6 +224,13 @@ class Memory:
     def list_told_by(connection: Connection, scope: str, turns: Iterable[int], among: int) -> list[int]:
         """Return which of the newest `among` memories of a scope are made of these turns, by number."""
         return records.newest_from_messages(connection, scope, turns, among)
+
+    @staticmethod
+    def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
+        """List the live memories of a scope that hold an attribute of a subject."""
+        from kenobot.cognitive.store import term_index
+
+        return term_index.records_with_attribute(connection, scope, subject, name)
 
     @staticmethod
     def list_lately_learned(connection: Connection, session: str) -> list[int]:
@@ -328,6 +346,13 @@ class Memory:
         return admit(connection, candidate, occasion)
 
     @staticmethod
+    def supersede(connection: Connection, number: int, candidate: Candidate, occasion: AdmitContext) -> Decision:
+        """Put a candidate in the place of a memory of its scope, which stays as history."""
+        from kenobot.cognitive.remember.admit import supersede
+
+        return supersede(connection, number, candidate, occasion)
+
+    @staticmethod
     def correct(
         connection: Connection,
         number: int,
@@ -436,3 +461,10 @@ class Memory:
         from kenobot.cognitive.mirror.cleanup import execute_purge
 
         return execute_purge(connection, plan, reach, occasion)
+
+    @staticmethod
+    def close_idle_boxes(connection: Connection, at: datetime) -> bool:
+        """Close the topics that nothing was added to for a while; return whether there were any."""
+        from kenobot.cognitive.remember import boxes
+
+        return bool(boxes.close_idle_boxes(connection, ChangeContext(at, "memory", "nothing was added for a while")))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kenobot.cognitive.policy.sleep import SleepPolicy
+from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.store import proposals, sleep_plans
@@ -82,13 +82,11 @@ class Nights:
         return sleep_plans.first_event_at(connection)
 
     @staticmethod
-    def next_time(
-        settings: SleepSettings, policy: SleepPolicy, last: datetime | None, now: datetime, timezone: str
-    ) -> datetime | None:
+    def next_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
         """Return the first full hour from now on at which sleep will be due; None where it is disabled."""
         from kenobot.cognitive.background.sleep import next_sleep_time
 
-        return next_sleep_time(settings, policy, last, now, timezone)
+        return next_sleep_time(settings, Policy.of(settings).sleep, last, now, timezone)
 
     @staticmethod
     def ask_for(connection: Connection) -> None:
@@ -96,12 +94,12 @@ class Nights:
         run_rows.ask_for_night(connection)
 
     @staticmethod
-    def report(connection: Connection, run: SleepRun, policy: SleepPolicy) -> "NightReport":
+    def report(connection: Connection, run: SleepRun, policy: Policy) -> "NightReport":
         """Report what a night did, pass by pass."""
         from kenobot.cognitive.sleep.night import NIGHT
         from kenobot.cognitive.sleep.report import build_report
 
-        return build_report(connection, run, NIGHT, policy)
+        return build_report(connection, run, NIGHT, policy.sleep)
 
     @staticmethod
     def as_json(report: "NightReport") -> dict[str, Any]:
@@ -111,7 +109,7 @@ class Nights:
         return {**as_json(report)}
 
     @staticmethod
-    def count(connection: Connection, run: SleepRun, policy: SleepPolicy) -> dict[str, Any]:
+    def count(connection: Connection, run: SleepRun, policy: Policy) -> dict[str, Any]:
         """Count the passes, decisions and tokens of a night, and name the passes that were large or in trouble."""
         from kenobot.cognitive.sleep.report import is_large
 
@@ -120,7 +118,7 @@ class Nights:
             "passes": len(results),
             "decisions": sum(each.done for each in results),
             "tokens": sleep_plans.tokens_used(connection, run.id),
-            "large": [each.name for each in results if is_large(each, policy)],
+            "large": [each.name for each in results if is_large(each, policy.sleep)],
             "trouble": {each.name: each.trouble for each in results if each.trouble},
         }
 

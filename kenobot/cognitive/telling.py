@@ -1,6 +1,6 @@
 """Remember a message before its reply, by rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -29,7 +29,9 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.inbox import PendingMessage
 
 if TYPE_CHECKING:
-    from kenobot.cognitive.remember.rule_extraction import RuleFacts
+    from kenobot.cognitive.remember.edited_memory import MemoryChange
+    from kenobot.language.facts.rule_extraction import RuleFacts
+    from kenobot.ports.turns import EditedWords
 
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
 _LAST = 2**62  # a message row behind every other
@@ -65,8 +67,8 @@ class Telling:
 
         final: no model extracts the same turn later.
         """
-        from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules
         from kenobot.language.facts import heuristic
+        from kenobot.language.facts.rule_extraction import extract_by_rules, mark_as_rules
 
         known: Sequence[Record] = ()
         if heuristic.may_end_something(turn.text):
@@ -148,3 +150,22 @@ class Telling:
     ) -> None:
         """Note an event about a memory, such as that its person was asked about it."""
         events.add_event(connection, at, "extraction", kind, session=session, record=record, data=data)
+
+    @staticmethod
+    def follow_edit(
+        connection: Connection,
+        edit: "EditedWords",
+        taught: "Iterable[Record]",
+        take_back: "Callable[[Record], bool]",
+        *,
+        session: str,
+        at: datetime,
+        zone: ZoneInfo,
+        nearness: Nearness | None,
+    ) -> "MemoryChange":
+        """Replace what the changed sentences of a message taught. take_back: undoes a memory, where that can be."""
+        from kenobot.cognitive.remember import edited_memory
+
+        return edited_memory.follow_edit(
+            connection, edit, taught, take_back, session=session, at=at, zone=zone, nearness=nearness
+        )

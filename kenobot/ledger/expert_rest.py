@@ -85,3 +85,7 @@ def _read(connection: Connection, name: str) -> tuple[int, datetime | None]:
 
 def _key(name: str) -> str:
     return f"expert:{name}"
+
+
+EXTRACTION = "extraction"
+"""The name under which the model that extracts counts its failures."""

@@ -68,3 +68,7 @@ class QueryExpander(Protocol):
         Never raises for a failure outside, and is quick: a person waits for the reply meanwhile.
         """
         ...
+
+
+PreviousEmbedders = Callable[[Sequence[str]], Sequence[Embedder]]
+"""Finds the available embedders for model ids; blocking."""

@@ -110,3 +110,15 @@ class NightUndo:
     undone: list[int] = field(default_factory=list)  # bounded: the decisions of one night; night
     conflicts: list[UndoConflict] = field(default_factory=list)  # bounded: the decisions of one night; night
     unchanged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NightProgress:
+    """The pass that a night is at, by its name and phase. result: None when it begins."""
+
+    run: SleepRun
+    name: str
+    phase: Phase
+    number: int
+    total: int
+    result: PassResult | None = None

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from kenobot.ports.memory import Candidate, Decision
+
 PayloadValue = str | int | float | bool | None
 
 
@@ -143,3 +145,15 @@ FORMER_NAMES: Mapping[str, str] = {
     "tag:inert": "tag:ignored",
 }
 """Names that signals had before database version 7, and those they have now."""
+
+
+def describe_written(candidate: Candidate, decision: Decision) -> dict[str, PayloadValue]:
+    """Build the payload of MEMORY_WRITTEN; without the words of what was refused, which may be a secret."""
+    return {
+        "action": decision.action,
+        "reason": decision.reason,
+        "record": decision.record,
+        "form": candidate.form,
+        "scope": candidate.scope,
+        "text": "" if decision.action == "refused" else candidate.text,
+    }

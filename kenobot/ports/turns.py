@@ -74,3 +74,12 @@ class ReplyGrade:
     quality: Quality
     score: float
     signals: tuple[GradeSignal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EditedWords:
+    """A message before and after an edit, and its new form as a turn; None where that is not the sender's own word."""
+
+    before: str
+    after: str
+    turn: ConversationTurn | None

@@ -36,9 +36,10 @@ _PREFIX_COLUMNS = (
 
 
 class StoredMessage(NamedTuple):
-    """One message of a conversation. `context` is what the prompt carried beside a person's words.
+    """One message of a conversation. `context` is what the prompt carried beside a person's words, and later ones do.
 
-    trust: whose words they are. pictures: each as "digest mime", divided by blanks.
+    trust: whose words they are. pictures: each as "digest mime", divided by blanks. asked_at: when a model was first
+    shown it; "" where only `at` is known. recalled: what that prompt alone showed of others' words.
     """
 
     id: int
@@ -48,6 +49,8 @@ class StoredMessage(NamedTuple):
     at: str
     trust: Trust
     pictures: str = ""
+    asked_at: str = ""
+    recalled: str = ""
 
     @property
     def text_tokens(self) -> int:
@@ -164,9 +167,9 @@ class FinishedTurn:
     """Words of a person and the reply; "" for no answer.
 
     inbox_id: of the message. trust: of the person. scope: where memory may write what was said. context: what the
-    prompt carried beside the person's words. platform_id: see `kenobot.ports.messages.Inbound`. author: account of the
-    person, in a group; "" in private. pictures: see `StoredMessage`. reply_trust: "tool" for a reply that may tell what
-    a tool brought from outside.
+    prompt carried beside the person's words, and later ones do. platform_id: see `kenobot.ports.messages.Inbound`.
+    author: account of the person, in a group; "" in private. pictures, asked_at, recalled: see `StoredMessage`.
+    reply_trust: "tool" for a reply that may tell what a tool brought from outside.
     """
 
     session: str
@@ -181,18 +184,21 @@ class FinishedTurn:
     author: str = ""
     pictures: str = ""
     reply_trust: Trust = "model"
+    asked_at: datetime | None = None
+    recalled: str = ""
 
 
 def append_turn(connection: Connection, turn: FinishedTurn) -> None:
     """Add a turn to its conversation, inside a transaction; either side of the same inbox row only once."""
-    sides: list[tuple[Role, str, str, str, str, str]] = [
-        ("user", turn.text, turn.context, turn.trust, turn.platform_id, turn.pictures)
+    asked = turn.asked_at.isoformat() if turn.asked_at is not None else ""
+    sides: list[tuple[Role, *tuple[str, ...]]] = [
+        ("user", turn.text, turn.context, turn.trust, turn.platform_id, turn.pictures, asked, turn.recalled)
     ]
     if turn.reply:
-        sides.append(("assistant", turn.reply, "", turn.reply_trust, "", ""))
+        sides.append(("assistant", turn.reply, "", turn.reply_trust, "", "", "", ""))
     connection.executemany(
-        "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id, pictures) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id, pictures, "
+        "asked_at, recalled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(turn.session, turn.at.isoformat(), turn.inbox_id, turn.scope, *side) for side in sides],
     )
     if turn.author:
@@ -256,7 +262,9 @@ def import_history(
 
 
 def _load_shown(connection: Connection, where: str, *values: str | int) -> list[StoredMessage]:
-    rows = connection.execute(f"SELECT id, role, text, context, at, trust, pictures FROM message WHERE {where}", values)
+    rows = connection.execute(
+        f"SELECT id, role, text, context, at, trust, pictures, asked_at, recalled FROM message WHERE {where}", values
+    )
     return list(map(_stored_message, rows))
 
 

@@ -23,7 +23,9 @@ from kenobot.storage.state import read_state, write_state
 _UNFINISHED = "purge:unfinished"  # a key of `state`: the newest purge whose words may still stand in free space
 _SHORTEST = 4  # characters: what is shorter stands in other texts by chance
 
-_BLANK_MESSAGES = "UPDATE message SET text = '', context = '', pictures = '' WHERE inbox_id = ? RETURNING id"
+_BLANK_MESSAGES = (
+    "UPDATE message SET text = '', context = '', recalled = '', pictures = '' WHERE inbox_id = ? RETURNING id"
+)
 _BLANK_LETTERS = (
     "UPDATE inbox SET text = '', quoted = '', quoted_author = '', attachments = '[]', digest = '' "
     "WHERE id = ? AND done_at IS NOT NULL",
@@ -47,7 +49,10 @@ _DROP_CALLS = (
     "DELETE FROM tool_run WHERE instr(call, ?) OR instr(told, ?)",
     "DELETE FROM tool_grant WHERE instr(call, ?) OR instr(call, ?)",
 )
-_BLANK_NOTES = "UPDATE message SET context = '' WHERE instr(context, ?)"
+_BLANK_NOTES = (
+    "UPDATE message SET context = '' WHERE instr(context, ?)",
+    "UPDATE message SET recalled = '' WHERE instr(recalled, ?)",
+)
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("record", "text", "memory #{}"),
@@ -55,6 +60,7 @@ _TEXTS: tuple[tuple[str, str, str], ...] = (
     ("event", "data", "event {}"),
     ("message", "text", "a message of the conversation (row {})"),
     ("message", "context", "what a prompt carried (row {})"),
+    ("message", "recalled", "what a prompt recalled (row {})"),
     ("inbox", "text", "message in-{}"),
     ("inbox", "quoted", "what message in-{} answers"),
     ("inbox", "attachments", "the attachments of message in-{}"),
@@ -121,7 +127,7 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
         connection.execute(sql, (scope, line)).rowcount for line in _lines(wordings) for sql in _DROP_REMINDERS
     )
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
-    prompts += sum(connection.execute(_BLANK_NOTES, (line,)).rowcount for line in _lines(wordings))
+    prompts += sum(connection.execute(sql, (line,)).rowcount for line in _lines(wordings) for sql in _BLANK_NOTES)
     for line in _lines(wordings):
         connection.execute("UPDATE task SET title = '' WHERE instr(title, ?)", (line,))
     return ErasureResult(tuple(row[0] for row in rows), letters, prompts)

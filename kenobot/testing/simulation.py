@@ -13,8 +13,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.app.app import App
 from kenobot.app.plugin_instances import load_plugins
-from kenobot.cognitive.memory import MemoryQuery
-from kenobot.cognitive.store.events import last_event
+from kenobot.cognitive.memory import Inspection, MemoryQuery
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
@@ -213,7 +212,7 @@ class Simulation:
 
         What a worker writes while the files of memory are being written is in none of them before the next round.
         """
-        app, last, event = self.app, -1, await self.app.database.read(last_event)
+        app, last, event = self.app, -1, await self.app.database.read(Inspection.last_event)
         workers = (app.background.extraction, app.background.compaction, app.background.sleep_worker)
         while event != last or not all(worker.idle for worker in workers):
             last = event
@@ -221,7 +220,7 @@ class Simulation:
             for worker in workers:
                 await worker.wait_idle()
             await app.bus.drain()
-            event = await app.database.read(last_event)
+            event = await app.database.read(Inspection.last_event)
 
     # ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -53,7 +53,7 @@ async def _migrate(home: Home) -> None:
 async def test_every_row_is_kept_under_its_new_name(home: Home) -> None:
     """Counts stay, old names are gone from events and signals, and a backup was made before."""
     with closing(connect(home.database, readonly=True)) as old:
-        tables = ("frame", "veil", "card", "mirror", "record_term", "spend", "state", "record", "event", "signal")
+        tables = ("veil", "card", "mirror", "record_term", "spend", "state", "record", "event", "signal")
         before = [old.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
         questions = old.execute("SELECT count(*) FROM state WHERE key LIKE 'question:%'").fetchone()[0]
         held = old.execute("SELECT id, attrs, seen, uses, evidence, changed FROM record ORDER BY id").fetchall()
@@ -65,12 +65,13 @@ async def test_every_row_is_kept_under_its_new_name(home: Home) -> None:
     now = ("attributes", "source_messages", "mentions", "use_count")
     with closing(connect(home.database, readonly=True)) as new:
         tables = (
-            "prompt_prefix", "hidden_turn", "record_file", "list_file", "term_index", "model_day", "key_value",
+            "hidden_turn", "record_file", "list_file", "term_index", "model_day", "key_value",
             "record", "event", "signal",
         )  # fmt: skip
         after = [new.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
         after[tables.index("key_value")] = (after[tables.index("key_value")][0] + questions,)  # they are approvals now
         assert after == before
+        assert new.execute("SELECT count(*) FROM prompt_prefix").fetchone() == (0,), "prompts begin anew"
         columns = "id, attributes, mentions, use_count, source_messages, changed_event"
         assert new.execute(f"SELECT {columns} FROM record ORDER BY id").fetchall() == held
         assert was == [

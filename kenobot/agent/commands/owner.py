@@ -12,16 +12,14 @@ from kenobot.agent.commands.command import (
     time_ago_text,
     undo_button,
 )
-from kenobot.cognitive.control import missing_files, revived_lines
-from kenobot.cognitive.control.missing_files import PendingForget, forget_batch
-from kenobot.cognitive.control.revived_lines import RevivedLine
-from kenobot.cognitive.memory import DEFAULT, Memory, Proposals
+from kenobot.cognitive.memory import DEFAULT, HeldFiles, Memory, Proposals
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice, choices_of
 from kenobot.identity.identity_files import FOLDER
 from kenobot.language.number_words import parse_number
 from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
+from kenobot.ports.memory_files import RevivedLine
 from kenobot.storage.connection import Connection
 
 _POLICY = DEFAULT.control
@@ -130,14 +128,14 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
 
     The records of the files are forgotten as one decision: a batch at once, the rest in the background.
     """
-    loss = missing_files.open_loss(connection)
+    loss = HeldFiles.get_loss(connection)
     if loss is None:
         return texts.MISSING_NONE(call.language)
     wish = call.arguments.strip().lower()
     if wish in _KEEP:
-        missing_files.resolve_loss(connection)
+        HeldFiles.settle_loss(connection)
         return texts.MISSING_KEPT(call.language)
-    reach, batch = call.principal.read_scopes, _POLICY.max_forgotten_together
+    reach, most = call.principal.read_scopes, _POLICY.max_forgotten_together
     records = Memory.get_all(connection, loss.records, reach)
     live = [record for record in records.values() if record.status == "active"]
     if wish not in _FORGET:
@@ -146,12 +144,10 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
         text = texts.MISSING_SOME(call.language, count=loss.files, where=f"`{loss.where}`", age=age, lines=lines)
         return CommandAnswer(text, choices_of("missing", call.language))
     elsewhere = tuple(sorted(set(loss.records) - records.keys()))
-    event = forget_batch(connection, live[:batch], reach, context.admit_context(call))
-    missing_files.resolve_loss(connection, elsewhere)
+    event = HeldFiles.forget_lost(connection, live, most, reach, context.admit_context(call))
+    HeldFiles.settle_loss(connection, elsewhere)
     if not event:
         return (texts.MISSING_ELSEWHERE if elsewhere else texts.MISSING_NONE)(call.language)
-    rest = tuple(record.id for record in live[batch:])
-    missing_files.save_pending_forget(connection, PendingForget(event, rest, reach, call.inbound.session))
     text = texts.MISSING_FORGOTTEN(call.language, count=len(live), event=event)
     return CommandAnswer(text, ((undo_button(event, call.language),),))
 
@@ -161,7 +157,7 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
 
 def revived_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/revived`: list what was forgotten and stood in the files again; `remember` has it back, `forget` settles it."""
-    held, reach = revived_lines.open_question(connection), call.principal.read_scopes
+    held, reach = HeldFiles.get_revived(connection), call.principal.read_scopes
     lines = [line for line in held.lines if line.scope in reach] if held is not None else []
     if held is None:
         return texts.REVIVED_NONE(call.language)
@@ -170,7 +166,7 @@ def revived_memory(connection: Connection, call: CommandCall, context: CommandCo
         return texts.MISSING_ELSEWHERE(call.language)
     wish = call.arguments.strip().lower()
     if wish in _FORGET:
-        revived_lines.resolve(connection, left)
+        HeldFiles.settle_revived(connection, left)
         return texts.REVIVED_LEFT(call.language)
     if wish not in _REMEMBER:
         age = time_ago_text(held.at, call.at, call.language)
@@ -178,8 +174,8 @@ def revived_memory(connection: Connection, call: CommandCall, context: CommandCo
         text = texts.REVIVED_SOME(call.language, where=f"`{held.where}`", age=age, lines=shown)
         return CommandAnswer(text, choices_of("revived", call.language))
     occasion = context.admit_context(call)
-    found = [revived_lines.restore_line(connection, line, occasion) for line in lines]
-    revived_lines.resolve(connection, left)
+    found = [HeldFiles.restore(connection, line, occasion) for line in lines]
+    HeldFiles.settle_revived(connection, left)
     records = [record for record in found if record is not None]
     if not records:
         return texts.REVIVED_NONE(call.language)

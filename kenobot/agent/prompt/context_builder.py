@@ -2,8 +2,8 @@
 
 A prompt has three stretches, so that a provider's prompt cache holds from turn to turn:
 - a frozen beginning (the prefix): identity, and preferences and memory as they stood when the prefix was made;
-- a log that only grows: messages, each with the notes that had become known when it was sent;
-- a tail that changes every turn and comes last: the time, working memory, guidance.
+- a log that only grows: messages, each with its time and the notes that had become known when it was sent;
+- a tail that changes every turn and comes last: what was recalled for the message, working memory, guidance.
 A prefix is made anew when it no longer tells the truth (a record on show was changed or forgotten), when the day
 changes, or when the conversation rested so long that no cache holds it any more. When the log has grown too long, that
 alone begins anew: the prefix stays, with what became known since behind it.
@@ -12,23 +12,17 @@ alone begins anew: the prefix stays, with what became known since behind it.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from importlib import resources
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations
+from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations, time_mark
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.trifecta import Exposure
-from kenobot.cognitive.compact.shown_summary import SUMMARY_HEADING, load_summary, summary_tokens_in
-from kenobot.cognitive.memory import MemoryPack, MemoryQuery, SideIndex
-from kenobot.cognitive.recall.prompt import usage
-from kenobot.cognitive.recall.prompt.full_load import read_scratchpad
-from kenobot.cognitive.recall.prompt.reader import MemoryReader
-from kenobot.cognitive.recall.results.memory import NO_HINTS, NO_MEMORY, SearchHints
-from kenobot.cognitive.store import events, records
+from kenobot.cognitive.memory import NO_MEMORY, MemoryPack, MemoryQuery, MemoryReader, SearchHints, SideIndex
 from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.identity import onboarding
@@ -47,6 +41,7 @@ from kenobot.storage.inbox import PendingMessage
 
 TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").read_text("utf-8").removesuffix("\n")
 GROUP_INSTRUCTIONS = resources.files(__package__).joinpath("group_instructions.md").read_text("utf-8")
+_MEMORY = f"## Memory\n{TAG_INSTRUCTIONS}"
 _RULE = "\n\n---\n\n"
 _REST = timedelta(hours=1)
 _REDUCTION = 4
@@ -66,6 +61,7 @@ _NOTHING_YET = (
     "not guess._"
 )
 _NOTHING_SHOWN = "_No notes are shown here. When asked for what this prompt does not show, say so; do not guess._"
+_SEARCHED = "Those that fit a message are shown behind it. When asked for what neither shows, say so; do not guess."
 _NOTED_PREFERENCES = 1000  # tokens that a note of new preferences may take; longer ones are worth a new prefix
 _PRECEDING = 2  # messages from which a short one borrows search terms
 
@@ -135,16 +131,24 @@ class PromptPlan:
 
     @property
     def notes(self) -> str:
-        """The context block of the message."""
-        sections: tuple[Section, ...] = ("updates", "procedures", "recalled")
-        parts = (self.preferences, *(self.memory[name] for name in sections))
-        return "\n\n".join(escape_runtime_block(part) for part in parts if part)
+        """Return the notes that stay beside the message: of news since the prefix was made."""
+        return _join_escaped(self.preferences, self.memory["updates"])
+
+    @property
+    def recalled(self) -> str:
+        """Return the memories that are shown with this message alone, and with no later prompt."""
+        return _join_escaped(self.memory["procedures"], self.memory["recalled"])
+
+    @property
+    def recalled_of_others(self) -> str:
+        """Return the same where it quotes others: a later reply may tell of it what this one took."""
+        return self.recalled if any(quotations(self.recalled)) else ""
 
     @property
     def memory_on_show(self) -> tuple[str, ...]:
         """Return what the prompt shows of memory, as it stands there."""
         contexts = (line.context for line in self.history if line.id > self.prefix.last_message)
-        return (self.prefix.shown_text, *contexts, self.notes)
+        return (self.prefix.shown_text, *contexts, self.notes, self.recalled)
 
     def quoted_memory(self, tail: str) -> Iterator[AttributedText]:
         """Iterate over what memory shows of others' words."""
@@ -152,7 +156,7 @@ class PromptPlan:
         for line in self.history:
             if line.id > self.prefix.last_message:
                 yield from line.quoted_memory
-        yield from (*quotations(self.notes), *quotations(tail))
+        yield from (*quotations(self.notes), *quotations(self.recalled), *quotations(tail))
 
     def adding(self, pack: MemoryPack) -> "PromptPlan":
         """Return the plan with more of memory beside the message."""
@@ -180,15 +184,16 @@ class _NewLog:
 class PromptContext:
     """A prompt, and what is stored with the turn so that the next prompt repeats its bytes.
 
-    untrusted_texts: texts whose tags must not act. speech: who said what of it. shows_private: it shows memory,
-    preferences or history. shows_untrusted: it shows, or may show, words of others than the speaker. only_recalled: it
-    shows none of them but in memory. reported, has_agenda: it has a report of memory, or what answers a question for
-    days. shows_skills: it lists skills. private_results: of tools that read memory. recall_seconds: what finding
-    memories took of the time.
+    asked_at: the time that it tells. untrusted_texts: texts whose tags must not act. speech: who said what of it.
+    shows_private: it shows memory, preferences or history. shows_untrusted: it shows, or may show, words of others than
+    the speaker. only_recalled: it shows none of them but in memory. reported, has_agenda: it has a report of memory, or
+    what answers a question for days. shows_skills: it lists skills. private_results: of tools that read memory.
+    recall_seconds: what finding memories took of the time.
     """
 
     request: Request
     plan: PromptPlan
+    asked_at: datetime
     untrusted_texts: tuple[str, ...]
     bootstrap: onboarding.BootstrapState | None
     speech: SpeechContext
@@ -274,7 +279,7 @@ class ContextBuilder:
         self._identity = identity
         self._zone = zone
         self._limits = limits
-        self._messages = ShownMessages()
+        self._messages = ShownMessages(zone)
         self._skills = skills
         self.memory = MemoryReader(index)
 
@@ -291,12 +296,14 @@ class ContextBuilder:
         """Return the query of memory for a text that is no message."""
         return MemoryQuery(text, principal.read_scopes, now, self._zone, session, force=True)
 
-    def build(self, connection: Connection, request: PromptRequest, hints: SearchHints = NO_HINTS) -> PromptContext:
+    def build(self, connection: Connection, request: PromptRequest, hints: SearchHints | None = None) -> PromptContext:
         """Assemble the prompt of a message. hints: of models, for its search."""
         plan, seconds = self.plan(connection, request), 0.0
         if plan.query is not None:
             began = time.perf_counter()
-            plan = plan.adding(self.memory.search(connection, hints.added_to(plan.query)))
+            plan = plan.adding(
+                self.memory.search(connection, hints.added_to(plan.query) if hints is not None else plan.query)
+            )
             seconds = time.perf_counter() - began
         return self._assemble(connection, request, plan, seconds)
 
@@ -340,13 +347,15 @@ class ContextBuilder:
         clipped = clip_to_tokens(message, plan.limits.message_tokens)
         if clipped != message:
             clipped += f"\n\n[… the message is {len(message)} characters long; the rest is not shown]"
+        time = time_mark(request.now.astimezone(self._zone), plan.prefix.day)
         blocks: list[Content] = [Block(runtime_block(notes))] if notes else []
-        blocks += [Block(clipped or " ", cache=True), *shown_pictures(message_pictures(inbound))]
-        blocks.append(Block(runtime_block(tail)))
+        blocks += [Block(clipped or " "), *shown_pictures(message_pictures(inbound)), Block(time, cache=True)]
+        if behind := runtime_block("\n\n".join(part for part in (plan.recalled, tail) if part)):
+            blocks.append(Block(behind))
         skills = self._skill_list(connection, request)
         system = (
             Block(self._who(connection, plan, request, state, skills), cache=True),
-            Block(f"## Memory\n{TAG_INSTRUCTIONS}\n\n{plan.prefix.text}", cache=True),
+            Block(f"{_day_line(plan.prefix.day, self._zone)}\n\n{_MEMORY}\n\n{plan.prefix.text}", cache=True),
             *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
         spoken = PersonText(speakers.spoken_words(inbound))
@@ -355,7 +364,7 @@ class ContextBuilder:
             bool(history)
             or any(plan.texts)
             or _CHAT_CONTEXT in plan.prefix.shown_text
-            or SUMMARY_HEADING in plan.prefix.later
+            or self.memory.has_summary(plan.prefix.later)
             or _PAD in tail
             or _has_preferences(identity, principal)
             or bool(skills)
@@ -365,7 +374,8 @@ class ContextBuilder:
         return PromptContext(
             request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
             plan=plan,
-            untrusted_texts=(spoken.text, plan.prefix.shown_text, notes, tail, skills, *markup),
+            asked_at=request.now,
+            untrusted_texts=(spoken.text, plan.prefix.shown_text, notes, plan.recalled, tail, skills, *markup),
             bootstrap=state,
             speech=speech,
             shows_private=shows_private,
@@ -395,8 +405,8 @@ class ContextBuilder:
             if plan.prefix.preferences:
                 sections.append(f"## Preferences\n{escape_runtime_block(plan.prefix.preferences)}")
             if state is not None and identity.bootstrap:
-                known = _has_preferences(identity, request.principal) or any(
-                    records.newest_live(connection, request.principal.read_scopes, 1)
+                known = _has_preferences(identity, request.principal) or self.memory.knows_anything(
+                    connection, request.principal.read_scopes
                 )
                 text = onboarding.instructions(identity.bootstrap, knows_person=known)
                 sections.append(f"## First Conversation — Bootstrap\n{text}")
@@ -419,7 +429,7 @@ class ContextBuilder:
         history = self._messages.of(stored)
         if not history or base.now - datetime.fromisoformat(history[-1].at) > _REST:
             return None
-        if not limits.window.fits(history, summary_tokens_in(prefix.later)):
+        if not limits.window.fits(history, self.memory.count_summary(prefix.later)):
             return self._with_new_log(connection, base, limits, identity, prefix)
         preferences = _preferences(identity, base)
         added = _noted_preferences(prefix.known_preferences, preferences)
@@ -444,7 +454,7 @@ class ContextBuilder:
         added = _noted_preferences(prefix.preferences, preferences)
         made = replace(prefix, last_event=prefix.made_event, last_record=prefix.made_record)
         updates = self.memory.updates(connection, base, made)
-        shown = usage.prefix_records(connection, base.session)
+        shown = self.memory.list_in_prefix(connection, base.session)
         if added is None or updates.stale or updates.prefix is None or shown is None:
             return None
         log = self._new_log(connection, base, limits)
@@ -466,7 +476,7 @@ class ContextBuilder:
         """Return the plan with a new prefix."""
         memory = self.memory.load(connection, base)
         log, preferences = self._new_log(connection, base, limits), _preferences(identity, base)
-        event, record = events.last_event(connection), records.last_record(connection)
+        event, record = self.memory.last_numbers(connection)
         is_empty = not memory.omitted and not _has_entries(preferences)
         is_empty = is_empty and not conversation.has_earlier_talk(
             connection, base.session, log.first_message, base.scopes
@@ -492,7 +502,7 @@ class ContextBuilder:
 
     def _new_log(self, connection: Connection, base: MemoryQuery, limits: PromptLimits) -> _NewLog:
         window, session = limits.window, base.session
-        summary = load_summary(connection, session, window.summary_budget, base.scopes)
+        summary = self.memory.load_summary(connection, session, window.summary_budget, base.scopes)
         stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
         begun = conversation.find_beginning(connection, session)
         latest = self._messages.of([message for message in stored if message.id > begun])
@@ -524,8 +534,7 @@ class ContextBuilder:
 
     def _tail(self, connection: Connection, request: PromptRequest, guidance: str) -> str:
         pending, now = request.pending, request.now
-        local = now.astimezone(self._zone)
-        sections = [f"_Now: {local:%A %Y-%m-%d %H:%M %Z}_"]
+        sections: list[str] = []
         waited = now - pending.inbound.sent_at
         if waited > self._limits.late_after:
             sent = pending.inbound.sent_at.astimezone(self._zone)
@@ -533,7 +542,7 @@ class ContextBuilder:
                 f"_The message above was sent {describe_age(waited)} (on {sent:%A %Y-%m-%d at %H:%M}) "
                 "and could not be answered before. Answer with that in mind: what it speaks of may be over._"
             )
-        pad = read_scratchpad(connection, chat_scope(pending.session))
+        pad = self.memory.read_scratchpad(connection, chat_scope(pending.session))
         if pad is not None:
             sections.append(f"{_PAD} (updated {describe_age(now - pad.updated)})\n{escape_runtime_block(pad.text)}")
         if guidance:
@@ -545,13 +554,27 @@ def _joined(texts: Sequence[str]) -> str:
     return "".join(f"{text}\n" for text in texts if text)
 
 
+def _join_escaped(*parts: str) -> str:
+    return "\n\n".join(escape_runtime_block(part) for part in parts if part)
+
+
+def _day_line(day: str, zone: ZoneInfo) -> str:
+    """Word the day, and the meaning of the times behind messages."""
+    return (
+        f"_Today is {date.fromisoformat(day):%A} {day}, {zone.key}. In brackets behind each message of a person is the "
+        "time when it came in; write none yourself._"
+    )
+
+
 def _replay(plan: PromptPlan) -> Iterator[Message]:
     """Yield the conversation so far.
 
     Notes from before the prefix are in the prefix; later ones stay where they were.
     """
     for line in plan.history:
-        message = line.render(plan.limits.message_tokens, with_context=line.id > plan.prefix.last_message)
+        message = line.render(
+            plan.limits.message_tokens, plan.prefix.day, with_context=line.id > plan.prefix.last_message
+        )
         if message is not None:
             yield message
 
@@ -566,7 +589,7 @@ def _render(memory: MemoryPack, nothing: str) -> str:
     if not (memory["long_term"] or memory["recent"] or memory["chat"]):
         parts.insert(0, nothing)
     if memory.omitted:
-        parts.append(f"_({memory.omitted} older notes are remembered but did not fit here.)_")
+        parts.append(f"_({memory.omitted} older notes are remembered but did not fit here. {_SEARCHED})_")
     return "\n\n".join(parts)
 
 

@@ -8,9 +8,15 @@ from typing import TypeVar
 
 from kenobot.agent.experts import reranking
 from kenobot.agent.prompt.context_builder import ContextBuilder, PromptContext, PromptRequest
-from kenobot.cognitive.memory import EmbeddingWorker, MemoryFiles, MemoryPack, MemoryQuery, SearchReport
-from kenobot.cognitive.recall.results.memory import NO_HINTS, SearchHints
-from kenobot.cognitive.recall.results.render import render_record
+from kenobot.cognitive.memory import (
+    EmbeddingWorker,
+    MemoryFiles,
+    MemoryPack,
+    MemoryQuery,
+    MemoryReader,
+    SearchHints,
+    SearchReport,
+)
 from kenobot.language.recall_need import recall_need
 from kenobot.ledger.ledger import ModelCall
 from kenobot.ledger.models import BudgetedModel
@@ -54,7 +60,7 @@ class PromptService:
             context = await self._read(pending.session, found, lambda: self._embed(text))
             return context.with_recall_time(seconds)
         plan = await self._read(pending.session, partial(self.builder.plan, request=request))
-        hints = NO_HINTS if plan.query is None else await self._ask_models(plan.query)
+        hints = SearchHints() if plan.query is None else await self._ask_models(plan.query)
         seconds = self.clock.monotonic() - began
         return (await self._read(pending.session, partial(build, hints=hints))).with_recall_time(seconds)
 
@@ -142,7 +148,7 @@ async def rerank(reranker: Reranker, question: str, report: SearchReport) -> Map
     Nothing where the reranker could not tell.
     """
     read = report.candidates[: reranking.MAX_NOTES]
-    texts = [render_record(memory.record) for memory in read]
+    texts = [MemoryReader.render_record(memory.record) for memory in read]
     marks = await reranker.score(question, texts) if texts else None
     if marks is None or len(marks) != len(texts):
         return {}

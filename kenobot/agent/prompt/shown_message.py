@@ -1,7 +1,9 @@
 """Derive what prompts need of the messages of a conversation, once a message and not once a prompt. Pure."""
 
 from collections.abc import Iterable
-from functools import cached_property
+from datetime import datetime
+from functools import cached_property, partial
+from zoneinfo import ZoneInfo
 
 from kenobot.agent.media.message_words import shown_pictures
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
@@ -47,57 +49,70 @@ class PersonText:
 class ShownMessage(PersonText):
     """A message of a conversation in a prompt."""
 
-    def __init__(self, stored: StoredMessage) -> None:
+    def __init__(self, stored: StoredMessage, zone: ZoneInfo) -> None:
         super().__init__(stored.text)
         self.id = stored.id
         self.role = stored.role
         self.context = stored.context
+        self.recalled = stored.recalled
         self.at = stored.at
         self.trust = stored.trust
         self.text_tokens = stored.text_tokens
         self.context_tokens = stored.context_tokens
         self.pictures = shown_pictures(stored.pictures)
-        self._rendered: tuple[int, bool, Message | None] | None = None
+        self._written = datetime.fromisoformat(stored.asked_at or stored.at).astimezone(zone)
+        self._rendered: tuple[tuple[int, str, bool], Message | None] | None = None
 
     @property
     def size(self) -> int:
         """Characters of the message and of all that is derived from it, at most."""
-        return _COPIES * (len(self.text) + len(self.context))
+        return _COPIES * (len(self.text) + len(self.context) + len(self.recalled))
 
     @cached_property
     def quoted_memory(self) -> tuple[AttributedText, ...]:
-        """What memory beside the message shows of others' words."""
-        return quotations(self.context)
+        """What memory showed beside the message of others' words: the reply may tell what was recalled for it alone."""
+        return (*quotations(self.context), *quotations(self.recalled))
 
     @cached_property
     def may_hold_markup(self) -> bool:
         return lookalikes.may_hold_markup(self.text)
 
-    def render(self, tokens: int, *, with_context: bool) -> Message | None:
-        """Render the message in `tokens`, with what memory showed beside it or without; None when it is blank."""
-        last = self._rendered
-        if last is None or last[:2] != (tokens, with_context):
-            last = self._rendered = (tokens, with_context, self._render(tokens, with_context))
-        return last[2]
+    def render(self, tokens: int, day: str, *, with_context: bool) -> Message | None:
+        """Render the message in `tokens`, with what became known before it or without; None when it is blank.
 
-    def _render(self, tokens: int, with_context: bool) -> Message | None:
+        day: of the prompt, YYYY-MM-DD.
+        """
+        last, key = self._rendered, (tokens, day, with_context)
+        if last is None or last[0] != key:
+            last = self._rendered = (key, self._render(tokens, day, with_context))
+        return last[1]
+
+    def _render(self, tokens: int, day: str, with_context: bool) -> Message | None:
         if not self.text.strip():
             return None
         notes = runtime_block(self.context) if with_context else ""
         text = clip_to_tokens(escape_runtime_block(self.text), tokens)
         blocks: tuple[Content, ...] = tuple(Block(part) for part in (notes, text) if part)
-        return Message(self.role, (*blocks, *self.pictures))
+        time = (Block(time_mark(self._written, day)),) if self.role == "user" else ()
+        return Message(self.role, (*blocks, *self.pictures, *time))
 
 
 class ShownMessages:
     """Messages that prompts showed last. For several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone: ZoneInfo) -> None:
+        """zone: of the times that people are shown."""
+        self._make = partial(ShownMessage, zone=zone)
         self._kept = SizedCache[StoredMessage, ShownMessage](_KEPT, _CHARACTERS, lambda message: message.size)
 
     def of(self, stored: Iterable[StoredMessage]) -> list[ShownMessage]:
         """Return messages as a prompt shows them; one that was changed in the database is another one."""
-        return self._kept.get_all(stored, ShownMessage)
+        return self._kept.get_all(stored, self._make)
+
+
+def time_mark(at: datetime, day: str) -> str:
+    """Mark the time of a person's message, with its date where that is not `day`, YYYY-MM-DD."""
+    return f"[{at:%H:%M}]" if at.date().isoformat() == day else f"[{at:%a %Y-%m-%d %H:%M}]"
 
 
 def quotations(memory: str) -> tuple[AttributedText, ...]:

@@ -8,13 +8,11 @@ from kenobot.agenda import answers
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.cognitive.memory import RecalledMemory, SearchReport
-from kenobot.cognitive.recall.results.render import render_memory, search_pack
+from kenobot.cognitive.memory import MemoryReader, SearchReport
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Block
-from kenobot.ports.recall import Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -36,7 +34,9 @@ class AgendaFinding:
 
     def report(self, zone: ZoneInfo) -> SearchReport:
         """Return the memories as a search shows them."""
-        return SearchReport(level="high", shown=tuple(as_recalled(record, zone) for record in self.records))
+        return SearchReport(
+            level="high", shown=tuple(MemoryReader.as_recalled(record, zone) for record in self.records)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,6 @@ async def add_agenda(context: PromptContext, database: Database, asker: AgendaAs
     block = Block(runtime_block(escape_runtime_block(f"{AGENDA}\n{found.text}")))
     messages = (*context.request.messages[:-1], replace(last, blocks=(*last.blocks, block)))
     request = replace(context.request, messages=messages)
-    return context.with_agenda(request, found.text, search_pack(found.report(asker.zone)), of_others=found.of_others)
-
-
-def as_recalled(record: Record, zone: ZoneInfo) -> RecalledMemory:
-    """Return a record as a search shows what it found by its subject."""
-    line = render_memory(record, record.confidence, zone)
-    return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
+    return context.with_agenda(
+        request, found.text, MemoryReader.pack(found.report(asker.zone)), of_others=found.of_others
+    )

@@ -19,6 +19,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import UndoError
 from kenobot.ports.records import Record
+from kenobot.ports.turns import EditedWords
 from kenobot.storage import approvals, conversation, edits, tasks
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
@@ -81,12 +82,11 @@ class Edits:
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
         """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
         from kenobot.cognitive.memory import Telling
-        from kenobot.cognitive.remember.edited_memory import EditedWords, follow_edit
 
         turn = edits.find_edited_turn(connection, edit)
         assert turn is not None
         principal, when = call.principal, min(call.at, edit.inbound.sent_at)
-        changed = follow_edit(
+        changed = Telling.follow_edit(
             connection,
             EditedWords(turn.before, turn.after, Telling.build_turn(edit, principal)),
             list(self._find_taught(connection, edit, turn, principal)),

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, as_recalled, asks_for_days
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, asks_for_days
 from kenobot.agent.turn.change_question import ChangeAsker
 from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
@@ -23,21 +23,20 @@ from kenobot.cognitive.memory import (
     MemoryFiles,
     MemoryPack,
     MemoryQuery,
+    MemoryReader,
     Promises,
     RecalledMemory,
-    RuleFacts,
     SearchReport,
     SideIndex,
     Telling,
 )
-from kenobot.cognitive.recall.results.render import search_pack
-from kenobot.cognitive.store import term_index
 from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.confidences import confided_tags
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
+from kenobot.language.facts.rule_extraction import RuleFacts
 from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.question.asked_attributes import asked_attribute, asked_attribute_of_another
@@ -144,7 +143,7 @@ class MemoryReporter:
         finding = _Finding(SearchReport())
         if question:
             finding = await self._search(question, pending, principal, preceding, language)
-        found, memories = search_pack(finding.report), finding.report.memories
+        found, memories = MemoryReader.pack(finding.report), finding.report.memories
         sections = [GUEST] if principal.role == "guest" else []
         sections += [ASKS] if sentence_core.question_in(asked) else []
         sections += ["\n".join([CHANGED, *lines])] if lines else []
@@ -252,7 +251,7 @@ class MemoryReporter:
         first = {record.id for record in asked}
         best = max((each.relevance for each in report.memories), default=0.0)
         about = [each for each in report.memories if each.record.id not in first and _is_about(each, report, best)]
-        shown = [as_recalled(record, query.zone) for record in asked]
+        shown = [MemoryReader.as_recalled(record, query.zone) for record in asked]
         if others:
             about = [each for each in about if not _tells(each.record, OWNER_SUBJECT, others)]
         told_of = {record.subject for record in asked} - {OWNER_SUBJECT}
@@ -303,7 +302,7 @@ def _records_with_attribute(
         for scope in query.scopes
         for subject in subjects
         for name in (attribute, *_ALSO_TELLS.get(attribute, ()))
-        for record in term_index.records_with_attribute(connection, scope, subject, name)
+        for record in Memory.list_with_attribute(connection, scope, subject, name)
     }
     return sorted(found.values(), key=lambda record: (record.valid_from, record.id), reverse=True)
 

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from kenobot.agent.commands.command import CommandCall, button_rows
 from kenobot.agent.media.message_words import message_pictures
+from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn import secret_question
-from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.file_answer import answer_file
 from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.turn_data import TurnData
@@ -50,13 +50,13 @@ class ReplyWriter:
         if data.unread:
             notes.append(data.unread)
         if data.over_budget:
-            notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
+            notes.append(texts.BUDGET_FALLBACK(data.reply_language))
         if data.interrupted:
             notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
         notes += secret_question.secret_notes(data)
         question = self._s.tools.question(data) if self._s.tools is not None else ""
         if not question and data.report is not None and data.report.change is not None:
-            notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
+            notes.append(data.report.change.text(self._s.clock.now(), data.reply_language))
         if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
             notes.append(held)
         whole = "\n\n".join((clean, *notes))
@@ -87,7 +87,7 @@ class ReplyWriter:
         reacted = _react(connection, pending, principal, at) if reacts else []
         if data.pictures_refused:
             conversation.drop_pictures(connection, session)
-        conversation.append_turn(connection, _make_turn(connection, data, answer, context.plan.notes, at))
+        conversation.append_turn(connection, _make_turn(connection, data, answer, context, at))
         if data.task is None:  # turns beside it have a newer one
             conversation.save_prefix(connection, context.plan.prefix, context.plan.previous_prefix)
         Replies.log_usage(connection, context.plan.memory, pending.id, session, at, principal.read_scopes)
@@ -164,9 +164,9 @@ def may_react(data: TurnData) -> bool:
 
 
 def _make_turn(
-    connection: Connection, data: TurnData, answer: RenderedAnswer, notes: str, at: datetime
+    connection: Connection, data: TurnData, answer: RenderedAnswer, context: PromptContext, at: datetime
 ) -> conversation.FinishedTurn:
-    """Construct the turn that the conversation keeps. notes: of memory, which its prompt showed beside the message."""
+    """Construct the turn that the conversation keeps. context: the prompt that it was written for."""
     pending, principal = data.pending, data.principal
     return conversation.FinishedTurn(
         pending.session,
@@ -176,11 +176,13 @@ def _make_turn(
         answer.text,
         principal.trust,
         principal.write_scope,
-        notes,
+        context.plan.notes,
         pending.inbound.platform_id,
         "" if pending.inbound.private else pending.inbound.user,
         "" if data.pictures_refused else message_pictures(pending.inbound),
         "tool" if data.brings_foreign else "model",
+        context.asked_at,
+        context.plan.recalled_of_others,
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
 from kenobot.agent.turn.turn_data import TurnData
-from kenobot.cognitive.remember.fact_candidates import memory_written_payload
 from kenobot.core.bus import Bus
 from kenobot.ports.channel import Channel, TypingIndicator
 from kenobot.ports.errors import AccountRefused
@@ -22,6 +21,7 @@ from kenobot.ports.signals import (
     TAG_IGNORED,
     PayloadValue,
     Signal,
+    describe_written,
 )
 from kenobot.storage.inbox import PendingMessage
 
@@ -86,7 +86,7 @@ def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, P
     assert data.processed is not None
     yield MESSAGE_OUT, {"text": clean, **chat}
     for candidate, decision in data.decisions:
-        yield MEMORY_WRITTEN, memory_written_payload(candidate, decision)
+        yield MEMORY_WRITTEN, describe_written(candidate, decision)
         if candidate.form in _REASONS and decision.record is not None:
             yield CONFIG_CHANGED, {"reason": _REASONS[candidate.form]}
     for element in data.processed.ignored:

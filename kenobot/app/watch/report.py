@@ -10,7 +10,6 @@ from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.machine_room import resident_bytes
 from kenobot.app.watch.probes import is_failing
-from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.memory import Nights
 from kenobot.core.frames import Status
 from kenobot.core.status_report import (
@@ -117,7 +116,7 @@ def _queues(snapshot: Snapshot, now: datetime) -> QueueStatus:
 
 def _report_background(app: "App", snapshot: Snapshot, now: datetime) -> BackgroundStatus:
     settings = app.settings.sleep
-    following = Nights.next_time(settings, sleep_policy(settings).sleep, snapshot.last_night, now, str(app.zone))
+    following = Nights.next_time(settings, snapshot.last_night, now, str(app.zone))
     working = ["sleep"] if snapshot.is_night else []
     if not app.embedding.idle:
         working.append("vectors")

@@ -13,10 +13,11 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
 from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
-from kenobot.cognitive.memory import DEFAULT, AdmitContext, Imports, Memory, Policy, sanitize
+from kenobot.cognitive.memory import DEFAULT, AdmitContext, Imports, Memory, Policy
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
 from kenobot.language.calendar import local_day
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation, imported_talk
 from kenobot.storage.connection import Connection

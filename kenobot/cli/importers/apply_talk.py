@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
 from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
-from kenobot.cognitive.memory import AdmitContext, Imports, Memory, Policy, sanitize
+from kenobot.cognitive.memory import AdmitContext, Imports, Memory, Policy
 from kenobot.core.redaction import find_secret
 from kenobot.language.calendar import local_day
+from kenobot.language.sanitize import sanitize
 from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, Trust, name_imported_session
 from kenobot.ports.memory import Candidate

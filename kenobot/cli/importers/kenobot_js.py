@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli.importers.folder import SourceFolder, json_lines
 from kenobot.cli.importers.plan import FilePlan, ImportPlan
-from kenobot.cognitive.mirror.lists import list_layout
+from kenobot.cognitive.memory import Imports
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, is_session_id
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.provider import Role
@@ -104,9 +104,7 @@ def _add_daily(plan: ImportPlan, path: str, scope: str) -> None:
     if sheet is None or day is None:
         return
     form: Form = "note" if scope == OWNER_SCOPE else "episode"
-    for chunk in list_layout.split("daily", sheet.text):
-        at = list_layout.entry_time(chunk)
-        entry = list_layout.fact_text("daily", chunk)
+    for chunk, at, entry in Imports.split_log(sheet.text):
         texts = [entry] if at is not None and entry is not None else []
         if at is None:  # what a person wrote before the first entry
             texts = [fact.text for fact in sheet.markdown_facts(chunk)]

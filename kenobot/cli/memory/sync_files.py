@@ -4,11 +4,10 @@ import asyncio
 import sys
 from dataclasses import dataclass
 
-from kenobot.app.wiring import sleep_policy
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate
 from kenobot.cli.memory.vectors import embed_new_records
-from kenobot.cognitive.memory import MemoryFiles
+from kenobot.cognitive.memory import MemoryFiles, Policy
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.storage.database import Database
 
@@ -57,7 +56,7 @@ def make_home(context: CommandContext) -> None:
 async def _sync(context: CommandContext) -> int:
     database = Database.open(context.home.database, context.home.backups)
     try:
-        policy = sleep_policy(context.loaded.settings.sleep)
+        policy = Policy.of(context.loaded.settings.sleep)
         files = MemoryFiles(context.home.memory, database, context.clock, context.zone, policy)
         touched = await files.sync_in()
         await files.sync_out()

@@ -13,15 +13,12 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, make_home, sync_files
-from kenobot.cognitive.control import export as portable
-from kenobot.cognitive.control.export import MemoryImportReport
-from kenobot.cognitive.mirror import rebuild as rebuilding
-from kenobot.cognitive.mirror.paths import is_memory_file
+from kenobot.cognitive.memory import Transfers
 from kenobot.core.redaction import one_line
 from kenobot.identity import identity_transfer
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory_files import MemoryImportReport
 from kenobot.storage.connection import connect
-from kenobot.storage.database import run_steps
 
 
 def export(context: CommandContext) -> int:
@@ -29,14 +26,14 @@ def export(context: CommandContext) -> int:
     try:
         with context.read() as connection:
             whole = context.args.scope is None
-            identity = identity_transfer.read_texts(context.home.identity) if whole else portable.NO_IDENTITY
-            lines = portable.export(connection, context.scopes, context.now, identity)
+            identity = identity_transfer.read_texts(context.home.identity) if whole else None
+            lines = Transfers.export(connection, context.scopes, context.now, identity)
             if file == "-":
                 for line in lines:
                     print(line)
                 return 0
             count = _write(Path(file), lines, _progress(context))
-            told = portable.count_confidences(connection, context.scopes)
+            told = Transfers.count_confidences(connection, context.scopes)
     except OSError as error:
         return options.print_failure(StoreError("files.unwritable", path=file, reason=error), options.FAILED)
     kept = "{file}: {count} lines. It holds what you told the bot: keep it where only you can read it."
@@ -67,24 +64,23 @@ def _try_import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
         context.copy_database(copy)
         with closing(connect(copy)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            report = portable.import_lines(connection, _each(lines), context.owner, is_memory_file, _progress(context))
+            report = Transfers.import_all(connection, _each(lines), context.owner, _progress(context))
             return _adopt_identity(context, lines, report)
 
 
 def _import(context: CommandContext, lines: TextIO) -> MemoryImportReport:
     """Import in short transactions, between which a bot that is running writes what it has to."""
-    summary = portable.check_lines(_each(lines), is_memory_file)
+    summary = Transfers.check(_each(lines))
     with context.write_in_steps() as (connection, next_transaction):
-        steps = portable.import_in_steps(
-            connection, _each(lines), summary, context.owner, is_memory_file, _progress(context)
+        report = Transfers.import_checked(
+            connection, _each(lines), summary, context.owner, next_transaction, _progress(context)
         )
-        report = run_steps(steps, next_transaction)
     return _adopt_identity(context, lines, report)
 
 
 def _adopt_identity(context: CommandContext, lines: TextIO, report: MemoryImportReport) -> MemoryImportReport:
     """Put the bot's character and rules in their place where nobody has written any yet; count them in the report."""
-    found = portable.identity_in(_each(lines), is_memory_file)
+    found = Transfers.find_identity(_each(lines))
     adopted = identity_transfer.adopt_texts(context.home.identity, found, dry_run=context.args.dry_run)
     report.added["state"] += adopted
     report.already_known["state"] -= adopted
@@ -112,7 +108,7 @@ def rebuild(context: CommandContext) -> int:
     tell = _progress(context)
     context.make_home()
     with home.lock(), context.write() as connection:
-        report = rebuilding.rebuild(
+        report = Transfers.rebuild(
             connection,
             home.memory,
             now,

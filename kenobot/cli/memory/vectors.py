@@ -3,23 +3,19 @@
 import asyncio
 import contextlib
 import sqlite3
-from array import array
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 from typing import Any, TypeVar
 
 from kenobot.app import embedder_choice
 from kenobot.app.wiring import build_ledger
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cognitive.memory import DEFAULT, EmbeddingWorker, SideIndex
-from kenobot.cognitive.recall.index import vector_rows
-from kenobot.cognitive.recall.vectors.texts import EmbeddedText, passage_text, text_hash
-from kenobot.cognitive.store import records as store
+from kenobot.cognitive.memory import EmbeddingWorker, Inspection, SideIndex
 from kenobot.core import plugins
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.embedder import Embedder, EmbeddingMeter, Metered
 from kenobot.ports.errors import ConfigError, RemoteError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.database import Database
 
 T = TypeVar("T")
@@ -31,7 +27,6 @@ _NOT_EMBEDDED = (
 )
 _QUERY_TIMEOUT = 10.0  # seconds, with loading the model
 _PLACING_TIMEOUT = 2.0  # seconds for what a command has brought, with loading the model: one on a calm machine
-_FLOAT_BYTES = 4
 
 
 class SnapshotReader:
@@ -106,30 +101,11 @@ async def embed_new_records(context: CommandContext, database: Database) -> None
         embedder.meter = LedgerMeter(build_ledger(context.loaded.settings, database, context.clock))
     try:
         async with asyncio.timeout(_PLACING_TIMEOUT):
-            await _embed_newest(database, embedder)
+            await EmbeddingWorker.embed_newest(database, embedder)
     except (TimeoutError, RemoteError):
         options.print_failure(_NOT_EMBEDDED)
     finally:
         await plugins.close([embedder])
-
-
-async def _embed_newest(database: Database, embedder: Embedder) -> None:
-    """Embed records from the newest on, as far as a page of them in which none waits. Raises RemoteError."""
-    policy, model = DEFAULT.meaning, embedder.model_id
-    high = await database.read(store.last_record)
-    while high > 0:
-        page = partial(vector_rows.missing_records, model=model, high=high, width=policy.page_rows)
-        waiting = await database.read(partial(page, size=embedder.dimensions * _FLOAT_BYTES))
-        for first in range(0, len(waiting), policy.max_batch):
-            some = waiting[first : first + policy.max_batch]
-            texts = [passage_text(each.text, policy) for each in some]
-            rows = await embedder.embed(texts, "passage")
-            embedded = [
-                EmbeddedText(item, text_hash(text), array("f", row).tobytes())
-                for item, text, row in zip(some, texts, rows, strict=True)
-            ]
-            await database.write(partial(vector_rows.write_records, model=model, rows=embedded))
-        high = high - policy.page_rows if waiting else 0
 
 
 def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dict[str, Any]:
@@ -140,16 +116,10 @@ def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dic
     except ConfigError as error:
         embedder, why = None, str(error)
     if embedder is None:
-        return {"embedder": f"none, found by words alone: {why}", "vectors": None, "turn_vectors": None}
-    records, placed = vector_rows.count_records(connection, context.scopes, embedder.model_id)
-    figures: dict[str, Any] = {
-        "embedder": embedder.model_id,
-        "vectors": {"placed": placed, "waiting": records - placed},
-        "turn_vectors": None,
-    }
-    with contextlib.suppress(sqlite3.Error):  # there may be no index yet, or an older one
-        uri = f"{context.home.index.as_uri()}?mode=ro"
-        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=2)) as index:
-            turns, placed = vector_rows.count_turns(index, embedder.model_id)
-        figures["turn_vectors"] = {"placed": placed, "waiting": turns - placed}
-    return figures
+        return {
+            "embedder": Sentence("none, found by words alone: {why}", why=why),
+            "vectors": None,
+            "turn_vectors": None,
+        }
+    counts = Inspection.count_vectors(connection, context.scopes, context.home.index, embedder.model_id)
+    return {"embedder": embedder.model_id, **counts}

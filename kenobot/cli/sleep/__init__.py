@@ -1,17 +1,15 @@
 """`kenobot sleep`: consolidate memory now, report on it, and undo it."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
-from kenobot.app.wiring import sleep_policy
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cli.sleep import run_night
 from kenobot.cli.sleep.report_text import as_markdown
-from kenobot.cognitive.memory import Nights, Pass
+from kenobot.cognitive.memory import Nights, Policy
 from kenobot.core import log
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.home import AlreadyLocked
@@ -23,17 +21,17 @@ _NEVER = "There has been no run yet: `kenobot sleep run` starts one."
 
 def run(context: CommandContext) -> int:
     phases = tuple(phase for phase in PHASES if phase in (context.args.phase or PHASES))
-    return _sleep(context, phases, Nights.passes(), dry_run=context.args.dry_run)
+    return _sleep(context, phases, dry_run=context.args.dry_run)
 
 
 def run_passes(context: CommandContext) -> int:
     """Run the passes of sleep that `kenobot memory merge`, `synthesize` or `prune` stands for."""
-    passes = Nights.passes(context.args.command)
-    return _sleep(context, Nights.phases(passes), passes, dry_run=context.args.dry_run)
+    command = context.args.command
+    return _sleep(context, Nights.phases(Nights.passes(command)), command, dry_run=context.args.dry_run)
 
 
 def reflect(context: CommandContext) -> int:
-    return _sleep(context, PHASES, Nights.passes(), dry_run=True)
+    return _sleep(context, PHASES, dry_run=True)
 
 
 def backfill(context: CommandContext) -> int:
@@ -49,12 +47,15 @@ def backfill(context: CommandContext) -> int:
     return options.print_row({"turns": extracted.read, "waiting": extracted.waiting}, context.args.json, text)
 
 
-def _sleep(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[Pass], *, dry_run: bool) -> int:
-    """Run passes of sleep, or find out what they would do, and print the report. Returns the exit code."""
+def _sleep(context: CommandContext, phases: tuple[Phase, ...], command: str = "", *, dry_run: bool) -> int:
+    """Run passes of sleep, or find out what they would do, and print the report. Returns the exit code.
+
+    command: whose passes are run; "" for all.
+    """
     _configure_log(context)
     act = run_night.dry_run if dry_run else run_night.run_sleep
     try:
-        finished = asyncio.run(act(context, phases, passes))
+        finished = asyncio.run(act(context, phases, command))
     except AlreadyLocked as error:
         return options.print_failure(
             say("{reason} `kenobot sleep status` shows how far it is.", reason=error), options.FAILED
@@ -85,7 +86,7 @@ def report(context: CommandContext) -> int:
             return options.print_failure(
                 _NEVER if number is None else say("There is no night {number}.", number=number)
             )
-        finished = Nights.report(connection, chosen, sleep_policy(context.loaded.settings.sleep).sleep)
+        finished = Nights.report(connection, chosen, Policy.of(context.loaded.settings.sleep))
     return _print_report(context, finished, dry_run=False)
 
 
@@ -120,10 +121,10 @@ def _print_report(context: CommandContext, finished: NightReport, *, dry_run: bo
 
 def _status(context: CommandContext, connection: Connection, last: SleepRun) -> dict[str, Any]:
     settings = context.loaded.settings
-    policy = sleep_policy(settings.sleep).sleep
+    policy = Policy.of(settings.sleep)
     unfinished = Nights.find_unfinished(connection) is not None
     full = Nights.last_full_at(connection)
-    due = Nights.next_time(settings.sleep, policy, full, context.now, settings.bot.timezone)
+    due = Nights.next_time(settings.sleep, full, context.now, settings.bot.timezone)
     return {
         "state": "awake" if not unfinished else "asleep" if run_night.is_asleep(context.home) else "cut short",
         "run": last.id,

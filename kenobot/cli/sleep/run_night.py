@@ -4,30 +4,29 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kenobot.app import background, plugin_instances, wiring
+from kenobot.app import plugin_instances, wiring
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cognitive.memory import (
     Indexer,
     MemoryFiles,
-    NightProgress,
+    MemoryWorkers,
     Nights,
-    Pass,
+    Policy,
     SideIndex,
     SleepContext,
     WorkerContext,
-    build_extraction_worker,
 )
 from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.ledger.model_router import ModelRouter
-from kenobot.ports.nights import NightReport, NightUndo, Phase
+from kenobot.ports.nights import NightProgress, NightReport, NightUndo, Phase
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -38,8 +37,11 @@ _MOST_TURNS = 10_000  # of a chat, that are counted
 # ── a night ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[Pass]) -> NightReport:
-    """Run the `passes` of `phases`, after the rest of an interrupted run. Raises AlreadyLocked or StoreError."""
+async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], command: str) -> NightReport:
+    """Run the passes of a command in some phases, after the rest of an interrupted run.
+
+    Raises AlreadyLocked or StoreError.
+    """
     with contextlib.ExitStack() as stack:
         alone = True
         try:
@@ -51,13 +53,13 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], passes: 
             settings = context.loaded.settings
             cut_short = await parts.database.read(Nights.find_unfinished)
             if cut_short is not None:
-                rest = background.build_sleep_worker(settings, parts, model, unthrottled=alone)
+                rest = MemoryWorkers.build_sleep(settings, parts, model, unthrottled=alone)
                 finished = await rest.sleep("command", phases, print_progress)
                 print(say("That was the rest of a night that had been cut short."), file=sys.stderr)
                 if set(phases) <= set(finished.run.phases):
                     return finished
-            chosen = replace(parts, passes=passes)
-            worker = background.build_sleep_worker(settings, chosen, model, unthrottled=alone)
+            chosen = replace(parts, passes=Nights.passes(command))
+            worker = MemoryWorkers.build_sleep(settings, chosen, model, unthrottled=alone)
             return await worker.sleep("command", phases, print_progress)
 
 
@@ -94,9 +96,9 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
     index, bus = SideIndex(home.index), Bus(clock)
     ledger = wiring.build_ledger(loaded.settings, database, clock)
     try:
-        files = MemoryFiles(home.memory, database, clock, zone, wiring.sleep_policy(loaded.settings.sleep))
-        extraction = build_extraction_worker(
-            loaded.settings.extraction, WorkerContext(database, bus, clock, zone, files, ledger, index), model
+        files = MemoryFiles(home.memory, database, clock, zone, Policy.of(loaded.settings.sleep))
+        extraction = MemoryWorkers.build_extraction(
+            loaded.settings, WorkerContext(database, bus, clock, zone, files, ledger, index), model
         )
         if alone:
             await files.sync_in()
@@ -123,7 +125,7 @@ async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tupl
         index.close()
 
 
-async def dry_run(context: CommandContext, phases: tuple[Phase, ...], passes: Sequence[Pass]) -> NightReport:
+async def dry_run(context: CommandContext, phases: tuple[Phase, ...], command: str) -> NightReport:
     """Run `phases` on a copy of the database, without a model. Raises AlreadyLocked or StoreError."""
     home, settings = context.home, context.loaded.settings
     with home.sleep_lock():
@@ -137,9 +139,10 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...], passes: Se
             try:
                 ledger = wiring.build_ledger(settings, database, context.clock)
                 parts = SleepContext(
-                    *(database, bus, context.clock, context.zone, contextlib.nullcontext, ledger), passes=passes
+                    *(database, bus, context.clock, context.zone, contextlib.nullcontext, ledger),
+                    passes=Nights.passes(command),
                 )
-                worker = background.build_sleep_worker(settings, parts, None, unthrottled=True)
+                worker = MemoryWorkers.build_sleep(settings, parts, None, unthrottled=True)
                 return await worker.sleep("rehearsal", phases, print_progress)
             finally:
                 await bus.close()
@@ -148,7 +151,7 @@ async def dry_run(context: CommandContext, phases: tuple[Phase, ...], passes: Se
 
 async def print_progress(step: NightProgress) -> None:
     """Print the progress of a run on stderr."""
-    where = f"{step.number}/{step.total} {say(step.sleep_pass.phase)}: {step.sleep_pass.name}"
+    where = f"{step.number}/{step.total} {say(step.phase)}: {step.name}"
     result = step.result
     if result is None:
         options.show_progress(f"{where} …")

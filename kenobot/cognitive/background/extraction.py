@@ -15,13 +15,7 @@ from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWor
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.extract import buffer, known_memories, prompt
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
-from kenobot.cognitive.remember.fact_candidates import (
-    ExtractedBatch,
-    admit_isolated,
-    build_candidates,
-    memory_written_payload,
-)
-from kenobot.cognitive.remember.rule_extraction import extract_by_rules, mark_as_rules, without_noted
+from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.store import events
 from kenobot.core import pacing
 from kenobot.core.pattern_set import PatternSet
@@ -32,8 +26,9 @@ from kenobot.language.calendar import local_day
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.facts.rule_extraction import extract_by_rules, mark_as_rules, without_noted
 from kenobot.language.provenance import without_quotes
-from kenobot.ledger.expert_rest import ExpertRest
+from kenobot.ledger.expert_rest import EXTRACTION, ExpertRest
 from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
@@ -48,16 +43,15 @@ from kenobot.ports.signals import (
     MEMORY_WRITTEN,
     MESSAGE_FAILED,
     MESSAGE_SENT,
+    describe_written,
 )
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
 
 _log = logging.getLogger(__name__)
 
-EXTRACTION = "extraction"
-"""The name under which the model that extracts counts its failures."""
 
-_TICK_SECONDS = 20.0
+_TICK_SECONDS = 60.0
 
 Decisions = list[tuple[Candidate, Decision]]
 
@@ -248,15 +242,15 @@ class ExtractionWorker(PerChatWorker):
             return await self._extract_by_rules(session, batch)
         model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
         if request_tokens(request) > model.daily_tokens:
-            raise ExtractionFailed("The turns are longer than what may be read in a day.")
+            raise ExtractionFailed("memory.turns_too_long")
         try:
             answer = await model.ask(request, session=session)
         except Rejected as error:
             if isinstance(error, PromptTooLong) or await model.probe():
-                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
+                raise ExtractionFailed("memory.turns_refused", reason=error) from error
             raise
         if answer is None:
-            raise BudgetExhausted("What may be used today for memory is used up.")
+            raise BudgetExhausted("memory.budget_used")
         reply, use = answer
         facts = await self._compute(partial(parse_facts, reply.text))
         if facts is not None:
@@ -265,7 +259,7 @@ class ExtractionWorker(PerChatWorker):
             await self._rest.record_failure()
         if facts is None or (not reply.whole and len(batch.turns) > 1):
             await model.settle(use)
-            raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
+            raise ExtractionFailed("memory.answer_cut" if facts else "memory.no_facts")
         return ExtractionResult(facts, "model", use)
 
     async def _extract_by_rules(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
@@ -339,7 +333,7 @@ class ExtractionWorker(PerChatWorker):
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
-        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
+        if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None
@@ -357,7 +351,7 @@ class ExtractionWorker(PerChatWorker):
         if self._p.embedding is not None:
             self._p.embedding.wake()
         for candidate, decision in kept:
-            await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **memory_written_payload(candidate, decision))
+            await self._p.bus.emit(MEMORY_WRITTEN, "extraction", "", **describe_written(candidate, decision))
         if records:
             await self._p.bus.emit(CONFIG_CHANGED, "extraction", "", reason="memory update")
         counted = {"turns": len(batch.turns), "facts": len(found.facts), "kept": len(records)}

@@ -20,7 +20,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.sleep import report, run_rows
-from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress, SleepCycle, is_due
+from kenobot.cognitive.sleep.cycle import ModelAnswer, SleepCycle, is_due
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, Pass
@@ -47,7 +47,7 @@ from kenobot.ports.errors import (
     Unavailable,
 )
 from kenobot.ports.json_value import Json
-from kenobot.ports.nights import PHASES, NightReport, Phase, SleepRun
+from kenobot.ports.nights import PHASES, NightProgress, NightReport, Phase, SleepRun
 from kenobot.ports.provider import Block, Message, Reply, Request
 from kenobot.ports.signals import CONFIG_CHANGED, SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, PayloadValue
 from kenobot.storage.connection import Connection
@@ -138,7 +138,7 @@ class NightModel:
                     raise
                 wait = max(_SHORTEST_WAIT, error.retry_after or 0.0)
                 await self._p.clock.sleep(min(wait, self._policy.max_backoff_seconds))
-        raise Unavailable("The model was not asked.")
+        raise Unavailable("sleep.not_asked")
 
 
 class SleepWorker(BackgroundTask):
@@ -298,9 +298,9 @@ class SleepWorker(BackgroundTask):
         p, phases = self._p, set[str]()
 
         async def told(step: NightProgress) -> None:
-            if step.sleep_pass.phase not in phases:
-                phases.add(step.sleep_pass.phase)
-                await p.bus.emit(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.sleep_pass.phase)
+            if step.phase not in phases:
+                phases.add(step.phase)
+                await p.bus.emit(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.phase)
             if tell is not None:
                 await tell(step)
 

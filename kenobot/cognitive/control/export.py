@@ -7,7 +7,7 @@ checks all of it before it writes any, and writes in short transactions where a 
 import base64
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -17,13 +17,15 @@ from kenobot.cognitive.control import export_rows as rows
 from kenobot.cognitive.control.export_format import LINE_KINDS, ImportFormatError
 from kenobot.cognitive.control.forget import Actor
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.cognitive.store import events, records, term_index
 from kenobot.cognitive.store.change import tombstone_time
 from kenobot.core import redaction
 from kenobot.language.fingerprint import key_about, key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
+from kenobot.ports.memory_files import MemoryImportReport
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
@@ -72,18 +74,6 @@ def count_confidences(connection: Connection, reach: Scopes) -> int:
 
 
 # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(slots=True)
-class MemoryImportReport:
-    """Counts what an import did, by kind of line. already_known: was here already, and stayed as it was.
-
-    skipped: by reason.
-    """
-
-    added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
-    already_known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LINE_KINDS, 0))
-    skipped: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +193,7 @@ class _Intake:
     def __init__(self, connection: Connection, deed: Actor, turn: int) -> None:
         self._connection = connection
         self._deed = deed
-        self._report = MemoryImportReport()
+        self._report = MemoryImportReport(dict.fromkeys(LINE_KINDS, 0), dict.fromkeys(LINE_KINDS, 0))
         self._turns: dict[int, int] = {}
         self._records: dict[int, int | None] = {}
         self._events: dict[int, int] = {}
@@ -242,7 +232,7 @@ class _Intake:
 
     def finish(self) -> Generator[None, None, MemoryImportReport]:
         """Tell of each new record that it was imported, so that files and prompts learn of it."""
-        act = self._deed.change_context("an import")
+        act = self._deed.change_context(Sentence("reasons.import"))
         told: dict[str, Json] = {"reason": act.reason}
         if self._fresh:
             told["part_of"] = events.add_event(self._connection, act.at, act.actor, "imported", data=told)
@@ -302,7 +292,7 @@ class _Intake:
         elif tombstone_time(self._connection, line.scope, key) is not None:
             self._leave_out("it was erased for good here")
         elif KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
-            self._leave_out(f"it looks like {kind}")
+            self._leave_out(Sentence("reasons.looks_like", kind=kind))
         else:
             self._put_record(line, text, key)
 

@@ -11,7 +11,9 @@ from datetime import datetime
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.ports.memory_files import MissingFiles
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.state import read_state, write_state
@@ -19,22 +21,6 @@ from kenobot.storage.times import stamp
 
 _HELD, _FORGOTTEN, _WISHED = "files:lost", "files:forgotten", "files:wished"  # keys of `state`
 _MOST = 20_000  # records of a loss that can be forgotten by one word; the rest is forgotten one by one
-
-
-@dataclass(frozen=True, slots=True)
-class MissingFiles:
-    """Memories whose files are gone at once. where: a folder or file that shows it. files: how many files or lines.
-
-    records: whose files or lines they were, which are held back. event: the decision that forgot them instead, 0 where
-    they are held back. told: the owner knows.
-    """
-
-    at: str
-    where: str
-    files: int
-    records: tuple[int, ...] = ()
-    event: int = 0
-    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +98,7 @@ def forget_batch(connection: Connection, records: Sequence[Record], reach: Scope
     """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
     first = 0
     for record in records:
-        hidden = forget(connection, record.id, reach, occasion, reason="its file was deleted")
+        hidden = forget(connection, record.id, reach, occasion, reason=Sentence("reasons.file_deleted"))
         if hidden is not None and not first:
             first = hidden.event
             occasion = replace(occasion, part_of=occasion.part_of or first)

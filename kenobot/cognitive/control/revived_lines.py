@@ -6,7 +6,7 @@ no new word of the owner's: nothing is remembered by it, it is taken out of the 
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from kenobot.cognitive.control.forget import update_hidden_turns
@@ -15,32 +15,15 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.ports.memory import Candidate, Form
+from kenobot.ports.memory_files import RevivedLine, RevivedLines
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from kenobot.storage.times import stamp
 
 _KEY = "files:revived"  # key of `state`
 _MOST = 5_000  # lines that one answer decides
-
-
-@dataclass(frozen=True, slots=True)
-class RevivedLine:
-    """A line that came back. record: what it says, as it was forgotten; 0: it was erased, and `text` is all of it."""
-
-    scope: str
-    record: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RevivedLines:
-    """Lines that came back, the file of the first, and when. told: the owner has been asked."""
-
-    at: str
-    where: str
-    lines: tuple[RevivedLine, ...]
-    told: bool = False
 
 
 def hold_line(connection: Connection, at: datetime, where: str, line: RevivedLine) -> None:
@@ -78,7 +61,7 @@ def restore(connection: Connection, known: Record, occasion: AdmitContext) -> in
     if known.status == "active" or store.by_key(connection, known.scope, known.form, known.key) is not None:
         return 0
     values: dict[str, ColumnValue] = {"status": "active", "valid_to": None, "updated": stamp(occasion.at)}
-    event = change(connection, known, "restored", values, occasion.change_context("its owner wants it back"))
+    event = change(connection, known, "restored", values, occasion.change_context(Sentence("reasons.wanted_back")))
     update_hidden_turns(connection, store.require(connection, known.id, known.scope), occasion.at)
     return event
 

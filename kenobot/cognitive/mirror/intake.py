@@ -3,18 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from kenobot.ports.errors import StoreError
-
-
-@dataclass(frozen=True, slots=True)
-class IntakeNotice:
-    """A large intake that begins, or is done. changes: lines or files that are not as they were."""
-
-    path: str
-    changes: int
-    is_done: bool
+from kenobot.ports.memory_files import IntakeNotice
 
 
 async def _ignore(_: IntakeNotice) -> None:
@@ -49,7 +40,7 @@ class LargeIntake:
             yield
             return
         if self._is_closed:
-            raise StoreError(f"{path} has too many edits to be taken in now: the next start does it.")
+            raise StoreError("memory.too_many_edits", path=path)
         self._count += 1
         self._under_way.set()
         try:

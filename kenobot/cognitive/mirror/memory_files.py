@@ -5,7 +5,7 @@ The kinds of files know nothing of each other: what one takes in, the others sho
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,6 +14,7 @@ from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileSync, note_cursor
 from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.mirror.lists.list_files import ListFiles
 from kenobot.cognitive.mirror.pattern_file import PatternFile
+from kenobot.cognitive.mirror.rebuild import require_memory
 from kenobot.cognitive.mirror.records.record_files import RecordFiles
 from kenobot.cognitive.mirror.session_note import SessionNote
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -21,6 +22,7 @@ from kenobot.core.pacing import Rank, run_at_rank
 from kenobot.core.quiet_spell import QuietSpell
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory_files import IntakeNotice
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -32,7 +34,8 @@ _ROUNDS = 3  # of writing: an edit found in one kind of file is shown in the oth
 class MemoryFiles:
     """The files below `root`. Call `begin` once before the first turn; `sync_in` before each; `scan` now and then.
 
-    intake: announces that much is being taken in. quiet: what is to be written is written in the background after it.
+    announce: awaited when much begins to be taken in, and when it is done.
+    quiet: what is to be written is written in the background after it.
     """
 
     def __init__(
@@ -42,14 +45,14 @@ class MemoryFiles:
         clock: Clock,
         zone: ZoneInfo,
         policy: Policy = DEFAULT,
-        intake: LargeIntake | None = None,
+        announce: Callable[[IntakeNotice], Awaitable[None]] | None = None,
         quiet: QuietSpell | None = None,
     ) -> None:
         self._root = root.resolve()
         self._database = database
         self._pacer = database.pacer
         self._quiet = quiet or QuietSpell()
-        self._intake = intake or LargeIntake()
+        self._intake = LargeIntake(announce) if announce is not None else LargeIntake()
         self.list_files = ListFiles(root, database, clock, zone, policy)
         self.record_files = RecordFiles(root, database, clock, zone, policy)
         self.pattern_file = PatternFile(root, database, clock, zone, policy)
@@ -64,6 +67,11 @@ class MemoryFiles:
         self._looks: set[asyncio.Task[int]] = set()
         self._is_caught_up = False
         self._tried = asyncio.Event()  # to catch up
+
+    @staticmethod
+    def require_database(root: Path, database: Path) -> None:
+        """Refuse to go on with an empty or missing database beside files of memory. Raises ConfigError."""
+        require_memory(root, database)
 
     @property
     def problems(self) -> tuple[str, ...]:

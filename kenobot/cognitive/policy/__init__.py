@@ -1,14 +1,25 @@
 """Thresholds of memory, one module a room."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy.beliefs import GraphPolicy, ValuePolicy
 from kenobot.cognitive.policy.control import ControlPolicy, FilesPolicy
 from kenobot.cognitive.policy.procedural import ProceduralPolicy
 from kenobot.cognitive.policy.recall import MeaningPolicy, RecallPolicy
 from kenobot.cognitive.policy.remember import AdmitPolicy, BoxPolicy, CompactPolicy, ExtractPolicy
-from kenobot.cognitive.policy.sleep import ConsolidationPolicy, DecayPolicy, ProposalPolicy, PruningPolicy, SleepPolicy
+from kenobot.cognitive.policy.sleep import (
+    WEEKLY_LOGS,
+    ConsolidationPolicy,
+    DecayPolicy,
+    ProposalPolicy,
+    PruningPolicy,
+    SleepPolicy,
+)
 from kenobot.ports.identity import Trust
+
+if TYPE_CHECKING:
+    from kenobot.core.settings.schema import SleepSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,12 @@ class Policy:
     compact: CompactPolicy = field(default_factory=CompactPolicy)
     proposals: ProposalPolicy = field(default_factory=ProposalPolicy)
     pruning: PruningPolicy = field(default_factory=PruningPolicy)
+
+    @classmethod
+    def of(cls, settings: "SleepSettings") -> "Policy":
+        """Build the policy from the settings of sleep."""
+        preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
+        return cls(sleep=replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens))
 
 
 DEFAULT = Policy()

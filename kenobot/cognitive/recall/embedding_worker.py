@@ -7,6 +7,7 @@ their own, so it may be killed anywhere. A query that is not embedded in time is
 import asyncio
 import logging
 import time
+from array import array
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
@@ -18,32 +19,31 @@ from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.cognitive.recall.vectors.texts import PendingText, passage_text, query_text
+from kenobot.cognitive.recall.vectors.texts import EmbeddedText, PendingText, passage_text, query_text, text_hash
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import events, records
 from kenobot.core import plugins
 from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff, CircuitBreaker
 from kenobot.core.worker import BackgroundTask
-from kenobot.language.question.asking import asks
-from kenobot.language.question.question import asked_words
+from kenobot.language.question.question import parse_question
 from kenobot.ports.clock import Clock
-from kenobot.ports.embedder import Embedder, EmbeddingMeter, EmbedKind, Metered
+from kenobot.ports.embedder import Embedder, EmbeddingMeter, EmbedKind, Metered, PreviousEmbedders
 from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.index.vector_sync import SyncPosition, VectorSync
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
+    from kenobot.storage.database import Database
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-PreviousEmbedders = Callable[[Sequence[str]], Sequence[Embedder]]
-"""Finds the available embedders for model ids; blocking."""
 
 _FIRST_BATCH, _LEAST_BATCH = 4, 2  # texts
+_FLOAT_BYTES = 4
 
 
 class EmbeddingStore(Protocol):
@@ -98,6 +98,25 @@ class EmbeddingWorker(BackgroundTask):
         self._not_before = 0.0
         self._sync: VectorSync
         self._seen: SyncPosition
+
+    @staticmethod
+    async def embed_newest(database: "Database", embedder: Embedder) -> None:
+        """Embed records from the newest on, as far as a page of them in which none waits. Raises RemoteError."""
+        policy, model = DEFAULT.meaning, embedder.model_id
+        high = await database.read(records.last_record)
+        while high > 0:
+            page = partial(vector_rows.missing_records, model=model, high=high, width=policy.page_rows)
+            waiting = await database.read(partial(page, size=embedder.dimensions * _FLOAT_BYTES))
+            for first in range(0, len(waiting), policy.max_batch):
+                some = waiting[first : first + policy.max_batch]
+                texts = [passage_text(each.text, policy) for each in some]
+                rows = await embedder.embed(texts, "passage")
+                embedded = [
+                    EmbeddedText(item, text_hash(text), array("f", row).tobytes())
+                    for item, text, row in zip(some, texts, rows, strict=True)
+                ]
+                await database.write(partial(vector_rows.write_records, model=model, rows=embedded))
+            high = high - policy.page_rows if waiting else 0
 
     def _metered(self, embedder: Embedder) -> Embedder:
         """Have the requests of an embedder counted that asks a server."""
@@ -161,7 +180,8 @@ class EmbeddingWorker(BackgroundTask):
             if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
             of_speakers = await self._database.read(lambda _: as_speakers_say(self._index, None, text))
-            words = asked_words(text) if asks(text) else ()
+            question = parse_question(text)
+            words = question.asked_words if question.asks else ()
             sought = [*(query_text(each, self._policy) for each in (text, of_speakers)), *words]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(settling), *having)

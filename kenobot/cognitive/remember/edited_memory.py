@@ -17,19 +17,19 @@ from kenobot.cognitive.remember.extract import known_memories
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_isolated, build_candidates
 from kenobot.cognitive.remember.nearness import Nearness
-from kenobot.cognitive.remember.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.cognitive.store import records
 from kenobot.core import lazy
 from kenobot.language.confidences import confided_tags
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact
+from kenobot.language.facts.rule_extraction import RuleFacts, extract_by_rules
 from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import question_in
 from kenobot.language.words import fold, terms
 from kenobot.ports.records import Record
-from kenobot.ports.turns import ConversationTurn
+from kenobot.ports.turns import ConversationTurn, EditedWords
 from kenobot.storage.connection import Connection
 
 _WORD = lazy.regex(r"\w+")
@@ -37,15 +37,6 @@ _WORD = lazy.regex(r"\w+")
 _COMMAND = lazy.regex(r"\A/(?:remember\s|recuerda\s|.*\Z)", re.DOTALL)
 _LONGEST = 1000  # characters of changed sentences
 _STATED = TIERS["explicit"]
-
-
-@dataclass(frozen=True, slots=True)
-class EditedWords:
-    """A message before and after an edit, and its new form as a turn; None where that is not the sender's own word."""
-
-    before: str
-    after: str
-    turn: ConversationTurn | None
 
 
 @dataclass(frozen=True, slots=True)

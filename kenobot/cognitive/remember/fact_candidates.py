@@ -24,7 +24,6 @@ from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.records import Record
-from kenobot.ports.signals import PayloadValue
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection, in_savepoint
 
@@ -199,15 +198,3 @@ def admit_isolated(connection: Connection, candidate: Candidate, occasion: Admit
         lambda: admit(connection, candidate, occasion),
         lambda error: Decision("discarded", f"{type(error).__name__}: {error}"),
     )
-
-
-def memory_written_payload(candidate: Candidate, decision: Decision) -> dict[str, PayloadValue]:
-    """Build the payload of MEMORY_WRITTEN; without the words of what was refused, which may be a secret."""
-    return {
-        "action": decision.action,
-        "reason": decision.reason,
-        "record": decision.record,
-        "form": candidate.form,
-        "scope": candidate.scope,
-        "text": "" if decision.action == "refused" else candidate.text,
-    }

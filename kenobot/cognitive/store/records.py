@@ -31,14 +31,10 @@ AMONG: Final = "IN (SELECT value FROM json_each(?))"  # with `json.dumps(list(va
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Filter of changed records: those shown, new ones past `newest_known`, and profiles.
-
-    include_ended: also records that are no longer live.
-    """
+    """Filter of changed records: those shown, new ones past `newest_known`, and profiles."""
 
     newest_known: int
     shown_records: Sequence[int]
-    include_ended: bool
 
 
 _BY = "CASE attributes WHEN '{}' THEN '' ELSE coalesce(json_extract(attributes, '$.by'), '') END"
@@ -192,6 +188,12 @@ def newest_from_messages(connection: Connection, scope: str, messages: Iterable[
     return [row[0] for row in rows]
 
 
+def has_more(connection: Connection, scope: str, number: int) -> bool:
+    """Return whether a scope has more live records than a number, without counting them all."""
+    rows = connection.execute(f"SELECT 1 FROM record WHERE {LIVE} AND scope = ? LIMIT 1 OFFSET ?", (scope, number))
+    return rows.fetchone() is not None
+
+
 def count_daily(connection: Connection, scope: str) -> int:
     """Count the live facts of days' logs of a scope, as `newest_daily` selects them."""
     return count(connection, f"{FACTS} AND {IN_LOGS} AND {LIVE} AND {NO_OWNER_PREFERENCE}", (), (scope,))
@@ -239,8 +241,8 @@ def changed_since(
     """Return records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
     where, values = "changed_event > ?", list[SqlValue]((event,))
     if only is not None:
-        where += f" AND (id > ? OR form = 'profile' OR (? AND status != 'active') OR id {AMONG})"
-        values += [only.newest_known, only.include_ended, json.dumps(list(only.shown_records))]
+        where += f" AND (id > ? OR form = 'profile' OR id {AMONG})"
+        values += [only.newest_known, json.dumps(list(only.shown_records))]
     return select(connection, where, values, scopes, order="changed_event", limit=limit)
 
 

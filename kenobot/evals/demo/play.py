@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.cognitive.memory import Nights, SleepPolicy
-from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.pattern import MatchedPattern, match_patterns, patterns_of
+from kenobot.cognitive.memory import DEFAULT, Inspection, Nights
 from kenobot.core import lazy
 from kenobot.evals.demo.story import Act, DemoStep, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.ports.nights import ChangeReport, NightReport
 from kenobot.ports.provider import Request
+from kenobot.ports.recall import PatternMatch
 from kenobot.storage.connection import Connection
 from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 from kenobot.testing.scripted import ScriptedProvider
@@ -63,7 +62,7 @@ class StepResult:
     step: DemoStep
     memory: str
     answer: str
-    pattern_matches: tuple[MatchedPattern, ...]
+    pattern_matches: tuple[PatternMatch, ...]
     sleep: SleepSummary
     tree: Mapping[str, str]
     files: tuple[FileChange, ...]
@@ -146,7 +145,7 @@ def _memory(request: Request) -> str:
 def _nights(connection: Connection, *, last: int) -> SleepSummary:
     """Return the nights after the first `last` ones."""
     runs = [run for run in reversed(Nights.list_newest(connection, _NIGHTS)) if run.id > last]
-    reports = [Nights.report(connection, run, SleepPolicy()) for run in runs]
+    reports = [Nights.report(connection, run, DEFAULT) for run in runs]
     told = [(each, tuple(_decisions(each))) for each in reports]
     return SleepSummary(len(runs), tuple((each, deeds) for each, deeds in told if deeds))
 
@@ -159,15 +158,14 @@ def _decisions(told: NightReport) -> Iterator[tuple[str, ChangeReport]]:
         )
 
 
-async def _fits(house: Simulation, step: DemoStep) -> tuple[MatchedPattern, ...]:
+async def _fits(house: Simulation, step: DemoStep) -> tuple[PatternMatch, ...]:
     """Return the patterns that fit what was said, best first, within what the speaker may know."""
     who = step.who
     if who is None:
         return ()
     chat = chat_scope(session_id(who.channel, who.chat))
     reach = (OWNER_SCOPE, chat) if who.user in house.roster.owners else (chat,)
-    known = await house.app.database.read(lambda connection: pattern_rows.live_patterns(connection, reach, _SCORED))
-    return tuple(match_patterns(patterns_of(known), step.says))
+    return tuple(await house.app.database.read(lambda one: Inspection.match_patterns(one, reach, step.says, _SCORED)))
 
 
 # ── what became of the files ─────────────────────────────────────────────────────────────────────────────────────────

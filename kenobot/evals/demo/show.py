@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
 
-from kenobot.cognitive.procedural.pattern import MatchedPattern
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.evals.demo.play import FileChange, StepResult
 from kenobot.evals.demo.story import Act
 from kenobot.ports.json_value import Json
 from kenobot.ports.nights import ChangeReport
+from kenobot.ports.recall import PatternMatch
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text("utf-8"))
 _MONTHS: dict[Language, str] = _TABLES["months"]
@@ -96,11 +96,8 @@ def _colour_tags(line: str, look: DisplayStyle) -> str:
     return _TAG.sub(lambda tag: look.paint(tag[0], "magenta"), line)
 
 
-def _fit(fit: MatchedPattern, look: DisplayStyle) -> str:
-    pattern = fit.pattern
-    return look.label(
-        "fit", text=pattern.record.text, coverage=fit.coverage, confidence=pattern.confidence, score=fit.score
-    )
+def _fit(fit: PatternMatch, look: DisplayStyle) -> str:
+    return look.label("fit", text=fit.text, coverage=fit.coverage, confidence=fit.confidence, score=fit.score)
 
 
 # ── sleep ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -173,7 +170,7 @@ def as_json(act: Act, seen: StepResult, language: Language) -> dict[str, Json]:
         "reply": step.reply,
         "answer": seen.answer,
         "fits": [
-            {"pattern": fit.pattern.record.text, "coverage": fit.coverage, "confidence": fit.pattern.confidence}
+            {"pattern": fit.text, "coverage": fit.coverage, "confidence": fit.confidence}
             for fit in seen.pattern_matches
         ],
         "files": [_file_json(file) for file in seen.files],

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.cognitive.memory import Memory, MemoryQuery, SearchReport
-from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.memory import Memory, MemoryQuery, RecallTrace, SearchReport
 from kenobot.evals.life.careful import CarefulModel, is_extraction
 from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster

@@ -3,9 +3,9 @@
 import sqlite3
 from array import array
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
-from kenobot.cognitive.recall.vectors.texts import text_hash
 from kenobot.ports.embedder import Embedder, EmbedKind
 
 _BUSY_SECONDS = 60.0  # another run may write to the same file
@@ -41,7 +41,7 @@ class CachingEmbedder:
             rows = await self._embedder.embed(fresh, kind)
             for text, numbers in zip(fresh, rows, strict=True):
                 found[text] = array("f", numbers)
-                values = (self.model_id, kind, text_hash(text), found[text].tobytes())
+                values = (self.model_id, kind, _hash(text), found[text].tobytes())
                 self._file.execute("INSERT OR REPLACE INTO row VALUES (?, ?, ?, ?)", values)
             self._file.commit()
         return [found[text] for text in texts]
@@ -55,6 +55,11 @@ class CachingEmbedder:
 
     def _load_known(self, text: str, kind: EmbedKind) -> "array[float] | None":
         row = self._file.execute(
-            "SELECT vector FROM row WHERE model = ? AND kind = ? AND text = ?", (self.model_id, kind, text_hash(text))
+            "SELECT vector FROM row WHERE model = ? AND kind = ? AND text = ?", (self.model_id, kind, _hash(text))
         ).fetchone()
         return array("f", row[0]) if row else None
+
+
+def _hash(text: str) -> bytes:
+    """Hash a text, so that no text is kept beside its vector."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Literal
 
 from kenobot.agent.experts import further_queries
-from kenobot.cognitive.recall.index.conversation_rows import PAUSE
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 
@@ -28,6 +27,7 @@ _LOCOMO_TIMES = ("%I:%M %p on %d %B, %Y",)
 _LONGMEMEVAL_TIMES = ("%Y/%m/%d (%a) %H:%M", "%Y/%m/%d")
 _TURN = lazy.regex(r"D\d+:\d+")
 _FEW = 14  # notes of a small memory, and questions of each kind that it does not answer
+_REST = timedelta(minutes=30)  # without a message, after which another conversation begins
 _LATER = timedelta(hours=1)  # a question comes so long after the last of what it is asked of, where nothing says when
 
 _ROLES: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "assistant": "assistant"}
@@ -87,7 +87,7 @@ class Conversation:
         number, last = 0, None
         for each in self.passages:
             if each.kind == "turn":
-                number += last is not None and each.at - last >= PAUSE
+                number += last is not None and each.at - last >= _REST
                 found[each.key], last = number, each.at
         return found
 

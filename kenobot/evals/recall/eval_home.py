@@ -10,12 +10,18 @@ from pathlib import Path
 
 from kenobot.agent.prompt.prompt_service import rerank
 from kenobot.app.embedder_choice import choose_embedder
-from kenobot.cognitive.memory import DEFAULT, AdmitContext, EmbeddingWorker, MemoryQuery, SearchReport, SideIndex
-from kenobot.cognitive.recall.results.memory import Excerpt
-from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.cognitive.recall.search.fusion import recall_with_queries
-from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.store import events
+from kenobot.cognitive.memory import (
+    DEFAULT,
+    AdmitContext,
+    EmbeddingWorker,
+    Imports,
+    Memory,
+    MemoryQuery,
+    RecalledMemory,
+    RecallTrace,
+    SearchReport,
+    SideIndex,
+)
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
@@ -125,13 +131,13 @@ class EvalHome:
 
         def work(connection: Connection) -> tuple[SearchReport, float]:
             began = time.perf_counter()
-            return recall_with_queries(connection, self.index, query), time.perf_counter() - began
+            return Memory(self.index).recall(connection, query), time.perf_counter() - began
 
         pack, seconds = await self.database.read(work)
         shown: list[tuple[str, TracedItem | None]] = [
-            (self.turn_keys.get(each.turn.id, ""), trace.ranked.get(("turn", each.turn.id)))
-            if isinstance(each, Excerpt)
-            else (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
+            (self.record_keys.get(each.record.id, ""), trace.ranked.get(("record", each.record.id)))
+            if isinstance(each, RecalledMemory)
+            else (self.turn_keys.get(each.turn.id, ""), trace.ranked.get(("turn", each.turn.id)))
             for each in pack.shown
         ]
         first = {key: seen.summary if seen is not None else "" for key, seen in shown if key}
@@ -216,7 +222,7 @@ async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
     def work(connection: Connection) -> int:
         scope = chat_scope(SESSION) if any(unit.who for unit in units) else OWNER_SCOPE  # speakers make it a group's
         newest = sessions.import_history(connection, SESSION, said, "owner", scope)
-        events.add_event(connection, units[-1].at, "import", "imported", session=SESSION)
+        Imports.note(connection, units[-1].at, "import", {}, session=SESSION)
         return newest
 
     newest = await place.database.write(work)
@@ -233,9 +239,9 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
         older = numbers.get(unit.replaces)
         occasion = AdmitContext(unit.at, unit.at.date().isoformat(), "owner", nearness=place.embedding.nearness)
         candidate = Candidate(form="note", scope=OWNER_SCOPE, text=unit.text, source="tag")
-        work = partial(admit, candidate=candidate, occasion=occasion)
+        work = partial(Memory.remember, candidate=candidate, occasion=occasion)
         if older is not None:
-            work = partial(supersede, old=older, candidate=candidate, occasion=occasion)
+            work = partial(Memory.supersede, number=older, candidate=candidate, occasion=occasion)
         decision = await place.database.write(work)
         if decision.record is None:
             place.rejected[unit.key] = decision.reason

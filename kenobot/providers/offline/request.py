@@ -36,7 +36,8 @@ _MARKS = lazy.regex(  # what recall says of a memory, behind it
     r" _\((?:(?P<day>\d{4}-\d{2}-\d{2})\b)?[^()\n]*\)_\Z"
 )
 _CONFIDED = "told in confidence"
-_NOW = lazy.regex(r"^_Now: \S+ (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})\b", re.MULTILINE)
+_TODAY = lazy.regex(r"^_Today is \w+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
+_TIME = lazy.regex(r"\s*\[(?:\w{3} (\d{4}-\d{2}-\d{2}) )?(\d{2}:\d{2})\]\Z")
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
@@ -102,6 +103,8 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
             continue
         context.extend(block for block in message.text_blocks if _is_context(block))
         said.append("\n\n".join(block.text for block in message.text_blocks if not _is_context(block)))
+    time = _TIME.search(said[-1]) if said else None
+    said = [_TIME.sub("", text) for text in said]
     last = unicodedata.normalize("NFC", said[-1]).strip() if said else ""
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
@@ -109,7 +112,7 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     told = request.language or find_language(last) or talk_language(reversed(said[:-1]), reversed(replies))
     behind = context[-1].text if context else ""
     report = _report(behind)
-    now = next((now for block in reversed(context) if (now := _NOW.search(block.text))), None)
+    today = next((found[1] for block in request.system if (found := _TODAY.search(block.text))), "")
     return ParsedRequest(
         message=last,
         replies=tuple(replies),
@@ -119,8 +122,8 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         agenda="\n".join(report.agenda),
         unplanned=_UNPLANNED.search(behind) is not None,
         memory_lines=tuple(_drop_repeats([*frozen, *news])),
-        today=now[1] if now else "",
-        clock=now[2] if now else "",
+        today=(time and time[1]) or today,
+        clock=time[2] if time else "",
         guest=_GUEST.search(behind) is not None,
         asks=_ASKS.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),

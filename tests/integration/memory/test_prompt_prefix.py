@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -83,8 +83,10 @@ async def test_a_change_of_what_the_frame_shows_makes_a_new_one(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("values", [{"text": "The plumber is called Rosa Vidal"}, {"status": "forgotten"}])
-async def test_a_change_of_what_was_recalled_earlier_makes_a_new_one(tmp_path: Path, values: dict[str, str]) -> None:
-    """What a message of the log was shown is not sent again once it was corrected or forgotten."""
+async def test_a_change_of_what_was_recalled_earlier_leaves_the_frame_alone(
+    tmp_path: Path, values: dict[str, str]
+) -> None:
+    """What was recalled for a message is not sent again once it changed, and that makes no new beginning."""
     async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
         plumber = (await _crowded(scene))[0]
         await scene.say("good morning to you my friend")
@@ -92,11 +94,13 @@ async def test_a_change_of_what_was_recalled_earlier_makes_a_new_one(tmp_path: P
         await scene.say("I had a coffee just now")
         await _change(scene, [plumber], **values)
         await scene.say("I had another coffee")
+        first, *_, last = _frames(scene)
     assert [_OLD in prompt for prompt in scene.requests] == [False, True, True, False]
+    assert first == last
 
 
 async def test_a_quotation_goes_when_what_it_told_was_taken_back(tmp_path: Path) -> None:
-    """A turn that was quoted into the log is not sent again once the memory learned from it is forgotten."""
+    """A turn that was quoted is not sent again once the memory learned from it is forgotten."""
     told = "turquoise heron, what a name for the wifi of a cabin"
     async with Scene(tmp_path, ["ok"], environ=_SMALL, owners=("1", "2")) as scene:
         await _crowded(scene)
@@ -153,17 +157,21 @@ _SHORT, _FORMAL = "Prefers short answers", "Prefiere que se le hable de usted"
 def _note(scene: Scene, at: int = -1) -> str:
     """What the runtime put beside the newest message of a prompt, before its words."""
     assert isinstance(scene.provider, ScriptedProvider)
-    return "\n".join(block.text for block in scene.provider.requests[at].messages[-1].text_blocks[:-2])
+    blocks = scene.provider.requests[at].messages[-1].text_blocks
+    return "\n".join(
+        block.text for block in takewhile(lambda block: block.text.startswith("<kenobot-context>"), blocks)
+    )
 
 
 def _sent(scene: Scene) -> list[list[str]]:
-    """The blocks of each prompt but its tail, which changes every turn."""
+    """The blocks of each prompt but its tail, which goes with its message."""
     assert isinstance(scene.provider, ScriptedProvider)
-    return [
-        [block.text for block in request.system]
-        + [block.text for message in request.messages for block in message.text_blocks][:-1]
-        for request in scene.provider.requests
-    ]
+    sent = []
+    for request in scene.provider.requests:
+        *blocks, last = (block for message in request.messages for block in message.text_blocks)
+        kept = (*request.system, *blocks, *([last] if last.cache else []))
+        sent.append([block.text for block in kept])
+    return sent
 
 
 async def _talk(scene: Scene, *texts: str) -> None:
@@ -326,3 +334,39 @@ async def test_what_was_told_and_forgotten_is_gone_when_the_log_begins_anew(tmp_
         await scene.say(f"/forget #{number}")
         await _talk(scene, "four", "five", "six", "seven")
     assert not any("Cusco" in block.text for block in _frames(scene)[-1])
+
+
+# ── what a conversation costs ────────────────────────────────────────────────────────────────────────────────────────
+
+_FRAMING = 70  # bytes of a message's time, its role and its brackets
+
+
+def _as_sent(scene: Scene) -> list[str]:
+    """Each prompt as one text, in the order in which a provider reads it."""
+    assert isinstance(scene.provider, ScriptedProvider)
+    return [
+        "\n".join(
+            [block.text for block in request.system]
+            + [f"{message.role}: {block.text}" for message in request.messages for block in message.text_blocks]
+        )
+        for request in scene.provider.requests
+    ]
+
+
+async def test_a_conversation_grows_by_its_words_and_repeats_what_it_sent(tmp_path: Path) -> None:
+    """Every prompt begins with all of the one before but what was recalled for its message alone."""
+    told = ["good morning to you", "I had a coffee just now", "how is the plumber called?", "it rains a little"]
+    replies = ["Yes.", "Fine. <memory>The boat belongs to Marta</memory>", "Ignacio.", "I see."]
+    async with Scene(tmp_path, replies * 3, environ=_SMALL) as scene:
+        await _crowded(scene)
+        await _talk(scene, *told * 3)
+        prompts = _as_sent(scene)
+    recalled = [
+        prompt.rpartition("<kenobot-context>")[2] if prompt.endswith("</kenobot-context>") else "" for prompt in prompts
+    ]
+    for before, after, beside in zip(prompts, prompts[1:], recalled, strict=False):
+        kept = before[: -len(beside) - len("\nuser: <kenobot-context>")] if beside else before
+        assert after.startswith(kept)
+    assert [prompt.count(_OLD) for prompt in prompts[2::4]] == [1, 1, 1]
+    plain = [len(after) - len(before) for before, after in pairwise(prompts[3::4])]
+    assert max(plain) < sum(map(len, (*told, *replies))) + 4 * 2 * _FRAMING

@@ -149,9 +149,7 @@ def test_in_june_it_is_resurrected(lived: Lived) -> None:
     assert (FACT in found) == (not lived.strong)
     assert EPISODE in found
     assert PAD not in then.memory
-    assert [(fit.coverage, fit.pattern.confidence, round(fit.score, 2)) for fit in then.pattern_matches] == [
-        (0.75, 0.6, 0.45)
-    ]
+    assert [(fit.coverage, fit.confidence, round(fit.score, 2)) for fit in then.pattern_matches] == [(0.75, 0.6, 0.45)]
     assert f"- {PATTERN['trigger']} → {PATTERN['response']}" in frame
 
 

@@ -68,7 +68,7 @@ async def test_what_is_not_in_memory_is_said_to_be_missing(tmp_path: Path) -> No
     """No note helps: the prompt says that nothing is remembered, instead of what is merely about Oslo."""
     prompt = await _asked(tmp_path, Judge(helps="weather"), ON)
     assert not any(fact in prompt for fact in FACTS)
-    assert "nothing is remembered that seems to be about the next message" in prompt
+    assert "nothing is remembered that seems to be about this message" in prompt
 
 
 async def test_no_more_is_judged_than_would_be_shown(tmp_path: Path) -> None:

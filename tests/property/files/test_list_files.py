@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock, FileKind, ShownRecord, fact_text
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.language.quoting import QuoteMark
+from kenobot.language.sanitize import sanitize
 
 # ── layout ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

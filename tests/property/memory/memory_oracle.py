@@ -13,7 +13,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.prompt.full_load import FullLoader, read_scratchpad
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES

@@ -12,9 +12,10 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit import admit
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.fingerprint import key_of, normalise
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES

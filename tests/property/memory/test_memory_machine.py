@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection

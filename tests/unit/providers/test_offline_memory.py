@@ -163,9 +163,7 @@ def test_an_empty_memory_says_so() -> None:
 
 def test_guidance_for_this_turn_is_not_a_memory() -> None:
     """The scratchpad ends where the next heading of the context block begins."""
-    context = (
-        "_Now: Friday_\n\n### Working memory (updated just now)\n- paint\n\n### Onboarding\nAsk:\n\n- tea or coffee"
-    )
+    context = "### Working memory (updated just now)\n- paint\n\n### Onboarding\nAsk:\n\n- tea or coffee"
     lines = ask("what do you know about me?", system="", context=context).splitlines()
     assert lines[1:] == ["- “paint”"]
 

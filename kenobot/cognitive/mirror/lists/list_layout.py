@@ -15,10 +15,10 @@ from itertools import accumulate, pairwise
 from typing import Literal
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.remember.admit_context import sanitize
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
+from kenobot.language.sanitize import sanitize
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 

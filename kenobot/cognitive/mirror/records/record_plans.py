@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain, count
 from zoneinfo import ZoneInfo
 
@@ -47,6 +48,9 @@ def dirty_records(connection: Connection, cursor: int, again: set[int], *, compl
     A box tells of what lies in it, so it is written with that. complete: with those that have no file, which a process
     that died was about to write again.
     """
+    event = events.last_record_event(connection)
+    if event == cursor and not again and not complete:
+        return event, []
     found = set(events.record_ids_touched_since(connection, cursor)) | again
     if complete:
         found.update(record_file_rows.records_without_file(connection, ALL_SCOPES))
@@ -54,7 +58,7 @@ def dirty_records(connection: Connection, cursor: int, again: set[int], *, compl
     found.update(record_file_rows.boxes_of(connection, sorted(found)))
     if any(record_file_rows.is_purged(connection, gone) for gone in found - present.keys()):
         found.update(records.select_ids(connection, "form = 'box'", (), ALL_SCOPES))
-    return events.last_record_event(connection), sorted(found)
+    return event, sorted(found)
 
 
 def plan_writes(
@@ -139,13 +143,14 @@ def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
     """List what lies in a box, as far as it is believed."""
     members = boxes.box_members(connection, box.id)
     known = records.by_ids(connection, [member.record for member in members], (box.scope,))
-    lines = [f"# {', '.join(named_topics(m for m in members if _alive(known, m.record))) or box.text}", ""]
-    for member in members:
-        if _alive(known, member.record):
-            first = known[member.record].text.partition("\n")[0]
-            lines.append(f"- {local_time(datetime.fromisoformat(known[member.record].created), zone)} {first}")
+    alive = {number: record for number, record in known.items() if record.status == "active"}
+    members = [member for member in members if member.record in alive]
+    lines = [f"# {', '.join(named_topics(members)) or box.text}", ""]
+    lines += [_tell_member(record.text, record.created, zone) for record in (alive[m.record] for m in members)]
     return "\n".join(lines).rstrip()
 
 
-def _alive(known: dict[int, Record], number: int) -> bool:
-    return number in known and known[number].status == "active"
+@lru_cache(maxsize=1024)  # a box is written anew with each memory that is laid into it
+def _tell_member(text: str, created: str, zone: ZoneInfo) -> str:
+    first = text.partition("\n")[0]
+    return f"- {local_time(datetime.fromisoformat(created), zone)} {first}"

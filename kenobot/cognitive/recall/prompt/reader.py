@@ -1,18 +1,29 @@
 """Read memory for a prompt: the full load of its beginning, updates, procedures, and a search for the message."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from zoneinfo import ZoneInfo
 
+from kenobot.cognitive.compact.shown_summary import (
+    SUMMARY_HEADING,
+    ConversationSummary,
+    load_summary,
+    summary_tokens_in,
+)
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.prompt.full_load import FullLoader
+from kenobot.cognitive.recall.prompt import usage
+from kenobot.cognitive.recall.prompt.full_load import FullLoader, Scratchpad, read_scratchpad
 from kenobot.cognitive.recall.prompt.procedures import read_procedures
 from kenobot.cognitive.recall.prompt.updates import read_updates
-from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery
+from kenobot.cognitive.recall.results import render
+from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import search_pack
-from kenobot.cognitive.recall.search.fusion import recall_with_queries
+from kenobot.cognitive.store import events, records
 from kenobot.language.recall_need import is_question
-from kenobot.ports.recall import LoadMode
+from kenobot.ports.recall import LoadMode, Score
+from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
+from kenobot.storage.scopes import Scopes
 
 
 class MemoryReader:
@@ -45,8 +56,65 @@ class MemoryReader:
         return read_procedures(connection, query, on_show)
 
     def search(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
-        """Search for the message; nothing without an index."""
+        """Search for the message; nothing without an index. A message that asks for nothing is told of no failure."""
         if self._index is None:
             return NO_MEMORY
+        from kenobot.cognitive.recall.search.fusion import recall_with_queries  # noqa: PLC0415 - not needed to start
+
         report = recall_with_queries(connection, self._index, query)
-        return search_pack(report) if report.shown or not query.all_shown else NO_MEMORY
+        return search_pack(report) if report.shown or (query.question.asks and not query.all_shown) else NO_MEMORY
+
+    # ── the summary of what is no longer shown ───────────────────────────────────────────────────────────────────────
+
+    @staticmethod
+    def load_summary(connection: Connection, session: str, tokens: int, reads: Sequence[str]) -> ConversationSummary:
+        """Load the summary of a conversation within so many tokens, for a reader of these scopes."""
+        return load_summary(connection, session, tokens, reads)
+
+    @staticmethod
+    def has_summary(text: str) -> bool:
+        """Return whether a text of a prompt has the summary of a conversation."""
+        return SUMMARY_HEADING in text
+
+    @staticmethod
+    def count_summary(text: str) -> int:
+        """Count the tokens that the summary takes in a text of a prompt."""
+        return summary_tokens_in(text)
+
+    # ── what a prompt shows, and showed ──────────────────────────────────────────────────────────────────────────────
+
+    @staticmethod
+    def read_scratchpad(connection: Connection, chat: str) -> Scratchpad | None:
+        """Read the working memory of a chat."""
+        return read_scratchpad(connection, chat)
+
+    @staticmethod
+    def list_in_prefix(connection: Connection, session: str) -> list[int] | None:
+        """List the records that a chat's prompt prefix shows; None when the log does not reach back to it."""
+        return usage.prefix_records(connection, session)
+
+    @staticmethod
+    def last_numbers(connection: Connection) -> tuple[int, int]:
+        """Return the numbers of the newest event and record: what a prompt made now knows of."""
+        return events.last_event(connection), records.last_record(connection)
+
+    @staticmethod
+    def knows_anything(connection: Connection, reach: Scopes) -> bool:
+        """Return whether there is a live memory within reach."""
+        return any(records.newest_live(connection, reach, 1))
+
+    @staticmethod
+    def render_record(record: Record) -> str:
+        """Render the text of a record, quoted where it is untrusted."""
+        return render.render_record(record)
+
+    @staticmethod
+    def pack(report: SearchReport) -> MemoryPack:
+        """Make the section of a prompt that shows a search."""
+        return search_pack(report)
+
+    @staticmethod
+    def as_recalled(record: Record, zone: ZoneInfo) -> RecalledMemory:
+        """Return a record as a search shows what it found by its subject."""
+        line = render.render_memory(record, record.confidence, zone)
+        return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)

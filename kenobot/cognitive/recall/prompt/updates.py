@@ -39,7 +39,7 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
     if any(store.last_edit_event(connection, scope) > prefix.last_event for scope in scopes):
         return _STALE
     newest = events.last_event(connection)
-    only = ChangeFilter(prefix.last_record, *usage.records_in_prompt(connection, prefix.session)) if searched else None
+    only = ChangeFilter(prefix.last_record, usage.records_in_prompt(connection, prefix.session)) if searched else None
     changed = store.changed_since(connection, scopes, prefix.last_event, _MAX_ROWS, only)
     if len(changed) >= _MAX_ROWS:
         return _STALE

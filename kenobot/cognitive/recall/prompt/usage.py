@@ -102,14 +102,12 @@ def records_behind_reply(connection: Connection, session: str, inbox: int) -> li
     return list(dict.fromkeys(numbers))
 
 
-def records_in_prompt(connection: Connection, session: str) -> tuple[list[int], bool]:
-    """List the records that a chat's prompt shows since its prefix was made, and tell whether it quotes turns."""
+def records_in_prompt(connection: Connection, session: str) -> list[int]:
+    """List the records that each prompt of a chat shows: those of its prefix, and what was noted since."""
     numbers: list[int] = []
-    quoted = False
     for event in recall_rows.recall_events(connection, session):
-        numbers += _numbers(event.get("records"))
-        quoted = quoted or bool(event.get("turns"))
-    return list(dict.fromkeys(numbers)), quoted
+        numbers += _numbers(event.get("frame")) + _numbers(event.get("noted"))
+    return list(dict.fromkeys(numbers))
 
 
 def prefix_records(connection: Connection, session: str) -> list[int] | None:

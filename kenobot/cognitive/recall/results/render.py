@@ -18,13 +18,13 @@ CLIPPED = " […]"
 """End of a line that was cut."""
 _NAME = 60  # characters of a name in a heading
 _NOTHING = (
-    "_Beyond what is shown here, nothing is remembered that seems to be about the next message. When asked, say so; "
+    "_Beyond what is shown here, nothing is remembered that seems to be about this message. When asked, say so; "
     "do not guess._"
 )
 _DOUBTS = {
-    "none": "_What follows may only come near what the next message asks for. Use it, and whatever else is shown here, "
+    "none": "_What follows may only come near what this message asks for. Use it, and whatever else is shown here, "
     "where it really answers; where nothing does, say that this is not remembered, and do not guess._",
-    "low": "_It is uncertain whether what follows answers the next message. Where nothing that is shown here does, say "
+    "low": "_It is uncertain whether what follows answers this message. Where nothing that is shown here does, say "
     "so; do not guess._",
 }
 

@@ -1,6 +1,7 @@
 """What prompts derive of a message."""
 
 from dataclasses import astuple
+from zoneinfo import ZoneInfo
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from kenobot.ports.provider import Role
 from kenobot.storage.conversation import StoredMessage
 from kenobot.testing.clock import START
 
+_ZONE, _DAY = ZoneInfo("Europe/Madrid"), START.date().isoformat()
 _TEXTS = st.text(st.sampled_from('ab >\n"“”«»`<&ñ你'), max_size=200)
 
 
@@ -21,7 +23,7 @@ def _stored(text: str, context: str = "", role: Role = "user") -> StoredMessage:
 
 def test_a_message_is_derived_once_until_it_is_changed() -> None:
     """The next prompt has the same object; another text, context or author under the same id is another message."""
-    messages = ShownMessages()
+    messages = ShownMessages(_ZONE)
     [first] = messages.of([_stored("I live in Oslo")])
     assert messages.of([_stored("I live in Oslo")]) == [first]
     changed = [
@@ -36,8 +38,8 @@ def test_a_message_is_derived_once_until_it_is_changed() -> None:
 @given(_TEXTS, _TEXTS, st.integers(8, 60), st.booleans())
 def test_what_is_kept_of_a_message_is_what_its_words_say(text: str, context: str, tokens: int, shown: bool) -> None:
     """However often and in whatever size it is asked for."""
-    [message] = ShownMessages().of([_stored(text, context)])
-    rendered = [message.render(size, with_context=shown) for size in (tokens, 10 * tokens, tokens)]
+    [message] = ShownMessages(_ZONE).of([_stored(text, context)])
+    rendered = [message.render(size, _DAY, with_context=shown) for size in (tokens, 10 * tokens, tokens)]
     assert rendered[0] == rendered[2]
     assert (rendered[0] is None) is not bool(text.strip())
     assert (message.text_tokens, message.context_tokens) == (estimate_tokens(text), estimate_tokens(context))

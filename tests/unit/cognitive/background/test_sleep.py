@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.app.wiring import sleep_policy
 from kenobot.cognitive.background.extraction import ExtractionWorker
 from kenobot.cognitive.background.sleep import SleepContext, SleepWorker, next_sleep_time
 from kenobot.cognitive.mirror.memory_files import MemoryFiles
-from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer
 from kenobot.cognitive.sleep import night, run_rows
@@ -344,8 +343,8 @@ async def test_half_a_verdict_is_none(bedroom: Bedroom, reason: str) -> None:
 
 def test_settings_become_thresholds() -> None:
     """The preset, what becomes of old files, and the tokens."""
-    assert sleep_policy(SleepSettings()).sleep == SleepPolicy()
-    set_ = sleep_policy(SleepSettings(daily_log="weekly", expired="delete", daily_tokens=7)).sleep
+    assert Policy.of(SleepSettings()).sleep == SleepPolicy()
+    set_ = Policy.of(SleepSettings(daily_log="weekly", expired="delete", daily_tokens=7)).sleep
     assert set_ == replace(WEEKLY_LOGS, expired="delete", budget_tokens=7)
     assert WEEKLY_LOGS.daily_days < SleepPolicy().daily_days
 

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
-from kenobot.cognitive.mirror.intake import IntakeNotice, LargeIntake
+from kenobot.cognitive.mirror.intake import LargeIntake
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.ports.errors import StoreError
+from kenobot.ports.memory_files import IntakeNotice
 from kenobot.storage.connection import Connection
 from tests.unit.cognitive.mirror.records.record_files_house import CardHouse
 

@@ -10,8 +10,9 @@ import pytest
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.admit import admit, supersede
-from kenobot.cognitive.remember.admit_context import AdmitContext, sanitize
+from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
+from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

@@ -11,6 +11,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.signals import describe_written
 from kenobot.storage.connection import Connection, in_savepoint
 from kenobot.storage.database import Database
 
@@ -81,7 +82,7 @@ async def test_a_candidate_that_cannot_be_written_is_discarded(
 
 def test_a_decision_is_announced_with_what_it_is_about() -> None:
     """The record's number with the words, and where they belong."""
-    told = fact_candidates.memory_written_payload(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
+    told = describe_written(Candidate("note", "owner", "a fact"), Decision("created", "new", 7))
     assert told == {
         "action": "created",
         "reason": "new",

@@ -12,12 +12,12 @@ from kenobot.cognitive.control import undo
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep import run_rows
-from kenobot.cognitive.sleep.cycle import ModelAnswer, NightProgress
+from kenobot.cognitive.sleep.cycle import ModelAnswer
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import sleep_plans
 from kenobot.ports.errors import StoreError
-from kenobot.ports.nights import PHASES, PassResult, SleepRun
+from kenobot.ports.nights import PHASES, NightProgress, PassResult, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
@@ -346,7 +346,7 @@ async def test_the_steps_of_a_night_are_told(database: Database) -> None:
     told: list[tuple[int, int, str, bool]] = []
 
     async def tell(step: NightProgress) -> None:
-        told.append((step.number, step.total, step.sleep_pass.name, step.result is not None))
+        told.append((step.number, step.total, step.name, step.result is not None))
 
     await play(replace(cycle(database, night=PASSES[2:]), on_progress=tell))
     assert told == [(n, 2, name, end) for n, name in ((1, "fade"), (2, "propose")) for end in (False, True)]

@@ -3,18 +3,16 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
 from kenobot.cli import main
-from kenobot.cognitive.procedural.pattern import MatchedPattern, Pattern
 from kenobot.evals.demo import record, show, story
 from kenobot.evals.demo.play import FileChange, SleepSummary, StepResult
 from kenobot.evals.demo.show import DisplayStyle
 from kenobot.evals.demo.story import Story
 from kenobot.evals.demo.tour import Tour
+from kenobot.ports.recall import PatternMatch
 
 TINY = """
 zone = "UTC"
@@ -200,8 +198,7 @@ def test_a_file_that_went_elsewhere_is_one_line() -> None:
 
 def test_a_pattern_is_shown_with_its_score() -> None:
     """Coverage times confidence, as the seed reckons it."""
-    pattern = cast("Pattern", SimpleNamespace(record=SimpleNamespace(text="a → b"), confidence=0.6))
-    text = show.as_text(step(pattern_matches=(MatchedPattern(pattern, 0.75, ()),)), DisplayStyle("en"))
+    text = show.as_text(step(pattern_matches=(PatternMatch("a → b", 0.75, 0.6),)), DisplayStyle("en"))
     assert "│ a → b: 0.75 of its words × confidence 0.60 = 0.45" in text
 
 

@@ -10,12 +10,11 @@ import pytest
 
 from kenobot.agent.experts.further_queries import MAX_QUERIES
 from kenobot.cli import main
-from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.memory import Memory
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
 from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.evals.recall import eval_home as place_module
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
 from kenobot.evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
@@ -77,12 +76,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[MemoryQuery, S
     """Every call of the product's door, with what came of it; the door itself is untouched."""
     calls: list[tuple[MemoryQuery, SearchReport]] = []
 
-    def spy(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
-        pack = recall_with_queries(connection, index, query)
+    def spy(memory: Memory, connection: Connection, query: MemoryQuery) -> SearchReport:
+        assert memory.index is not None
+        pack = recall_with_queries(connection, memory.index, query)
         calls.append((query, pack))
         return pack
 
-    monkeypatch.setattr(place_module, "recall_with_queries", spy)
+    monkeypatch.setattr(Memory, "recall", spy)
     yield calls
 
 
@@ -134,7 +134,7 @@ async def test_notes_are_compared_with_every_note_before_them(tmp_path: Path, mo
         compared.append(len(near(connection, candidate.scope, "owner", candidate.text, 10)) if near else 0)
         return admit(connection, candidate, occasion)
 
-    monkeypatch.setattr(place_module, "admit", spy)
+    monkeypatch.setattr(Memory, "remember", staticmethod(spy))
     texts = ("The lease runs to May", "The boiler is in the attic", "Aunt Ida plays the cello")
     notes = Conversation("notes", tuple(Passage(text, text, BEGAN, "note") for text in texts), ())
     async with open_eval_home(notes, tmp_path, WordEmbedder(), SystemClock(), _silent):

@@ -4,7 +4,7 @@ import pytest
 
 from kenobot.cognitive.control import forget as forgetting
 from kenobot.cognitive.control import revived_lines
-from kenobot.cognitive.control.revived_lines import RevivedLine, RevivedLines
+from kenobot.ports.memory_files import RevivedLine, RevivedLines
 from kenobot.storage.scopes import ALL_SCOPES
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 
