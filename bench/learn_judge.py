@@ -168,8 +168,8 @@ def learn(some: Sequence[JudgedExample]) -> QuestionWeights:
         [np.hstack([each.features, np.tile(each.row @ axes.T, (len(each.features), 1))]) for each in some]
     )
     truth = np.concatenate([each.answers for each in some])
-    even = _evenly(some)
-    share = np.concatenate([_shares(each, even[each.source]) for each in some])
+    even = _compare_counts(some)
+    share = np.concatenate([_weigh_items(each, even[each.source]) for each in some])
     first = np.cumsum([0, *(len(each.answers) for each in some)])[:-1]
     plain, always = fit_by_newton(table, truth, share, _PULL)
     for _ in range(_ROUNDS):
@@ -182,15 +182,15 @@ def learn(some: Sequence[JudgedExample]) -> QuestionWeights:
     return QuestionWeights(plain[:count], vector, always)
 
 
-def _evenly(some: Sequence[JudgedExample]) -> dict[str, float]:
+def _compare_counts(some: Sequence[JudgedExample]) -> dict[str, float]:
     """Compute how many questions of each source have an answer for each that has none, so that one threshold fits."""
     answered = Counter(each.source for each in some if each.answered)
     others = Counter(each.source for each in some if not each.answered)
     return {source: answered[source] / max(1, others[source]) for source in {each.source for each in some}}
 
 
-def _shares(example: JudgedExample, even: float) -> Floats:
-    """Return how much each item counts. even: see `_evenly`."""
+def _weigh_items(example: JudgedExample, even: float) -> Floats:
+    """Return how much each item counts. even: see `_compare_counts`."""
     others = _BESIDE if example.answered else _NEAR_MISS * even
     return np.where(example.answers > 0, _ANSWER, others) * _SHARES.get(example.source, 1.0)
 
@@ -286,7 +286,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
 def learn_speakers(examples: Sequence[Example]) -> dict[str, float]:
     """Learn the weights of the features of speakers; from `_OF_SPEAKER` on a question counts as answered."""
     weights = dict(
-        zip((*judge.SPEAKER_NAMES, "always"), fit_evenly(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
+        zip((*judge.SPEAKER_NAMES, "always"), fit_compare_counts(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
     )
     shift = _odds(DEFAULT.recall.none_below) - _odds(_OF_SPEAKER)
     return {name: round(weight + shift * (name == "always"), 3) for name, weight in weights.items()}
@@ -330,10 +330,10 @@ def _fits(home: EvalHome, question: datasets.Question, trace: RecallTrace, sourc
 
 def fit_notes(examples: Sequence[Example]) -> Floats:
     """Learn the weights of the features of a fit, then of "always"."""
-    return fit_evenly(examples, judge.FIT_NAMES, _FIT_RISES)
+    return fit_compare_counts(examples, judge.FIT_NAMES, _FIT_RISES)
 
 
-def fit_evenly(examples: Sequence[Example], names: Sequence[str], rises: Mapping[str, int]) -> Floats:
+def fit_compare_counts(examples: Sequence[Example], names: Sequence[str], rises: Mapping[str, int]) -> Floats:
     """Learn the weights of features, then of "always"; those that answer count as much as the others."""
     answered = np.array([each.answered for each in examples])
     share = np.where(answered, 0.5 / max(1, answered.sum()), 0.5 / max(1, (~answered).sum()))

@@ -114,9 +114,9 @@ class _Comparison:
         return {
             "near": near[at],
             "lead": near[at] - max(others, default=0.0),
-            "lead of mean": _lead_of_mean(near, at),
+            "lead of mean": _compare_with_mean(near, at),
             "relevance": relevance[at],
-            "relevance lead": _lead_of_mean(relevance, at),
+            "relevance lead": _compare_with_mean(relevance, at),
             "other script": float(not answers.is_latin(self._judged.items[at].text)),
             "place": float(at),
             "turn": float(self._judged.items[at].turn),
@@ -283,6 +283,6 @@ def _mean(values: Sequence[float], default: float = 0.0) -> float:
     return sum(values) / len(values) if values else default
 
 
-def _lead_of_mean(values: Sequence[float], at: int) -> float:
+def _compare_with_mean(values: Sequence[float], at: int) -> float:
     """Compare a value with the mean of the others."""
     return values[at] - _mean([*values[:at], *values[at + 1 :]], values[at])
