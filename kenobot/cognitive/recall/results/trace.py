@@ -53,13 +53,14 @@ class JudgedItem:
     """A memory or turn found for a question.
 
     near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
-    turn: it is quoted from talk, and no memory.
+    turn: it is quoted from talk, and no memory. relevance: by which it was ranked; 0 where words alone judge.
     """
 
     text: str
     near: float = 0.0
     word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
     turn: bool = False
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,11 +109,15 @@ class _Comparison:
         }
 
     def _nearness(self, at: int) -> dict[str, float]:
-        near = [item.near for item in self._judged.items]
+        near, relevance = [item.near for item in self._judged.items], [item.relevance for item in self._judged.items]
         others = [each for other, each in enumerate(near) if other != at]
         return {
             "near": near[at],
             "lead": near[at] - max(others, default=0.0),
+            "lead of mean": _compare_with_mean(near, at),
+            "relevance": relevance[at],
+            "relevance lead": _compare_with_mean(relevance, at),
+            "other script": float(not answers.is_latin(self._judged.items[at].text)),
             "place": float(at),
             "turn": float(self._judged.items[at].turn),
             "turn, stated": float(self._judged.items[at].turn and self._items[at].states),
@@ -277,3 +281,8 @@ def _kind_group(kind: str) -> str:
 
 def _mean(values: Sequence[float], default: float = 0.0) -> float:
     return sum(values) / len(values) if values else default
+
+
+def _compare_with_mean(values: Sequence[float], at: int) -> float:
+    """Compare a value with the mean of the others."""
+    return values[at] - _mean([*values[:at], *values[at + 1 :]], values[at])

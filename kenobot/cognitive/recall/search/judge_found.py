@@ -18,8 +18,8 @@ Found = RecalledMemory | Excerpt
 def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found: Sequence[Found]) -> float | None:
     """Estimate the probability that the first of what is shown answers the question; None where that is not known.
 
-    Not of requests, nor of what only asks, nor of what is not in Latin letters, nor of talk of several people but where
-    it is denied that it is the one asked about who says it.
+    Not of requests, nor of what only asks, nor of a question in other letters than Latin, nor, by words alone, of items
+    in such, nor of talk of several people but where it is denied that it is the one asked about who says it.
     """
     if query.question.asks_for_work:
         return None
@@ -31,10 +31,12 @@ def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found
     quoted = [each for each in chosen if isinstance(each, Excerpt)]
     if quoted and all(each.turn.line.name for each in quoted):
         return None
-    if not chosen or not query.question.is_latin or not all(is_latin(item_text(each)) for each in chosen):
+    if not chosen or not query.question.is_latin:
         return None
     question, vectors = query.question, index.vectors
     if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
+        if not all(is_latin(item_text(each)) for each in chosen):
+            return None
         items = [JudgedItem(item_text(each), turn=isinstance(each, Excerpt)) for each in chosen]
         model, row, judged = WORDS_ALONE, None, JudgedQuestion(question, items)
     else:
@@ -56,6 +58,7 @@ def _measure(index: SideIndex, question: Question, items: Sequence[Found]) -> li
             whole.get(item_key(each), 0.0),
             {word: rows[item_key(each)] for word, rows in near.items() if item_key(each) in rows},
             isinstance(each, Excerpt),
+            each.relevance,
         )
         for each in items
     ]

@@ -22,6 +22,15 @@ def test_what_only_answers_have_counts_for_one() -> None:
     assert min(odds[::2]) > max(odds[1::2])
 
 
+def test_a_source_with_few_near_misses_is_held_to_the_same_threshold() -> None:
+    """Where the same tells answers, they are as likely whether a source has as many near misses or hardly any."""
+    examples = [_example(at, answered=at % 2 == 0, telling=float(at % 2 == 0)) for at in range(60)]
+    examples += [_example(at, answered=at % 6 > 0, telling=float(at % 6 > 0), source="own") for at in range(60)]
+    plenty = learn_judge.learn(examples[:60]).score(examples[0])
+    few = learn_judge.learn(examples[60:]).score(examples[0])
+    assert few == pytest.approx(plenty, abs=0.7)
+
+
 def test_of_questions_with_an_answer_only_so_many_are_denied() -> None:
     examples = [_example(at, answered=True, telling=1.0) for at in range(200)]
     odds = np.arange(200, dtype=np.float64)

@@ -69,6 +69,18 @@ def test_a_word_near_in_meaning_is_covered_as_one_that_stands_there() -> None:
     assert far["reach least"] < near["reach least"] == 1.0
 
 
+def test_an_item_is_compared_with_the_mean_of_the_others() -> None:
+    """Alone it leads nothing; a note in other letters is marked as such."""
+    question = parse_question("where's the key?")
+    items = [JudgedItem("the key is in the shed", 0.9, relevance=0.8), JudgedItem("Το κλειδί", 0.5, relevance=0.2)]
+    first, second = item_features(JudgedQuestion(question, items))
+    assert first["relevance lead"] == -second["relevance lead"] == pytest.approx(0.6)
+    assert first["lead of mean"] == pytest.approx(0.4)
+    assert (first["other script"], second["other script"]) == (0, 1)
+    (alone,) = item_features(JudgedQuestion(question, items[:1]))
+    assert alone["relevance lead"] == alone["lead of mean"] == 0
+
+
 def test_a_related_word_covers_a_word_of_the_question() -> None:
     related, other = item_features(_judged("who's my boss?", "my manager is Moira", "my vet is Moira"))
     assert related["known least"] > other["known least"]
