@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kenobot.agent import search_report
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
@@ -27,10 +28,10 @@ def recall(context: CommandContext) -> int:
     args, text = context.args, " ".join(context.args.text)
     pack = _recall(context, text, args.budget, args.limit)
     if args.json:
-        print(json.dumps(Inspection.report_as_json(pack, text)))
+        print(json.dumps(search_report.as_json(pack, text)))
     elif pack.memories or pack.excerpts:
         if args.markdown or args.explain:
-            full = Inspection.report_as_text(pack, text, markdown=args.markdown)
+            full = (search_report.as_markdown if args.markdown else search_report.as_text)(pack, text)
             print(escape_controls(translate(full)))
         else:
             print(escape_controls("\n".join(_iterate_found(context, pack))))

@@ -6,18 +6,18 @@ from datetime import date
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import rule_summary
-from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
-from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language import sentence_content as said
 from kenobot.language.facts import heuristic
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sentence_content import GapKind, TextCoverage
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn

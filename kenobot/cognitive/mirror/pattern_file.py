@@ -21,7 +21,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, one_line, patterns_of, text_of
@@ -30,6 +29,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import change
 from kenobot.core import lazy, redaction
+from kenobot.core.front_matter import UnusableFileError
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Candidate

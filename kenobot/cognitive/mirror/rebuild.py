@@ -31,10 +31,10 @@ from kenobot.cognitive.mirror.paths import (
     slot_form,
 )
 from kenobot.cognitive.mirror.records import record_file_rows, record_format
-from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
+from kenobot.core.front_matter import UnusableFileError
 from kenobot.language.fingerprint import key_of
 from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import ConfigError

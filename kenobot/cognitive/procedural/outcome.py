@@ -10,12 +10,13 @@ from typing import Literal
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, patterns_of
+from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.core import lazy
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import load_phrases
+from kenobot.language.problem_words import keyword_coverage
 from kenobot.language.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext

@@ -31,7 +31,6 @@ from kenobot.skills.written import render_skill
 from kenobot.storage.connection import Connection, savepoint
 from kenobot.storage.times import stamp
 
-PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "skill", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
 _MOST = 5000  # records of one merge
 

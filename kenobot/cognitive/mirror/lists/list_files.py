@@ -18,7 +18,6 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits, pair_lines
 from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
 from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, find_copies
 from kenobot.cognitive.mirror.lists.log_append import TouchedRecords, plan_append
@@ -27,6 +26,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.core.worker import finish_or_cancel
+from kenobot.language.line_pairs import FileLines, LineEdits, pair_lines
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
@@ -197,7 +197,9 @@ class ListFiles(FileSync[Blocks]):
         return _hot_paths(self._today(), session)
 
     def _find_dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
-        cursor = self._cursor or 0
+        event, cursor = events.last_record_event(connection), self._cursor or 0
+        if event == cursor and not again:
+            return event, []
         marked = {key for key in again if isinstance(key, int)}
         touched = events.record_ids_touched_since(connection, cursor)
         self._touched = TouchedRecords(cursor, {*touched, *marked})
@@ -215,7 +217,7 @@ class ListFiles(FileSync[Blocks]):
         ours = {path for path in paths if role_of(path) is not None}
         # A log leaves the hot tree when the archive has it: so that comes along, and first.
         ours |= {ARCHIVE + path for path in ours if not path.startswith(ARCHIVE) and self._is_old_log(path)}
-        return events.last_record_event(connection), [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
+        return event, [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
 
     async def _write(self, keys: Sequence[FileKey]) -> int:
         return sum([0 if await self._append(str(path)) else await self._reconcile(str(path)) for path in keys])

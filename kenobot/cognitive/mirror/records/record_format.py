@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kenobot.cognitive.mirror.records import front_matter
-from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
-from kenobot.core import lazy
+from kenobot.core import front_matter, lazy
+from kenobot.core.front_matter import LineEnding, UnusableFileError
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record

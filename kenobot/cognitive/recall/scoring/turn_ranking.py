@@ -32,8 +32,7 @@ from kenobot.cognitive.recall.scoring.turn_candidates import (
 )
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
-from kenobot.language.dates import asks_time, parse_date_range
-from kenobot.language.words import fold
+from kenobot.language.question.question import Question
 
 _TURN = (0.9, 0.4)  # k1 and b of BM25
 _EITHER = 0.5
@@ -69,7 +68,7 @@ _ranked_turn = partial(tuple.__new__, RankedTurn)  # as `_make`, without a step 
 
 def rank_turns(
     index: SideIndex,
-    text: str,
+    question: Question,
     today: date,
     scopes: Sequence[str] | None,
     query: ParsedQuery,
@@ -78,9 +77,10 @@ def rank_turns(
     whole: bool = False,
 ) -> list[RankedTurn]:
     """Rank the turns within `scopes` for a question, best first. whole: all candidates."""
-    vectors, near, said = index.vectors, dict[int, float](), text
+    vectors, near, text = index.vectors, dict[int, float](), question.text
+    said = text
     if vectors is not None:
-        said = as_speakers_say(index, scopes, text)
+        said = as_speakers_say(index, scopes, text, query.names)
         said = said if vectors.has_query_vector(said) else text
         near = vectors.similarities("turn", said, scopes, policy.recall.max_near_turns)
     gather = partial(gather_candidates, scopes=scopes, query=query, near=near, policy=policy.recall)
@@ -94,9 +94,9 @@ def rank_turns(
         as_asked = vectors.similarities("turn", text, scopes, 0, also=talk.rows.keys())
     places = _Places.of(talk)
     raw = _weigh_turns(talk, places)
-    days = parse_date_range(text_ := fold(text), today)
+    days = question.find_days(today, whole=True)
     closeness = {day: days.closeness(date.fromordinal(day)) for day in {*places.days}} if days is not None else {}
-    columns = _features(talk, places, raw, near, query, closeness, asks_when=asks_time(text_))
+    columns = _features(talk, places, raw, near, query, closeness, asks_when=question.asks_time)
     scores = _score(places.kinds, columns, by_meaning=bool(near))
     first = policy.recall.max_ranked_turns
     order = [at for _, _, at in sorted(zip(scores, places.messages, range(len(scores)), strict=False), reverse=True)]

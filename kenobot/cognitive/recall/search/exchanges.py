@@ -55,7 +55,7 @@ def quote_other_halves(
             break
         if turn is None or turn.line.name or turn.text in quoted or sieve.shows_turn(turn):
             continue
-        if turn.role == "assistant" and is_echo(turn, excerpts[head].turn.text, query.text):
+        if turn.role == "assistant" and is_echo(turn, excerpts[head].turn.text, query.question):
             continue
         each = seen.get(number)
         matched = each.matched if each is not None else ()

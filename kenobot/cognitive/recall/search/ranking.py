@@ -16,7 +16,6 @@ from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.question.asking import asks
 from kenobot.ports.recall import MatchWay, PathStep, Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
@@ -50,7 +49,7 @@ def rank_records(
         query.vector_relevance,
         key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number], -number),
     )[: policy.max_candidates]
-    question = question_features(query.text, hits.names, frozenset(subjects), query.today)
+    question = question_features(query.question, hits.names, frozenset(subjects), query.today)
     named = set(by_name)
     likely = list(dict.fromkeys([*matched, *by_name, *near]))
     if question.people or question.days or question.calendar_names:  # only what a record says can tell
@@ -66,7 +65,7 @@ def rank_records(
     scorer = _Scorer(connection, sieve, hits.mentioned, list(records), beside_vectors=bool(similarities))
     fitting = score_relevance(question, records, matched, similarities, policy) if similarities else {}
     best = sorted(fitting, key=lambda number: (-fitting[number][0], -number))[: policy.max_nearest]
-    given = best if asks(query.text) else []
+    given = best if query.question.asks else []
     memories = []
     for number, record in records.items():
         hit, dense = matched.get(number), query.vector_relevance.get(number)
@@ -140,7 +139,7 @@ class _Scorer:
         self._mentioned = mentioned
         self._feedback = feedback.feedback_counts(connection, ids)
         # A question wants its answer, however old it is, and however slight.
-        self._kept = self._policy.when_asked if beside_vectors and asks(query.text) else 1.0
+        self._kept = self._policy.when_asked if beside_vectors and query.question.asks else 1.0
 
     def direct(
         self,

@@ -6,7 +6,6 @@ What recurs and what was learned the hard way lasts; a model may be asked instea
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.mirror.paths import slug
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.weeks import days_of_week, is_own_words
@@ -14,6 +13,7 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
+from kenobot.language.salience import salience_signs
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp

@@ -7,7 +7,7 @@ and what its owner took back from there is not put there again.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
+from kenobot.cognitive.beliefs.value import is_salient, salience
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.sleep import pass_rows
@@ -19,6 +19,7 @@ from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import phrases
+from kenobot.language.salience import salience_signs
 from kenobot.language.similarity import SimilarTexts
 from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
 from kenobot.language.words import fold

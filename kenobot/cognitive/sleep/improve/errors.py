@@ -13,9 +13,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Literal, get_args
 
-from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.sleep import PruningPolicy
-from kenobot.cognitive.procedural.find_solution import lacks_subject
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
@@ -24,6 +22,8 @@ from kenobot.cognitive.sleep.plan.texts import system_prompt, texts
 from kenobot.core import lazy
 from kenobot.language.calendar import local_day
 from kenobot.language.lexicon import alternatives
+from kenobot.language.salience import salience_signs
+from kenobot.language.solutions import lacks_subject
 from kenobot.language.words import detect_language, fold, words
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
