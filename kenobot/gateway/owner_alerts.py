@@ -23,7 +23,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
 from kenobot.ports.names import sanitize_name
-from kenobot.ports.sentences import change_values, render
+from kenobot.ports.sentences import change_values, hide_mark, render
 from kenobot.ports.signals import (
     APPROVAL_PROPOSED,
     BUDGET_NEAR,
@@ -227,7 +227,7 @@ class OwnerAlerts:
     def _words(self, notice: _Notice, language: Language) -> str:
         values, language = dict(notice.values), self._language or language
         if "problem" in values:
-            values["problem"] = render(values["problem"], language).rstrip(".")
+            values["problem"] = render(hide_mark(values["problem"]), language).rstrip(".")
         if values.get("purpose"):
             values["purpose"] = f" ({purpose_words(values['purpose'], language)})"
         return self._redact(notice.sentence(language, **values))

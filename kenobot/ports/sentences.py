@@ -115,6 +115,13 @@ def change_values(text: str, change: Callable[[str], str]) -> str:
     return Sentence(text.key, **{name: change_values(v, change) if isinstance(v, str) else v for name, v in values})
 
 
+def hide_mark(text: str) -> str:
+    """Return a sentence without its `mark`, as which programs name a refusal: people in a chat need none."""
+    if not isinstance(text, Sentence) or not text.values.get("mark"):
+        return text
+    return Sentence(text.key, **{**text.values, "mark": ""})
+
+
 def pack(text: str) -> Any:
     """Return a text as JSON keeps it, by its key and values if it has any. `unpack` reads it."""
     if not isinstance(text, Sentence):

@@ -20,7 +20,7 @@ from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.ledger.limits import amount_text
 from kenobot.ports.identity import OWNER_SCOPE
-from kenobot.ports.sentences import render
+from kenobot.ports.sentences import hide_mark, render
 from kenobot.storage import conversation, mail_counts, turn_stats
 from kenobot.storage.connection import Connection
 
@@ -52,7 +52,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if mail.undelivered:
         lines.append(texts.STATUS_UNDELIVERED(language, count=mail.undelivered))
     if owner:
-        told = (" ".join(render(problem, language).split()).rstrip(".") for problem in problems)
+        told = (" ".join(render(hide_mark(problem), language).split()).rstrip(".") for problem in problems)
         lines += [texts.STATUS_PROBLEM(language, problem=problem) for problem in told]
         if mail.dead:
             lines.append(texts.STATUS_DEAD(language, count=mail.dead))

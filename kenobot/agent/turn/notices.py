@@ -14,7 +14,8 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.ports.sentences import Sentence, change_values
+from kenobot.ports.sentences import Sentence, change_values, hide_mark
+from kenobot.ports.sentences import render as render_sentence
 from kenobot.ports.signals import (
     MESSAGE_DEAD_LETTERED,
     MESSAGE_DEFERRED,
@@ -159,4 +160,4 @@ def _find_reason(reason: str, data: TurnData) -> str | None:
     found = reason.values.get("reason") if isinstance(reason, Sentence) else None
     if not isinstance(found, Sentence) or found.key not in _MENDABLE:
         return None
-    return Sentence(found.key, **{**found.values, "mark": ""}).render(data.language)
+    return render_sentence(hide_mark(found), data.language)

@@ -9,6 +9,7 @@ from llmock.pytest_plugin import LLMock
 from pydantic import SecretStr
 
 from kenobot.core import texts
+from kenobot.ports import sentences
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
@@ -106,7 +107,7 @@ async def test_a_fault_that_lasts_is_told_and_kept_for_the_owner(
             assert reply == texts.REJECTED("en")
         [(state, reason)] = await scene.rows("SELECT state, reason FROM inbox")
         assert state == "failed"
-        assert str(reason).startswith("Rejected: ")
+        assert sentences.unpack_text(str(reason)).startswith("Rejected: ")
         assert await scene.rows("SELECT * FROM record") == []
         assert await scene.say("and now?") == "fine"
         assert await scene.rows("SELECT text FROM message") == [("and now?",), ("fine",)]
