@@ -46,7 +46,8 @@ def _not_flat(rows: Sequence[SizeResult]) -> Iterator[str]:
 # ── for people and programs ──────────────────────────────────────────────────────────────────────────────────────────
 
 _HEADS = (
-    "memories", "“hello”, tokens", "prompt, tokens", "most", "memory, tokens", "most", "cached", "built, ms CPU", "p95",
+    "memories", "“hello”, tokens", "prompt, tokens", "most", "memory, tokens", "most", "cached",
+    "repeated", "least", "grows by, tokens", "built, ms CPU", "p95",
     "turn, ms CPU", "p95", "until the answer, ms", "p95",
 )  # fmt: skip
 
@@ -60,7 +61,8 @@ def report_of(rows: Sequence[SizeResult], found: Sequence[str]) -> Report:
 def _cells(row: SizeResult) -> list[str]:
     return [
         f"{row.memories:,}", f"{row.hello:,}", f"{row.prompt:,.0f}", f"{row.prompt_most:,}", f"{row.memory:,.0f}",
-        f"{row.memory_most:,}", f"{100 * row.cached:.0f} %", *_times(row.build_cpu), *_times(row.turn_cpu),
+        f"{row.memory_most:,}", f"{100 * row.cached:.0f} %", f"{100 * row.repeated:.0f} %",
+        f"{100 * row.repeated_least:.0f} %", f"{row.growth:.0f}", *_times(row.build_cpu), *_times(row.turn_cpu),
         *_times(row.turn),
     ]  # fmt: skip
 

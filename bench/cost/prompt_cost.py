@@ -7,6 +7,7 @@ would serve whose cache has not run out meanwhile, and which takes stretches of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.provider import Block, Message, Reply, Request, Usage
@@ -19,7 +20,7 @@ _MARKS = 4  # that count in one request, the last ones, as at Anthropic's
 class PromptCost:
     """Tokens of a prompt. prefix: memory that every message of the conversation is shown. recalled: what was recalled
     and noted for this message; earlier_recalled: for the earlier ones that are shown. cached: what a prompt cache would
-    serve of it all.
+    serve of it all. repeated: what it begins with of the request before, of so many `before`.
     """
 
     prompt: int
@@ -27,6 +28,8 @@ class PromptCost:
     recalled: int
     earlier_recalled: int
     cached: int
+    repeated: int
+    before: int
 
     @property
     def memory(self) -> int:
@@ -41,6 +44,7 @@ class CostMeter:
         self.sizes: list[PromptCost] = []
         self._reply = "Vale."
         self._before: tuple[str, ...] = ()
+        self._sizes: tuple[int, ...] = ()
         self._marks: tuple[int, ...] = ()
 
     def expect(self, reply: str) -> None:
@@ -59,22 +63,14 @@ class CostMeter:
         roles = ["system"] * len(request.system)
         roles += [f"{at} {message.role}" for at, message in enumerate(request.messages) for _ in message.text_blocks]
         sent = tuple(f"{role}\n{block.text}" for role, block in zip(roles, blocks, strict=True))
-        cached = self._served(sent, blocks)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(sent, self._before, strict=False)))
+        cached = _tokens(blocks[: max((mark for mark in self._marks if mark <= same), default=0)])
+        repeated, before = sum(self._sizes[:same]), sum(self._sizes)
         frame = estimate_tokens(text) if (text := memory_frame(request)) else 0
         now, earlier = _notes(request.messages[-1:]), _notes(request.messages[:-1])
-        self._before = sent
+        self._before, self._sizes = sent, tuple(estimate_tokens(block.text) for block in blocks)
         self._marks = tuple(at + 1 for at, block in enumerate(blocks) if block.cache)[-_MARKS:]
-        return PromptCost(_tokens(blocks), frame, now, earlier, cached)
-
-    def _served(self, sent: Sequence[str], blocks: Sequence[Block]) -> int:
-        """Tokens of the longest stretch before a mark of the request before with which this one begins, too."""
-        same = 0
-        for one, other in zip(sent, self._before, strict=False):
-            if one != other:
-                break
-            same += 1
-        served = max((mark for mark in self._marks if mark <= same), default=0)
-        return _tokens(blocks[:served])
+        return PromptCost(_tokens(blocks), frame, now, earlier, cached, repeated, before)
 
 
 def request_tokens(request: Request) -> int:

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from random import Random
-from statistics import fmean
+from statistics import fmean, median
 
 from bench.cost import memories
 from bench.cost.prompt_cost import CostMeter, PromptCost, request_tokens
@@ -66,8 +67,9 @@ class SizeResult:
 
     hello: of the prompt for "hello", where nothing was said before. memory: what all messages are shown of it and what
     this one is besides. log: what came with earlier messages. cached: share of all input tokens, 0 to 1, that a prompt
-    cache would have served. build: making the prompt; turn: all of it, by CPU until everything is quiet and the files
-    are written, by the clock until the answer is handed out.
+    cache would have served. repeated: share of a prompt, the median and the least, that the next begins with. growth:
+    tokens by which the next is longer, the median. build: making the prompt; turn: all of it, by CPU until everything
+    is quiet and the files are written, by the clock until the answer is handed out.
     """
 
     memories: int
@@ -79,6 +81,9 @@ class SizeResult:
     memory_most: int
     log: float
     cached: float
+    repeated: float
+    repeated_least: float
+    growth: float
     build_cpu: Percentiles
     build: Percentiles
     turn_cpu: Percentiles
@@ -203,6 +208,8 @@ def _said(number: int, size: int, rng: Random) -> tuple[str, str]:
 
 def _row(size: int, hello: int, sizes: Sequence[PromptCost], built: _Watch, taken: _Watch) -> SizeResult:
     whole = sum(each.prompt for each in sizes)
+    shares = [each.repeated / each.before for each in sizes[1:]] or [1.0]
+    growth = [after.prompt - before.prompt for before, after in pairwise(sizes)] or [0]
     return SizeResult(
         memories=size,
         turns=len(sizes),
@@ -213,6 +220,9 @@ def _row(size: int, hello: int, sizes: Sequence[PromptCost], built: _Watch, take
         memory_most=max(each.memory for each in sizes),
         log=fmean(each.earlier_recalled for each in sizes),
         cached=sum(each.cached for each in sizes) / whole,
+        repeated=median(shares),
+        repeated_least=min(shares),
+        growth=median(growth),
         build_cpu=Percentiles.of(built.cpu),
         build=Percentiles.of(built.wall),
         turn_cpu=Percentiles.of(taken.cpu),

@@ -8,11 +8,11 @@ import functools
 import itertools
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim, CronSimError
-from dateutil.rrule import rrule, rrulestr
+if TYPE_CHECKING:
+    from dateutil.rrule import rrule
 
 CRON = "cron:"
 """Stands before a cron line."""
@@ -159,7 +159,7 @@ def is_cron_line(line: str) -> bool:
     return True
 
 
-def _expand(found: rrule) -> Iterator[datetime]:
+def _expand(found: "rrule") -> Iterator[datetime]:
     try:
         for local in found:
             if local.year > _LAST_YEAR:
@@ -170,6 +170,8 @@ def _expand(found: rrule) -> Iterator[datetime]:
 
 
 def _cron_times(line: str, after: datetime) -> Iterator[datetime]:
+    from cronsim import CronSim, CronSimError  # noqa: PLC0415 - most homes have no rule
+
     if len(line.split()) != 5:
         raise RuleError("a cron line has five fields")
     try:
@@ -231,7 +233,9 @@ def _skip_ahead(parts: dict[str, str], start: datetime, after: datetime) -> date
     return start + max(0, (after - start) // step - 1) * step
 
 
-def _rrule(rule: str, start: datetime, zone: ZoneInfo) -> rrule:
+def _rrule(rule: str, start: datetime, zone: ZoneInfo) -> "rrule":
+    from dateutil.rrule import rrule, rrulestr  # noqa: PLC0415 - most homes have no rule
+
     parts = dict(_parse(rule))
     if "UNTIL" in parts:
         parts["UNTIL"] = _local_until(parts["UNTIL"], zone)

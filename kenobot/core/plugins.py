@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
@@ -37,7 +38,11 @@ KINDS: dict[PluginGroup, str] = {
 
 
 _CLOSE_SECONDS = 3.0  # of one part
-_OURS = "kenobot."  # begins the value of every entry point that ships
+APART: Mapping[PluginGroup, frozenset[str]] = {
+    "kenobot.channels": frozenset(("discord", "email", "irc", "matrix", "slack", "whatsapp", "xmpp")),
+}
+"""Plugins in distributions of their own: the extra `irc` installs kenobot-irc, whose package is `kenobot_irc`."""
+_OURS = frozenset(("kenobot", *(f"kenobot_{name}" for names in APART.values() for name in names)))
 
 
 def list_installed(group: PluginGroup) -> EntryPoints:
@@ -104,7 +109,12 @@ def require_plugin(
 
 def is_foreign(group: PluginGroup, name: str) -> bool:
     """Return whether a plugin of that name is installed that does not ship with KenoBot."""
-    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in list_installed(group))
+    return any(entry.name == name and _package(entry) not in _OURS for entry in list_installed(group))
+
+
+def ships_apart(group: PluginGroup, name: str) -> bool:
+    """Return whether a plugin ships in a distribution of its own, whether or not that is installed."""
+    return name in APART.get(group, ())
 
 
 def origin(group: PluginGroup, name: str) -> str:
@@ -115,6 +125,8 @@ def origin(group: PluginGroup, name: str) -> str:
 
 def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = None) -> str:
     """Say that no plugin of that name is installed. known: the names that there are, if more than the installed."""
+    if ships_apart(group, name):
+        return Sentence("plugins.not_installed", kind=KINDS[group], name=name)
     known = names(group) if known is None else known
     near = find_near(name, known)
     key = "plugins.unknown_near" if near else "plugins.unknown"
@@ -138,6 +150,10 @@ async def close(parts: Iterable[object]) -> None:
                     await let_go()
         except Exception as error:  # a plugin's own, or a machine that lacks something
             _log.warning("%s could not be closed: %s: %s", type(part).__name__, type(error).__name__, error)
+
+
+def _package(entry: EntryPoint) -> str:
+    return re.split("[.:]", entry.value, maxsplit=1)[0]
 
 
 def _origin(entry: EntryPoint) -> str:

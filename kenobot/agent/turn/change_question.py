@@ -14,8 +14,6 @@ from kenobot.agent.commands.changed import KIND, ChangePayload, open_change
 from kenobot.agent.turn.report_data import ChangeQuestion
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import Memory, SideIndex, Telling
-from kenobot.core import lazy
-from kenobot.core.i18n import Language, find_language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.language.changes.bare_correction import corrects_value, join_correction
@@ -38,7 +36,6 @@ _SAME_MOMENT = timedelta(minutes=10)
 _LATEST_ANSWERS = 12
 _LEAN, _LEAST_LEAN, _MOST_LEAN = 1.0, -1.0, 1.5  # of the log odds of a yes, and its bounds
 _COUNT = "change questions of the day"
-_QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 _LONGEST_MESSAGE = 500  # characters: who writes more tells of more than one thing
 _ENDING = ("superseded", "invalidated", "amended", "weakened")
 
@@ -97,7 +94,7 @@ class ChangeAsker:
         self, connection: Connection, data: TurnData, question: ChangeQuestion, at: datetime
     ) -> tuple[Choice, ...]:
         """Open a question in the transaction that stores its reply, behind it; return its buttons."""
-        pending, day, language = data.pending, local_day(at, self._zone), reply_language(data)
+        pending, day, language = data.pending, local_day(at, self._zone), data.reply_language
         count = {"day": day, "count": self._asked_today(connection, at) + 1}
         write_json(connection, _COUNT, count)
         told = {"words": question.words, "new": question.new}
@@ -127,12 +124,6 @@ class ChangeAsker:
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
 
 
-def reply_language(data: TurnData) -> Language:
-    """Return the language of a turn's reply, as far as its own words tell, or else of the turn."""
-    reply = data.processed.clean if data.processed is not None else ""
-    return find_language(_QUOTED.sub("", reply)) or data.language
-
-
 def _lean(connection: Connection, at: datetime) -> float:
     """Weigh the owner's earlier answers, in log odds: after more yes than no they are asked sooner."""
     yes, no = approvals.count_answers(connection, KIND, _LATEST_ANSWERS, at)
@@ -151,10 +142,10 @@ def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
 
 
 def _ended_something(connection: Connection, record: int) -> bool:
-    root = Memory.last_decision(connection, record)
-    return root is not None and any(each.kind in _ENDING for each in Memory.list_decision(connection, root))
+    root = Memory.history.last_decision(connection, record)
+    return root is not None and any(each.kind in _ENDING for each in Memory.history.list_decision(connection, root))
 
 
 def _was_asked(connection: Connection, question: ChangeQuestion) -> bool:
-    happened = Memory.list_events(connection, question.old.id)
+    happened = Memory.history.list_events(connection, question.old.id)
     return any(each.kind == ASKED and each.data.get("words") == question.words for each in happened)

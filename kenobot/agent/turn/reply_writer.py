@@ -10,7 +10,6 @@ from kenobot.agent.media.message_words import message_pictures
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn import secret_question
-from kenobot.agent.turn.change_question import reply_language
 from kenobot.agent.turn.file_answer import answer_file
 from kenobot.agent.turn.held_note import add_note, note_in_reply, without_previews
 from kenobot.agent.turn.turn_data import TurnData
@@ -51,13 +50,13 @@ class ReplyWriter:
         if data.unread:
             notes.append(data.unread)
         if data.over_budget:
-            notes.append(texts.BUDGET_FALLBACK(reply_language(data)))
+            notes.append(texts.BUDGET_FALLBACK(data.reply_language))
         if data.interrupted:
             notes.append(texts.TOOL_INTERRUPTED(data.language, tools=", ".join(data.interrupted)))
         notes += secret_question.secret_notes(data)
         question = self._s.tools.question(data) if self._s.tools is not None else ""
         if not question and data.report is not None and data.report.change is not None:
-            notes.append(data.report.change.text(self._s.clock.now(), reply_language(data)))
+            notes.append(data.report.change.text(self._s.clock.now(), data.reply_language))
         if held := note_in_reply(data, self._s.channels.get(data.pending.inbound.channel)):
             notes.append(held)
         whole = "\n\n".join((clean, *notes))

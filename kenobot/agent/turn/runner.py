@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
 from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
-from kenobot.agent.media.calendars import find_calendar
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media
 from kenobot.agent.media.problems import problem_text
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
-from kenobot.agent.turn import tool_input
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits, TakenEdit
 from kenobot.agent.turn.file_answer import asked_for_file, wants_file
@@ -330,6 +328,8 @@ class TurnRunner:
         )
         if attached.has_content:
             found = None if data.task is not None else await self._find_command(attached.inbound, data.principal, now)
+            from kenobot.agent.media.calendars import find_calendar  # noqa: PLC0415 - only for attachments
+
             events = find_calendar(attached, data.principal) if found is None else ""
             data.command = (OFFER_CALENDAR, events) if events else found
         else:
@@ -431,7 +431,9 @@ def _may_move(effect: machine.Effect, data: TurnData) -> bool:
 
 def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     """Return a press as the message that its button says."""
-    return replace(inbound, kind="message", text=tool_input.word_press(pressed, language))
+    from kenobot.agent.turn.tool_input import word_press  # noqa: PLC0415 - only for a tool that asks
+
+    return replace(inbound, kind="message", text=word_press(pressed, language))
 
 
 def _attributed(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:

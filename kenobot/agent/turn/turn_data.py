@@ -8,7 +8,8 @@ from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import ReplyDraft
 from kenobot.agent.turn.phases import PhaseTimes
 from kenobot.agent.turn.tool_rounds import ToolJournal
-from kenobot.core.i18n import Language
+from kenobot.core import lazy
+from kenobot.core.i18n import Language, find_language
 from kenobot.ledger.models import TurnCalls
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.memory import Candidate, Decision
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from kenobot.agent.turn.input_form import Form
     from kenobot.agent.turn.report_data import MemoryReport
     from kenobot.agent.turn.task_run import TaskRun, TaskSeed
+
+
+_QUOTED = lazy.regex(r"[“«][^”»]*[”»]")
 
 
 @dataclass(slots=True)
@@ -104,6 +108,12 @@ class TurnData:
     seed: "TaskSeed | None" = None
     beside: list[Outbound] = field(default_factory=list)  # bounded: one message; turn
     decisions: list[tuple[Candidate, Decision]] = field(default_factory=list)  # bounded: one reply; turn
+
+    @property
+    def reply_language(self) -> Language:
+        """Return the language of the reply, as far as its own words tell, or else of the turn."""
+        reply = self.processed.clean if self.processed is not None else ""
+        return find_language(_QUOTED.sub("", reply)) or self.language
 
     @property
     def asks_about_tools(self) -> bool:

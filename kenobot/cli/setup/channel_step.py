@@ -78,9 +78,10 @@ class ChannelStep:
     def choose(self, *, telegram: bool) -> tuple[bool, Sequence[str]]:
         """Ask where to talk. telegram: what Enter answers. Returns whether over Telegram, and over which others."""
         dialog, offered = self.dialog, [*offered_channels(self.dialog.changes.loaded)]
+        listed = ", ".join(sorted({*offered, *plugins.APART[_GROUP]}))
         there = _TELEGRAM in dialog.changes.channels
         while True:
-            answer = dialog.answered("telegram", dialog.mark(yes=telegram), others=", ".join(offered)).lower()
+            answer = dialog.answered("telegram", dialog.mark(yes=telegram), others=listed).lower()
             words = answer.replace(",", " ").split()
             if words and all(word in (*offered, _TELEGRAM) for word in words):
                 return there or _TELEGRAM in words, [word for word in dict.fromkeys(words) if word != _TELEGRAM]

@@ -4,13 +4,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import astuple
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.ports.json_value import Json
 from kenobot.ports.nights import PassResult, Phase, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from kenobot.storage.times import stamp
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.sleep.plan.changes import ProposeChange
 
 _ASKED = "sleep:asked"  # a key of the table `key_value`
 _RUN = "SELECT id, at, cause, phases, state, finished, report FROM sleep_run"
@@ -84,7 +87,7 @@ def save_model_answer(connection: Connection, run: int, key: str, text: str) -> 
     connection.execute("INSERT OR REPLACE INTO sleep_answer (run_id, key, text) VALUES (?, ?, ?)", (run, key, text))
 
 
-def insert_proposal(connection: Connection, part: ProposeChange, run: int, at: datetime) -> bool:
+def insert_proposal(connection: Connection, part: "ProposeChange", run: int, at: datetime) -> bool:
     """Save a proposal; False when it was made before, whatever the owner decided."""
     payload, evidence = (json.dumps(dict(value), ensure_ascii=False) for value in (part.payload, part.evidence))
     row = (part.key, run, stamp(at), part.kind, part.title, part.text, payload, evidence)

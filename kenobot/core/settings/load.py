@@ -362,7 +362,7 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
             key = _NAMED.get(group, (section, "enabled"))
             told = plugins.unknown_plugin(group, name, installed)
             mistakes.append(explain.with_origin(key, loaded.origins, told))
-        else:
+        elif not plugins.ships_apart(group, name):
             known = [f"{section}.{other}" for other in installed]
             mistakes.append(explain.unknown_key((section, name), tables[name], loaded.origins, known))
     return good, mistakes

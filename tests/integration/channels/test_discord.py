@@ -10,17 +10,17 @@ import pytest
 
 pytest.importorskip("discord", reason="the extra `discord` is not installed")
 
-from kenobot.channels.discord import build
-from kenobot.channels.discord import client as our_client
-from kenobot.channels.discord.channel import _DIRECT, DiscordChannel
-from kenobot.channels.discord.events import write
-from kenobot.channels.discord.settings import DiscordSettings
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_discord import build
+from kenobot_discord import client as our_client
+from kenobot_discord.channel import _DIRECT, DiscordChannel
+from kenobot_discord.events import write
+from kenobot_discord.settings import DiscordSettings
 from tests.integration.channels.discord_standin import (
     ANA,
     BOB,

@@ -9,11 +9,6 @@ from email.utils import make_msgid
 
 import pytest
 
-from kenobot.channels.email import build
-from kenobot.channels.email.channel import EmailChannel
-from kenobot.channels.email.mailbox import Mailbox as OpenMailbox
-from kenobot.channels.email.mailbox import StoredMail
-from kenobot.channels.email.settings import EmailSettings
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
@@ -22,6 +17,11 @@ from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot.testing.clock import START
+from kenobot_email import build
+from kenobot_email.channel import EmailChannel
+from kenobot_email.mailbox import Mailbox as OpenMailbox
+from kenobot_email.mailbox import StoredMail
+from kenobot_email.settings import EmailSettings
 from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, long_id, post_office, wrap
 from tests.integration.channels.processes import free_port
 
@@ -355,7 +355,7 @@ async def test_the_last_mail_of_each_conversation_is_known_for_so_many(
     servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer of an older one refers to its first mail."""
-    monkeypatch.setattr("kenobot.channels.email.channel._LAST_ONES", 3)
+    monkeypatch.setattr("kenobot_email.channel._LAST_ONES", 3)
     channel, sink = bot(servers), RecordingSink()
     for number in range(5):
         await channel._take(StoredMail(f"1.{number}", bytes(mail(f"no {number}")), 10, START), sink)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.channels.email.channel import EmailChannel
-from kenobot.channels.email.settings import EmailSettings, Security
 from kenobot.ports import sentences
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import RemoteError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.testing.channel import RecordingSink
+from kenobot_email.channel import EmailChannel
+from kenobot_email.settings import EmailSettings, Security
 from tests.integration.channels.mail_servers import (
     BOT,
     PASSWORD,

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kenobot.channels.irc.channel import IrcChannel
-from kenobot.channels.irc.settings import IrcSettings
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock, SystemClock
@@ -16,6 +14,8 @@ from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot.testing.clock import ManualClock
+from kenobot_irc.channel import IrcChannel
+from kenobot_irc.settings import IrcSettings
 from tests.integration.channels.ngircd import Person, ngircd, person
 from tests.integration.channels.processes import free_port
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.channels.matrix.channel import MatrixChannel
-from kenobot.channels.matrix.settings import MatrixSettings
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_matrix.channel import MatrixChannel
+from kenobot_matrix.settings import MatrixSettings
 from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import free_port
 from tests.integration.channels.synapse import PASSWORD, Person, synapse
@@ -391,7 +391,7 @@ async def test_a_wrong_password_is_told_to_the_owner(world: World) -> None:
 
 async def test_the_people_of_so_many_rooms_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are asked for again."""
-    monkeypatch.setattr("kenobot.channels.matrix.channel._ROOMS", 1)
+    monkeypatch.setattr("kenobot_matrix.channel._ROOMS", 1)
     other = world.ana.room(world.bot.id)
     async with running(channel := world.channel()) as sink:
         while world.bot.id not in await asyncio.to_thread(world.ana.people, other):

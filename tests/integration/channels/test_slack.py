@@ -10,16 +10,16 @@ import pytest
 
 pytest.importorskip("slack_sdk", reason="the extra `slack` is not installed")
 
-from kenobot.channels.slack import build
-from kenobot.channels.slack import channel as slack_channel
-from kenobot.channels.slack.channel import SlackChannel
-from kenobot.channels.slack.settings import SlackSettings
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Button, Inbound, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_slack import build
+from kenobot_slack import channel as slack_channel
+from kenobot_slack.channel import SlackChannel
+from kenobot_slack.settings import SlackSettings
 from tests.integration.channels.slack_standin import (
     ANA,
     APP_TOKEN,

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 pytest.importorskip("uvicorn", reason="the extra `http` is not installed")
 
 from kenobot.app.api import check_hooks
-from kenobot.channels.whatsapp import build
-from kenobot.channels.whatsapp import channel as whatsapp_channel
-from kenobot.channels.whatsapp import people as whatsapp_people
-from kenobot.channels.whatsapp.channel import WhatsAppChannel
-from kenobot.channels.whatsapp.client import NeedsOwner
-from kenobot.channels.whatsapp.events import BotNumber, MalformedMessage, iterate_posted, parse
-from kenobot.channels.whatsapp.people import KnownPeople
-from kenobot.channels.whatsapp.settings import WhatsAppSettings
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_whatsapp import build
+from kenobot_whatsapp import channel as whatsapp_channel
+from kenobot_whatsapp import people as whatsapp_people
+from kenobot_whatsapp.channel import WhatsAppChannel
+from kenobot_whatsapp.client import NeedsOwner
+from kenobot_whatsapp.events import BotNumber, MalformedMessage, iterate_posted, parse
+from kenobot_whatsapp.people import KnownPeople
+from kenobot_whatsapp.settings import WhatsAppSettings
 from tests.integration.channels.whatsapp_standin import (
     ANA,
     ANA_SCOPED,

@@ -8,8 +8,6 @@ import pytest
 
 slixmpp = pytest.importorskip("slixmpp")
 
-from kenobot.channels.xmpp.channel import XmppChannel  # noqa: E402
-from kenobot.channels.xmpp.settings import XmppSettings  # noqa: E402
 from kenobot.ports import sentences  # noqa: E402
 from kenobot.ports.channel import Channel  # noqa: E402
 from kenobot.ports.clock import SystemClock  # noqa: E402
@@ -18,6 +16,8 @@ from kenobot.ports.messages import MessagePart, Outbound  # noqa: E402
 from kenobot.storage.database import Database  # noqa: E402
 from kenobot.storage.inbox import Inbox, message_digest  # noqa: E402
 from kenobot.testing.channel import ChannelContract, RecordingSink  # noqa: E402
+from kenobot_xmpp.channel import XmppChannel  # noqa: E402
+from kenobot_xmpp.settings import XmppSettings  # noqa: E402
 from tests.integration.channels.processes import free_port  # noqa: E402
 from tests.integration.channels.prosody import PASSWORD, person, prosody  # noqa: E402
 

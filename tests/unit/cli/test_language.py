@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-import kenobot
 from kenobot.cli import language
 from kenobot.cli.language import argument_name, say, translate
 from kenobot.ports.memory_changes import CannotDecide
 from kenobot.ports.sentences import read_catalogue
+from tests import sources
 from tests.cases import each
 
 from .conftest import Cli
@@ -35,7 +35,7 @@ _WITHOUT_KEYS = (  # rooms whose errors are read by developers, or by a model
     "tools/web/fetch.py",
     "tools/web/request.py",
 )
-_OF_OTHERS = ("pydantic.", "system.")  # keys that libraries bring
+_OF_OTHERS = ("pydantic.", "secrets.", "system.")  # keys that libraries and tables of rules bring
 _WITHOUT_SPANISH = (
     "identity",  # texts inside files of JSON
     "cognitive/mirror/records",
@@ -64,8 +64,8 @@ def _template(node: ast.AST) -> str | None:
 
 @cache
 def _trees() -> dict[str, ast.Module]:
-    root = Path(kenobot.__file__).parent
-    return {str(path.relative_to(root)): ast.parse(path.read_text("utf-8")) for path in sorted(root.rglob("*.py"))}
+    places = {sources.place(path).removeprefix("kenobot/"): path for path in sources.find_modules()}
+    return {place: ast.parse(path.read_text("utf-8")) for place, path in places.items()}
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:

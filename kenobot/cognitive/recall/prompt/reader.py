@@ -17,7 +17,6 @@ from kenobot.cognitive.recall.prompt.updates import read_updates
 from kenobot.cognitive.recall.results import render
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import search_pack
-from kenobot.cognitive.recall.search.fusion import recall_with_queries
 from kenobot.cognitive.store import events, records
 from kenobot.language.recall_need import is_question
 from kenobot.ports.recall import LoadMode, Score
@@ -63,6 +62,8 @@ class MemoryReader:
         """
         if self._index is None or _shows_everything(connection, query):
             return NO_MEMORY
+        from kenobot.cognitive.recall.search.fusion import recall_with_queries  # noqa: PLC0415 - not needed to start
+
         report = recall_with_queries(connection, self._index, query)
         return search_pack(report) if report.shown or (query.question.asks and not query.all_shown) else NO_MEMORY
 

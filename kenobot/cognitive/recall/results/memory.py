@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.language.calendar import local_day
 from kenobot.language.question.question import Question, parse_question
 from kenobot.language.recall_need import RecallNeed
@@ -24,6 +24,9 @@ from kenobot.ports.recall import (
 from kenobot.ports.records import Record
 from kenobot.storage.conversation import MessageRow, PromptPrefix
 from kenobot.storage.scopes import Scopes, scope_names
+
+if TYPE_CHECKING:
+    from kenobot.cognitive.recall.results.trace import RecallTrace
 
 PREFIX_SECTIONS: frozenset[Section] = frozenset({"long_term", "recent", "chat", "context"})
 """What a full load shows, in the frozen beginning of a prompt."""
@@ -68,7 +71,7 @@ class MemoryQuery:
     excerpt_limit: int = 0
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
     also: tuple[str, ...] = ()
-    trace: RecallTrace | None = None
+    trace: "RecallTrace | None" = None
     policy: Policy = DEFAULT
 
     @property

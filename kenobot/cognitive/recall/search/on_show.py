@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.search.judge import answered_by_texts
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question.question import Question
@@ -53,6 +52,8 @@ class ShownTexts:
 
     def answer(self, question: Question, policy: RecallPolicy = DEFAULT.recall) -> bool:
         """Return whether lines that share a word with a question answer it, judged by words alone."""
+        from kenobot.cognitive.recall.search.judge import answered_by_texts  # noqa: PLC0415 - only a search asks
+
         shares = [(len(question.asked_stems & _stems(known)), line) for line, known in self._statements]
         best = sorted([each for each in shares if each[0]], key=lambda each: -each[0])
         return answered_by_texts(question, [line for _, line in best], policy)

@@ -297,6 +297,18 @@ def test_what_a_plugin_needs_is_asked_for_once_it_is_on(home: Home, strange: Non
     )
 
 
+def test_settings_of_a_channel_that_is_not_installed_wait_until_it_is_wanted(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its table is no mistake; once it is switched on, the message names what installs it."""
+    real = plugins.names
+    monkeypatch.setattr(plugins, "names", lambda group: tuple(name for name in real(group) if name != "irc"))
+    table = '[channels.irc]\nserver = "irc.example.org"\n'
+    assert accepted(home, table).settings.channels.enabled == ()
+    (line,) = refused(home, f'[channels]\nenabled = ["irc"]\n{table}')
+    assert line.endswith("The channel \"irc\" is not installed: run pip install 'kenobot[irc]'")
+
+
 def test_a_plugin_cannot_let_unknown_keys_pass(home: Home, strange: None) -> None:
     """Unknown keys are errors even where the plugin's own model would ignore them."""
     (line,) = refused(home, '[channels.my-door]\nneeded = "x"\nport = [1]')
