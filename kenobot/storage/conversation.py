@@ -311,6 +311,12 @@ def messages_of_turns(connection: Connection, turns: Iterable[int]) -> list[Mess
     return list(_messages(connection, f"message.inbox_id {_AMONG} ORDER BY +message.id", wanted))
 
 
+def has_other_talk(connection: Connection, session: str, first: int) -> bool:
+    """Return whether there is a message besides those of a conversation from one on."""
+    query = "SELECT EXISTS (SELECT 1 FROM message WHERE id < ? OR session != ?)"
+    return bool(connection.execute(query, (first, session)).fetchone()[0])
+
+
 def iterate_messages(
     connection: Connection, session: str, *, after: int = 0, before: int = _EVERY, newest_first: bool = False
 ) -> Iterator[MessageRow]:

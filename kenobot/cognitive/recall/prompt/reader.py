@@ -22,7 +22,7 @@ from kenobot.language.recall_need import is_question
 from kenobot.ports.recall import LoadMode, Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix
+from kenobot.storage.conversation import PromptPrefix, has_other_talk
 from kenobot.storage.scopes import Scopes
 
 
@@ -56,8 +56,11 @@ class MemoryReader:
         return read_procedures(connection, query, on_show)
 
     def search(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
-        """Search for the message; nothing without an index. A message that asks for nothing is told of no failure."""
-        if self._index is None:
+        """Search for the message; nothing without an index, nor where the prompt shows all that there is.
+
+        A message that asks for nothing is told of no failure.
+        """
+        if self._index is None or _shows_everything(connection, query):
             return NO_MEMORY
         from kenobot.cognitive.recall.search.fusion import recall_with_queries  # noqa: PLC0415 - not needed to start
 
@@ -118,3 +121,9 @@ class MemoryReader:
         """Return a record as a search shows what it found by its subject."""
         line = render.render_memory(record, record.confidence, zone)
         return RecalledMemory(record, Score(1.0, {}), 1.0, ("subject",), line=line)
+
+
+def _shows_everything(connection: Connection, query: MemoryQuery) -> bool:
+    """Return whether the prompt shows all memories and all talk, as in a home that is new."""
+    first = query.from_message
+    return query.all_shown and first is not None and not has_other_talk(connection, query.session, first)

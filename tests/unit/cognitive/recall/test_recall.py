@@ -1,15 +1,18 @@
 """Recall: what comes out of memory for a message, in which order, and what does not."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
+from kenobot.cognitive.recall.prompt.reader import MemoryReader
+from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import similar_records
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.scopes import ALL_SCOPES
-from tests.unit.cognitive.recall.house import HERE, Memory
+from tests.unit.cognitive.recall.house import HERE, REACH, Memory
 
 
 async def test_the_best_match_comes_first(memory: Memory) -> None:
@@ -88,6 +91,17 @@ async def test_no_neighbours_are_read_where_the_prompt_shows_every_memory(memory
     await memory.link(best, near_by)
     found = (await memory.recall("where is the wedding?", all_shown=True)).memories
     assert [each.record.id for each in found] == [best]
+
+
+async def test_nothing_is_searched_where_the_prompt_shows_all_that_there_is(memory: Memory) -> None:
+    """The index has not been begun then; with talk that the prompt does not show it is."""
+    await memory.say("The wedding is in Toledo", 1)
+    await memory.say("It is in June", 2)
+    reader = MemoryReader(memory.index)
+    for first, begun in ((1, False), (3, True)):
+        query = MemoryQuery("where is it?", REACH, memory.now, session="telegram-1", all_shown=True, from_message=first)
+        await memory.database.read(partial(reader.search, query=query))
+        assert memory.path.exists() is begun
 
 
 async def test_neighbours_have_places_when_direct_hits_fill_the_limit(memory: Memory) -> None:
