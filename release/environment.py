@@ -33,21 +33,22 @@ def run(*command: str | Path) -> str:
 
 
 def build() -> tuple[Path, Path]:
-    """Build wheel and source archive into dist/, of the commit alone; returns both."""
+    """Build wheels and source archives into dist/, of the commit alone; returns the core's."""
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     tree = DIST / "tree"
     run("git", "worktree", "add", "--detach", "--force", tree, "HEAD")
     try:
-        run(sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, tree)
+        for folder in (tree, *sorted(path.parent for path in tree.glob("packages/*/pyproject.toml"))):
+            run(sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, folder)
     finally:
         run("git", "worktree", "remove", "--force", tree)
-    return next(DIST.glob("*.whl")), next(DIST.glob("*.tar.gz"))
+    return next(DIST.glob("kenobot-*.whl")), next(DIST.glob("kenobot-*.tar.gz"))
 
 
 def wheel() -> Path:
-    """Return the wheel in dist/, which is built when there is none."""
-    return next(DIST.glob("*.whl"), None) or build()[0]
+    """Return the core's wheel in dist/, which is built when there is none; those of its extras are beside it."""
+    return next(DIST.glob("kenobot-*.whl"), None) or build()[0]
 
 
 def locked_environment() -> Path:
@@ -60,6 +61,6 @@ def locked_environment() -> Path:
     install = (*uv, "pip", "install", "--quiet", "--python", python)
     run(*install, "--require-hashes", "--requirement", "docker/build.lock")
     run(*install, "--require-hashes", "--no-build-isolation", "--requirement", "requirements.lock")
-    run(*install, "--no-index", "--no-deps", wheel())
+    run(*install, "--no-index", "--no-deps", *wheel().parent.glob("*.whl"))
     run(*uv, "pip", "uninstall", "--quiet", "--python", python, "setuptools")
     return python

@@ -72,7 +72,7 @@ def write_bill() -> Path:
 
 def objection(part: Component) -> str:
     """Return why a part may not come along; "" when it may."""
-    if part.name.lower() in JUDGED or part.name == "kenobot":
+    if part.name.lower() in JUDGED or part.name.startswith("kenobot"):
         return ""
     if not part.license:
         return "states no licence: read it, and write what it is into JUDGED"

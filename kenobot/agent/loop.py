@@ -32,6 +32,7 @@ from kenobot.gateway.bot_messages import BotMessenger
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RemoteError, StoreError
 from kenobot.ports.messages import Inbound, Outbound
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import (
     HEALTH_DEGRADED,
     MESSAGE_IN,
@@ -51,14 +52,6 @@ _log = logging.getLogger(__name__)
 _AHEAD = 16  # messages a lane holds in memory; the rest waits in the inbox
 _PARKED = Backoff(5.0, 60.0)
 _CUT_SHORT = 2  # attempts that came to no end, after which a message may be the reason
-_REUSED_ID = (
-    "A message from {} came under a number that another message has: this home was used with another bot's token. "
-    "Both are kept; give each bot a home of its own"
-)
-_MOVED = (
-    "The group {} has become a supergroup, {}: its conversation, memory and rights go on. Where the settings name {}, "
-    "write {}"
-)
 _CAUTION = Backoff(0.25, 16.0, factor=4.0)
 
 
@@ -299,7 +292,7 @@ class AgentLoop:
         storing.add_done_callback(partial(self._queue, session, envelope))
         pending = await asyncio.shield(storing)
         if pending is not None and pending.inbound.external_id != inbound.external_id:
-            await self.report(inbound.channel, _REUSED_ID.format(inbound.channel))
+            await self.report(inbound.channel, Sentence("channels.reused_id", channel=inbound.channel))
         return pending is not None
 
     def _queue(self, session: str, envelope: Envelope, storing: asyncio.Future[PendingMessage | None]) -> None:
@@ -368,7 +361,7 @@ class AgentLoop:
     async def follow_chat(self, channel: str, former: str, current: str) -> None:
         """Have a chat go on under another id, and announce that."""
         if await self._policy.follow_chat(channel, former, current):
-            await self.report(channel, _MOVED.format(former, current, former, current))
+            await self.report(channel, Sentence("channels.group_moved", former=former, current=current))
 
     async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
         """Treat a sent part as not sent: it is tried again, or given up."""

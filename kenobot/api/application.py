@@ -14,6 +14,7 @@ from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
 from kenobot.api.mcp.endpoint import PATH, McpEndpoint
 from kenobot.api.services import ApiServices
+from kenobot.channels.http.problems import PROBLEM
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import api_keys
@@ -21,6 +22,7 @@ from kenobot.storage import api_keys
 _ABOUT = """\
 Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
 made. Lists come in pages: `next` of one is the `cursor` of the following."""
+_REFUSAL = {"$ref": "#/components/schemas/Refusal"}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Refusal, "description": "The body cannot be read"},
     401: {"model": Refusal, "description": "No key, or a wrong one"},
@@ -69,9 +71,22 @@ class Api:
             raise ConfigError("api.host_is_exposed", host=repr(self._services.channel.settings.host))
 
 
+class _Documented(FastAPI):
+    """Documents refusals by their own media type, which FastAPI has no setting for."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            for path in super().openapi()["paths"].values():
+                for response in (each for operation in path.values() for each in operation["responses"].values()):
+                    content = response.get("content", {})
+                    if content.get("application/json", {}).get("schema") == _REFUSAL:
+                        response["content"] = {PROBLEM: content["application/json"]}
+        return super().openapi()
+
+
 def build_app(services: ApiServices) -> FastAPI:
     """Build the application for one bot."""
-    app = FastAPI(
+    app = _Documented(
         title="KenoBot",
         version=__version__,
         description=_ABOUT,
@@ -82,6 +97,7 @@ def build_app(services: ApiServices) -> FastAPI:
     app.state.authenticator = authenticator = Authenticator(services)
     add_error_handlers(app)
     app.state.health = services.state
+    app.state.language = services.channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
     for router in (conversations.router, memory.router, schedule.router, operations.router):
         app.include_router(router, responses=_REFUSALS)

@@ -11,6 +11,7 @@ from kenobot.api.scopes import OWNER_ONLY
 from kenobot.api.services import ApiServices, Caller
 from kenobot.channels.http.rate_limit import RateLimiter, peer_address
 from kenobot.channels.http.settings import CHANNEL
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import api_keys
 
 _bearer = HTTPBearer(auto_error=False, description="A key that `kenobot http key add` made")
@@ -36,9 +37,9 @@ class Authenticator:
         if secret is not None:
             key = await self._services.database.read(lambda connection: api_keys.find_key(connection, secret))
         if pause := self._requests.pause(f"key {key.id}" if key else peer_address(request.scope.get("client"))):
-            raise HTTPException(429, "too many requests", {"Retry-After": str(max(1, round(pause)))})
+            raise HTTPException(429, Sentence("api.too_many"), {"Retry-After": str(max(1, round(pause)))})
         if key is None:
-            raise HTTPException(401, "a valid key is needed: `kenobot http key add` makes one", _CHALLENGE)
+            raise HTTPException(401, Sentence("api.key_needed"), _CHALLENGE)
         caller = Caller(key, self._services)
         self._check(caller, scopes)
         return caller
@@ -46,12 +47,12 @@ class Authenticator:
     def _check(self, caller: Caller, scopes: Sequence[str]) -> None:
         for scope in scopes:
             if scope not in caller.key.scopes:
-                raise HTTPException(403, f"this key does not open {scope}: make one with --scope {scope}")
+                raise HTTPException(403, Sentence("api.scope_missing", scope=scope))
             if scope in OWNER_ONLY and not caller.is_owner:
-                raise HTTPException(403, f"only a key of the owner opens {scope}")
+                raise HTTPException(403, Sentence("api.owner_only", scope=scope))
         access = self._services.access
         if not caller.is_owner and not access.lets_in(CHANNEL, caller.user):
-            raise HTTPException(403, "this key's user may not talk to the bot: see `kenobot access list`")
+            raise HTTPException(403, Sentence("api.user_not_let_in"))
 
 
 _CHALLENGE = {"WWW-Authenticate": "Bearer"}

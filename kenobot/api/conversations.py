@@ -22,6 +22,7 @@ from kenobot.channels.http.webhook import CONVERSATION
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Inbound
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation, message_status
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import ConversationRow, MessageRow
@@ -194,14 +195,14 @@ async def _take(caller: Caller, inbound: Inbound, call: Call) -> MessageStatus |
     try:
         new = await caller.services.channel.take(inbound, call)
     except Unavailable as error:
-        raise HTTPException(503, f"{error}: try again", {"Retry-After": "5"}) from error
+        raise HTTPException(503, Sentence("api.try_again", reason=error), {"Retry-After": "5"}) from error
     if new:
         return None
     known = await _find(caller, inbound)
     if known is None:
-        raise HTTPException(429, "too many messages of this conversation wait for an answer", {"Retry-After": "5"})
+        raise HTTPException(429, Sentence("api.too_many_wait"), {"Retry-After": "5"})
     if (known.trace, known.chat) != (call.trace, inbound.chat):
-        raise HTTPException(409, REUSED)
+        raise HTTPException(409, Sentence(REUSED))
     return known
 
 

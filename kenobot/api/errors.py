@@ -1,25 +1,34 @@
 """Refuse requests with one plain sentence, in the same form everywhere."""
 
 import logging
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import compile_path
 
-from kenobot.channels.http.server import explain_refusal
+from kenobot.channels.http.problems import explain_refusal, refuse
+from kenobot.core.settings.explain import word_detail
 from kenobot.ports.errors import StoreError
+from kenobot.ports.sentences import Sentence
 
 _log = logging.getLogger(__name__)
 
 
 class Refusal(BaseModel):
-    """The body of every answer that is none."""
+    """The body of every answer that is none: a problem document (RFC 9457)."""
 
-    error: str = Field(description="What is wrong, and what to do about it")
+    type: str = Field(description="urn:kenobot: and the key; about:blank where the status says it all")
+    title: str = Field(description="The kind of refusal, in the language of Accept-Language, else of the owner")
+    status: int
+    detail: str = Field(description="What is wrong, and what to do about it, in the same language")
+    error: str = Field(description="`detail`, by its former name")
+    key: str = Field("", description="Of the sentence, the same in every language")
+    values: dict[str, Any] = Field(default_factory=dict, description="What the sentence tells, for programs")
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -41,20 +50,16 @@ async def _explain_http(request: Request, error: Exception) -> Response:
     return response
 
 
-async def _explain_request(_: Request, error: Exception) -> Response:
+async def _explain_request(request: Request, error: Exception) -> Response:
     """Name the first field that is wrong; a body that is no JSON is named so."""
     assert isinstance(error, RequestValidationError)
     detail = error.errors()[0]
     if detail["type"] == "json_invalid":
-        return _refusal(422, "the body is not JSON")
+        return refuse(request, 422, Sentence("http.no_json"))
     place = ".".join(str(part) for part in detail["loc"])
-    return _refusal(422, f"{place}: {detail['msg']}")
+    return refuse(request, 422, Sentence("http.field", place=place, problem=word_detail(detail)))
 
 
-async def _explain_store(_: Request, error: Exception) -> Response:
+async def _explain_store(request: Request, error: Exception) -> Response:
     _log.warning("a request could not be answered: %s", error)
-    return _refusal(503, "the disk or the database fails for now: try again", {"Retry-After": "5"})
-
-
-def _refusal(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": why}, status, headers=headers)
+    return refuse(request, 503, Sentence("api.store_fails"), {"Retry-After": "5"})

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from kenobot.api.services import Caller
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import api_keys
 from kenobot.storage.api_keys import StoredReply
 from kenobot.storage.connection import Connection
@@ -24,7 +25,7 @@ IdempotencyKey = Annotated[
         description="A name of your own for this request: sent again within a week, it is not done again",
     ),
 ]
-REUSED = "this Idempotency-Key came with another request: choose a new one"
+REUSED = "api.key_reused"
 
 
 async def do_once(
@@ -41,7 +42,7 @@ async def do_once(
         before = api_keys.load_reply(connection, key, name) if name else None
         if before is not None:
             if before.digest != digest:
-                raise HTTPException(409, REUSED)
+                raise HTTPException(409, Sentence(REUSED))
             return model.model_validate_json(before.body)
         done = work(connection)
         if name:

@@ -10,19 +10,21 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from kenobot.agent import search_report
 from kenobot.api.auth import MemoryReader, MemoryWriter
 from kenobot.api.conversations import ReadableId, readable_session
 from kenobot.api.idempotency import IdempotencyKey, do_once
 from kenobot.api.moments import Moment
 from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot.api.services import Caller
-from kenobot.cognitive.memory import Inspection, MemoryQuery, SearchReport
 from kenobot.cognitive.memory import Memory as Store
+from kenobot.cognitive.memory import MemoryQuery, SearchReport
 from kenobot.language.confidences import confided_tags
 from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.memory import Candidate
 from kenobot.ports.memory_changes import ForgetResult, UndoError
 from kenobot.ports.records import HistoryStep, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["memory"])
@@ -192,7 +194,7 @@ async def search_memory(
     """Search memory as a turn would, and return each memory with the reasons and the score's parts, and what was left
     out, why."""
     report = await search(caller, q, limit, as_of)
-    found: dict[str, Any] = json.loads(json.dumps(Inspection.report_as_json(report, q)))
+    found: dict[str, Any] = json.loads(json.dumps(search_report.as_json(report, q)))
     return found
 
 
@@ -249,7 +251,7 @@ async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: Idempo
     def work(connection: Connection) -> Decided:
         decision = Store.remember(connection, candidate, caller.occasion())
         if decision.record is None:
-            raise HTTPException(409, f"not remembered: {decision.reason}")
+            raise HTTPException(409, Sentence("api.not_remembered", reason=decision.reason))
         return _report_change(connection, caller, decision.action, decision.record)
 
     return await change_memory(caller, idempotency_key, ("remember", new.text), Decided, work, text=new.text)
@@ -266,11 +268,11 @@ async def correct(
         try:
             decision = Store.correct(connection, number, new.text, caller.reach, caller.occasion())
         except LookupError:
-            raise HTTPException(409, "it is not remembered any more") from None
+            raise HTTPException(409, Sentence("api.forgotten")) from None
         except ValueError as error:
-            raise HTTPException(409, f"not corrected: {error}") from None
+            raise HTTPException(409, Sentence("api.not_corrected", reason=str(error))) from None
         if decision.record is None:
-            raise HTTPException(409, f"not corrected: {decision.reason}")
+            raise HTTPException(409, Sentence("api.not_corrected", reason=decision.reason))
         return _report_change(connection, caller, decision.action, decision.record)
 
     return await change_memory(caller, idempotency_key, ("correct", number, new.text), Decided, work, text=new.text)
@@ -292,7 +294,7 @@ def take_away(connection: Connection, caller: Caller, number: int, reason: str) 
     find_record(connection, caller, number)
     hidden = Store.forget(connection, number, caller.reach, caller.occasion(), reason=reason)
     if hidden is None:
-        raise HTTPException(409, "it is not remembered any more")
+        raise HTTPException(409, Sentence("api.forgotten"))
     return hidden
 
 
@@ -303,7 +305,7 @@ async def undo(caller: MemoryWriter, what: Undo, idempotency_key: IdempotencyKey
     def work(connection: Connection) -> Decided:
         event = what.event or Store.find_undoable(connection, (caller.write_scope,))
         if event is None:
-            raise HTTPException(409, "there is nothing to undo")
+            raise HTTPException(409, Sentence("api.nothing_to_undo"))
         try:
             done = Store.undo(connection, event, caller.reach, caller.occasion())
         except UndoError as error:

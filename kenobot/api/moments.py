@@ -6,12 +6,14 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
+from kenobot.ports.sentences import Sentence
+
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _iso(value: object) -> object:
     if isinstance(value, str) and not _ISO.match(value):
-        raise ValueError("write it like 2026-03-01 or 2026-03-01T12:00:00Z")
+        raise ValueError(Sentence("settings.no_moment"))
     return value
 
 

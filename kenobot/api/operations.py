@@ -21,6 +21,7 @@ from kenobot.core.percentiles import distribution
 from kenobot.core.status_report import CauseRow, StatusReport
 from kenobot.language.calendar import local_day
 from kenobot.ledger.prices import PICODOLLARS
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import dead_letters, message_status, model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
@@ -33,9 +34,9 @@ LetterId = Annotated[str, Path(pattern=r"^(in|out)-[1-9][0-9]{0,17}$")]
 _METRICS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 _LATELY = timedelta(hours=1)  # whose answers' times are told
 _REFUSALS: dict[LetterOutcome, tuple[int, str]] = {
-    "missing": (404, "not found"),
-    "busy": (409, "it is still on its way and needs nothing"),
-    "unreadable": (409, "it could not be read when it came in; it can only be seen and dropped"),
+    "missing": (404, "http.not_found"),
+    "busy": (409, "api.letter_busy"),
+    "unreadable": (409, "api.letter_unreadable"),
 }
 
 
@@ -181,8 +182,7 @@ async def get_sleep(
 
     report = await services.database.read_long(read)
     if report is None:
-        none = "there was no such night" if run is not None else "there was no night yet: POST /v1/sleep begins one"
-        raise HTTPException(404, none)
+        raise HTTPException(404, Sentence("api.no_such_night" if run is not None else "api.no_night"))
     return report
 
 
@@ -229,7 +229,8 @@ async def _change_letter(services: ApiServices, number: str, change: Literal["re
     act = dead_letters.retry if change == "retry" else dead_letters.drop
     outcome = await services.database.write(lambda connection: act(connection, letter, at))
     if outcome != "done":
-        raise HTTPException(*_REFUSALS[outcome])
+        status, key = _REFUSALS[outcome]
+        raise HTTPException(status, Sentence(key))
 
 
 # ── cost ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

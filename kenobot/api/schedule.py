@@ -24,6 +24,7 @@ from kenobot.core import texts
 from kenobot.core.i18n import guess_language
 from kenobot.language.when import Choice, Moment, Recurrence, read_when
 from kenobot.ports.names import Role
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 router = APIRouter(prefix="/v1", tags=["schedule"])
@@ -135,7 +136,7 @@ async def _do(
 def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]:
     """Return when a reminder comes, and in which zone that is said. Raises HTTPException."""
     if sum(map(bool, (new.when, new.at, new.rule, new.cron))) != 1:
-        raise HTTPException(409, "give exactly one of `when`, `at`, `rule` and `cron`")
+        raise HTTPException(409, Sentence("api.one_time"))
     if new.at is not None:
         if new.at.tzinfo is None:
             return Moment(new.at), new.zone
@@ -149,8 +150,8 @@ def _meaning(new: NewReminder, now: datetime) -> tuple[Moment | Recurrence, str]
     when = read_when(new.when, now)
     meaning = when.meaning if when is not None else None
     if meaning is None or isinstance(meaning, Choice):
-        why = "can mean several things" if meaning is not None else "is not understood"
-        raise HTTPException(409, f"`when` {why}: say it like tomorrow at 8 am, or give the moment: 2026-12-24T20:00")
+        key = "api.when_ambiguous" if meaning is not None else "api.when_unclear"
+        raise HTTPException(409, Sentence(key))
     return meaning, new.zone
 
 

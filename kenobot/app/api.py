@@ -64,5 +64,6 @@ def _attach(app: App, channel: Channel) -> None:
         state=lambda: "healthy" if app.watch is None else app.watch.state,
         status=report_status,
     )
+    channel.language = app.owner_alerts.find_language
     channel.backend = Api(services)
     channel.others = app.channels

@@ -6,6 +6,7 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -34,7 +35,7 @@ from kenobot.channels.shared_console import SharedConsole
 from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, Policy, ProposalAnnouncer, SideIndex
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
-from kenobot.core.pacing import responsive
+from kenobot.core.pacing import Rank, responsive, run_at_rank
 from kenobot.core.plugins import close as close_plugins
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.quiet_spell import QuietSpell
@@ -353,7 +354,8 @@ class App:
         self.scheduler.run_every(1.0, "command line", self.check_external_changes)
         self.scheduler.run_every(60.0, "sweep", self.sweep)
         self.scheduler.run_every(10.0, "memory files", self.memory_files.scan)
-        self.scheduler.run_every(15.0, "memory index", self.indexer.index_all)
+        self.scheduler.run_every(15.0, "memory index", self.indexer.tick)
+        self.scheduler.run_every(60.0, "whole memory index", self.indexer.index_all)
         self.scheduler.run_every(60.0, "memory by meaning", self.embedding.tick)
         await self.admission.refresh()
         await self.personal.refresh()
@@ -389,6 +391,7 @@ class App:
         if self.plugins.mcp is not None:
             self.plugins.mcp.begin()
         await self.start_background()
+        await self._rehearse()
         from kenobot.app.menu_setter import MenuSetter
 
         menus = MenuSetter(self.database, self.channels, self.plugins.access_lists, reply_language(self.settings))
@@ -416,6 +419,16 @@ class App:
             await tell_of_update(self)
         await menus.refresh()
         await self._remove_unused_media()
+
+    async def _rehearse(self) -> None:
+        """Compile the patterns of memory before a transaction needs them."""
+        from kenobot.cognitive.memory import rehearse
+
+        try:
+            with run_at_rank(Rank.LATER):
+                await self.database.read(partial(rehearse, at=self.clock.now()))
+        except StoreError as error:
+            _log.warning("Memory is not rehearsed: %s", error)
 
     async def _load_background(self) -> None:
         """Import what works behind the turns, as soon as there are the file descriptors and the memory for it."""

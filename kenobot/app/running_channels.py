@@ -15,6 +15,7 @@ from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.channel import Channel, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, KenobotError, PluginError, Unavailable
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import HEALTH_DEGRADED
 
 _log = logging.getLogger(__name__)
@@ -135,13 +136,11 @@ class RunningChannels:
                 async with asyncio.timeout(_BUILD_SECONDS):
                     channel, roster = await asyncio.to_thread(self._services.build, name)
         except TimeoutError:
-            raise PluginError(
-                f'The channel "{name}" was not built within {_BUILD_SECONDS:.0f} seconds: look at its plugin.'
-            ) from None
+            raise PluginError("channels.built_late", name=name, seconds=_BUILD_SECONDS) from None
         except KenobotError:
             raise
         except Exception as error:  # a plugin's own code
-            raise PluginError(f'The channel "{name}" cannot be built: {type(error).__name__}: {error}') from error
+            raise PluginError("channels.unbuilt", name=name, kind=type(error).__name__, reason=error) from error
         await self._stop(name)
         self._services.let_in(name, roster)
         self._channels[name] = channel
@@ -158,7 +157,7 @@ class RunningChannels:
         self._channels.pop(name, None)
         self._others[name] = ChannelState(name, "stopped")
         if not ended:
-            raise Unavailable(f'The channel "{name}" does not end when it is told to: restart KenoBot.')
+            raise Unavailable("channels.does_not_end", name=name)
         _log.info("channel %s was stopped", name)
 
     # ── their end ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,7 +182,7 @@ class RunningChannels:
         if error is not None and goes_on:
             _log.error("%s The channel %s is off; the others run on.", error, name)
             self._channels.pop(name, None)
-            told = f"channel {name} is off: {error} After mending it: kenobot channels start {name}"
+            told = Sentence("channels.is_off", name=name, reason=str(error))
             self._alerts.begin(self._tell(name, told))
         if goes_on or self._over is None or self._over.done():
             return

@@ -12,6 +12,7 @@ from kenobot.core.limited_program import kill_session
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.schema import BackupSettings
 from kenobot.ports.clock import Clock
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import HEALTH_DEGRADED
 from kenobot.storage.backup.archive import find_archives
 from kenobot.storage.backup.backups import backup_folder
@@ -42,7 +43,8 @@ class ScheduledBackups:
         self._failed_at = self._clock.now() if problem else None
         if problem:
             _log.warning("the backup failed: %s", problem)
-            await self._bus.emit(HEALTH_DEGRADED, "backup", "", reason=f"the backup failed: {problem}", cause="backup:")
+            reason = Sentence("backup.problem", reason=problem)
+            await self._bus.emit(HEALTH_DEGRADED, "backup", "", reason=reason, cause="backup:")
 
     async def _is_due(self) -> bool:
         now = self._clock.now()

@@ -230,7 +230,7 @@ class _Connection:
                 waiting.set_result(str(request.id))
         elif isinstance(request, Say | Drain):
             if self._is_busy:
-                raise FrameError("A chat asked for two things at once.")
+                raise FrameError("talk.asked_twice")
             self._is_busy = True
             self._work.begin(self._store(request) if isinstance(request, Say) else self._drain())
 
@@ -279,14 +279,14 @@ class _Connection:
         if waiting is None:
             if len(self._unshown) >= _UNSHOWN:
                 self.cut()
-                raise Unavailable("A chat shows nothing any more; its connection was closed")
+                raise Unavailable("talk.shows_nothing")
             waiting = self._unshown[outbound.id] = asyncio.get_running_loop().create_future()
             self._writer.write(encode(Show(id=outbound.id, text=outbound.part.text, draft=outbound.draft)))
         done, _ = await asyncio.wait({waiting}, timeout=_SHOW_SECONDS)
         if not done:  # its process may be suspended; it gets the part when it comes back
             self.cut()
         if not done or waiting.cancelled():
-            raise Unavailable("The chat was closed before it showed the answer")
+            raise Unavailable("talk.closed_early")
         return waiting.result()
 
     async def typing(self, chat: str, thread: str = "") -> None:

@@ -16,6 +16,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.systemd import start_extended
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import UPDATE_FINISHED
 from kenobot.storage.updates import Environments, Update, Verdict
 
@@ -107,7 +108,7 @@ async def _wait_until_over(
         await app.check_alive()
         missing = set(update.channels).difference(serving())
         if not is_given and (missing or app.clock.monotonic() >= steady_at):
-            problem = f"the channel {min(missing)} does not run" if missing else ""
+            problem = Sentence("update.channel_down", name=min(missing)) if missing else ""
             await asyncio.to_thread(environments.write_verdict, Verdict(trial=update.trial, problem=problem))
             is_given = True
         still = await asyncio.to_thread(_open_trial, environments, at_start=False)

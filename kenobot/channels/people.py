@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 
 
 def _names(value: object) -> list[str]:
@@ -21,19 +22,19 @@ Names = Annotated[list[str], BeforeValidator(_names)]
 """A list of ids, as a setting."""
 
 
-def each_fits(form: re.Pattern[str], what: str) -> AfterValidator:
-    """Make the validator of a list of ids, each of this form. what: goes on `"x" …` for one that is not."""
-    return AfterValidator(lambda values: [_fitting(value, form, what) for value in values])
+def each_fits(form: re.Pattern[str], key: str) -> AfterValidator:
+    """Make the validator of a list of ids, each of this form. key: of the sentence about a `value` that is not."""
+    return AfterValidator(lambda values: [_fitting(value, form, key) for value in values])
 
 
-def fits(form: re.Pattern[str], what: str) -> AfterValidator:
-    """Make the validator of one id that may be empty. what: as of each_fits."""
-    return AfterValidator(lambda value: value and _fitting(value, form, what))
+def fits(form: re.Pattern[str], key: str) -> AfterValidator:
+    """Make the validator of one id that may be empty. key: as of each_fits."""
+    return AfterValidator(lambda value: value and _fitting(value, form, key))
 
 
-def _fitting(value: str, form: re.Pattern[str], what: str) -> str:
+def _fitting(value: str, form: re.Pattern[str], key: str) -> str:
     if not form.fullmatch(value):
-        raise ValueError(f'"{value}" {what}')
+        raise ValueError(Sentence(key, value=value))
     return value
 
 

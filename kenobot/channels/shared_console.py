@@ -83,7 +83,7 @@ class SharedConsole:
             for task in showing:
                 task.cancel()
             raise
-        raise Unavailable("No chat is open in which the answer could be shown: it comes with the next `kenobot chat`")
+        raise Unavailable("talk.no_chat_open")
 
     def _leave(self, showing: set[asyncio.Task[str]]) -> None:
         """Let the other screens show it in their own time."""

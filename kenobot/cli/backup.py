@@ -11,6 +11,7 @@ from kenobot.cli.language import say
 from kenobot.cli.table import print_table
 from kenobot.core.settings.schema import BackupSettings
 from kenobot.ports.errors import StoreError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.backup import archive as archives
 from kenobot.storage.backup.archive import Manifest
 from kenobot.storage.backup.backups import BackupPlan, FinishedBackup, backup_folder, make_backup
@@ -61,8 +62,7 @@ def restore_backup(context: CommandContext) -> int:
     except OSError as error:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         where = error.filename or (home.path if is_full else archive)
-        reason = (error.strerror or str(error)).lower()
-        raise StoreError("backup.unusable_place", where=where, reason=reason) from error
+        raise StoreError("backup.unusable_place", where=where, reason=error) from error
     row = _describe(archive, manifest) | {"home": str(home.path), "replaced": str(replaced) if replaced else None}
     lines = [say("Restored {home} as it was at {at}.", home=home.path, at=context.local_time(manifest.made_at))]
     if replaced is not None:
@@ -106,12 +106,12 @@ def _run_command(settings: BackupSettings, archive: Path) -> int:
             command, timeout=settings.command_seconds, stdout=2, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it took too long"
+        reason = error if isinstance(error, OSError) else Sentence("it took too long")
         return options.print_failure(
             say("The backup is made, but backup.command failed: {what}.", what=reason), options.FAILED
         )
     if ended.returncode:
-        what = f"exit code {ended.returncode}"
+        what = Sentence("exit code {code}", code=ended.returncode)
         return options.print_failure(
             say("The backup is made, but backup.command failed: {what}.", what=what), options.FAILED
         )

@@ -76,7 +76,7 @@ def greet(link: socket.socket, *, chat: bool = False, trace: bool = False, draft
     if isinstance(answer, Welcome):
         return answer
     link.close()
-    raise ConfigError(answer.reason if isinstance(answer, Refused) else "The running KenoBot is of another version.")
+    raise ConfigError(answer.reason if isinstance(answer, Refused) else "talk.other_version")
 
 
 def ask(home: Home, request: Request, seconds: float) -> Event | None:

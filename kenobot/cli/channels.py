@@ -1,5 +1,7 @@
 """`kenobot channels`: list the channels, and start, stop or restart one while the bot runs."""
 
+import json
+
 from kenobot.cli import options
 from kenobot.cli.bot_link import ask
 from kenobot.cli.context import CommandContext
@@ -19,7 +21,7 @@ def list_(context: CommandContext) -> int:
     rows = answer.channels if isinstance(answer, ChannelStates) else _list_configured(context)
     if context.args.json:
         for row in rows:
-            print(row.model_dump_json())
+            print(json.dumps(row.model_dump()))
     else:
         print_table(("channel", "state", "why"), [(row.name, say(row.state), translate(row.reason)) for row in rows])
     return 0

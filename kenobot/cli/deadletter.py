@@ -57,7 +57,8 @@ def change(context: CommandContext) -> int:
             ids = [DeadLetterId.parse(each.id) for each in letters if each.readable or args.command == "drop"]
         outcomes = {str(number): apply(connection, number, context.now) for number in ids}
     if not outcomes:
-        return options.print_failure(f"No message can be {done}.")
+        nothing = "No message can be retried." if done == "retried" else "No message can be dropped."
+        return options.print_failure(nothing)
     code = 0  # else of the last that could not be done
     for number, outcome in outcomes.items():
         if outcome == "done":

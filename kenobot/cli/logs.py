@@ -13,8 +13,9 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import quote, say, translate
 from kenobot.cli.table import flat, print_table
 from kenobot.cognitive.memory import Memory
-from kenobot.core.plugins import did_you_mean
-from kenobot.ports.records import Record
+from kenobot.core.plugins import find_near
+from kenobot.ports.records import Record, read_reason
+from kenobot.ports.sentences import Sentence, unpack
 from kenobot.ports.signals import ALL_SIGNALS, FORMER_NAMES
 
 _Row = dict[str, Any]
@@ -39,9 +40,11 @@ def signals(context: CommandContext) -> int:
     if rows and not args.json:
         print_table(("time", "signal", "meaning"), [_signal(context, row) for row in rows])
         return 0
-    hint = did_you_mean(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
-    if hint:
-        return options.print_failure(translate(f"There is no signal {name}{hint}"))
+    near = find_near(name, ALL_SIGNALS) if name and name not in ALL_SIGNALS else ""
+    if near:
+        return options.print_failure(
+            Sentence('There is no signal {name}; did you mean "{near}"?', name=name, near=near)
+        )
     fit = options.given_filters(args, "--type", "--trace", "--since")
     nothing = say("No signal fits {fit}.", fit=fit) if fit else "No signal was sent yet: the bot has not run."
     return options.print_rows(rows, args.json, str, nothing)
@@ -87,7 +90,10 @@ def _latest(
 def _signal(context: CommandContext, row: Mapping[str, Any]) -> tuple[str, str, str]:
     """A signal as the cells of a table: with its payload, and the trace that `--trace` takes."""
     signal = ALL_SIGNALS.get(row["name"])
-    details = [f"{name} {value}" for name, value in row["payload"].items() if value not in ("", None)]
+    payload = dict(row["payload"])
+    if said := unpack(payload.pop("said", "")):
+        payload["reason"] = translate(said)
+    details = [f"{name} {value}" for name, value in payload.items() if value not in ("", None)]
     about = f": {', '.join(details)}" if details else ""
     trace = f" [{row['trace']}]" if row["trace"] else ""
     return context.local_time(row["at"]), row["name"], f"{translate(signal.meaning) if signal else ''}{about}{trace}"
@@ -99,6 +105,6 @@ def _event(context: CommandContext, row: Mapping[str, Any], record: Record | Non
     if record is not None and record.text and record.status != "forgotten":
         text = flat(record.text)
         about += quote(text if len(text) <= _SHOWN_TEXT else f"{text[: _SHOWN_TEXT - 1]}…") + " "
-    reason = translate(str(row["data"].get("reason") or "")) if row["type"] != "created" else ""
+    reason = translate(read_reason(row["data"])) if row["type"] != "created" else ""
     told = f"{about}{f'({reason})' if reason else ''}".strip()
     return row["id"], context.local_time(row["at"]), say(row["type"]), say(row["actor"]), told

@@ -19,6 +19,7 @@ from kenobot.core.redaction import escape_controls
 from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect
 from kenobot.tools.mcp.declared import DeclaredTool, choose_tool_name, effects_of, read_tools
@@ -217,7 +218,7 @@ def _checked_name(name: str) -> str:
     try:
         return check_server_name(name)
     except ValueError as error:
-        raise ConfigError(f'"{name}": {error}.') from error
+        raise ConfigError("mcp.wrong_settings", name=name, reason=error) from error
 
 
 def find_server(context: CommandContext) -> tuple[str, McpServerSettings]:
@@ -238,7 +239,7 @@ async def _look(context: CommandContext, name: str, server: McpServerSettings) -
         async with asyncio.timeout(_SECONDS), connect(server, Hooks(), tokens) as connection:
             return connection.title, await connection.list_tools()
     except TimeoutError:
-        raise ConnectionLost("it does not answer") from None
+        raise ConnectionLost(Sentence("mcp.silent")) from None
 
 
 def _list_line(row: Mapping[str, object]) -> str:

@@ -105,7 +105,7 @@ async def _sweep_nothing() -> None:
 
 
 async def _have_no_bot() -> StatusReport:
-    raise Unavailable("no bot runs in this process")
+    raise Unavailable("mcp.no_bot")
 
 
 class _Mirror:

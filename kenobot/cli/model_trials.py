@@ -13,6 +13,7 @@ from pathlib import Path
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.provider import Block, Content, Image, Message, Reply, Request, ToolSpec, Usage
+from kenobot.ports.sentences import Sentence
 from kenobot.providers.pictures import picture_file
 
 _LINES = 60
@@ -39,7 +40,7 @@ class Trial:
     def judge(self, reply: Reply) -> str:
         """Return the reason for which the reply will not do; "" when it does."""
         if not reply.whole and not reply.calls:
-            return f"it ended early ({reply.stop_reason})"
+            return Sentence("it ended early ({reason})", reason=reply.stop_reason)
         if not reply.text.strip() and not reply.calls:
             return "it is empty"
         return self.check(reply)

@@ -12,6 +12,7 @@ from kenobot.cli.language import say, translate, word_error
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.sentences import Sentence
 
 if TYPE_CHECKING:
     from kenobot.storage.dead_letters import DeadLetterId
@@ -124,7 +125,8 @@ def checked(parse: Callable[[str], T], complaint: str) -> Callable[[str], T]:
 def bounded_int(most: int) -> Callable[[str], int]:
     """A parser of numbers from 1 to `most`."""
     return checked(
-        lambda text: _within(int(text) if text.isdecimal() else 0, 1, most), f"not a number from 1 to {most}"
+        lambda text: _within(int(text) if text.isdecimal() else 0, 1, most),
+        Sentence("not a number from 1 to {most}", most=most),
     )
 
 
@@ -217,7 +219,7 @@ def print_row(row: Mapping[str, Any], as_json: bool, lines: str) -> int:
 
 def print_failure(why: str | KenobotError, code: int = NOT_FOUND) -> int:
     """Print on stderr why there is no result. Returns the exit code."""
-    print(word_error(why) if isinstance(why, KenobotError) else say(why), file=sys.stderr)
+    print(word_error(why) if isinstance(why, KenobotError) else translate(why), file=sys.stderr)
     return code
 
 

@@ -37,7 +37,7 @@ def check(context: CommandContext) -> int:
     with tempfile.TemporaryDirectory(prefix="kenobot-check-") as folder:
         rows, said = _run(path, found, Path(folder))
     if not rows:
-        raise PluginError(f"The checks could not run: {said}")
+        raise PluginError("plugins.unchecked", said=said)
     if context.args.json:
         for row in rows:
             print(json.dumps(row))
@@ -72,9 +72,7 @@ def _run(path: Path, found: tuple[HomePlugin, ...], folder: Path) -> tuple[list[
             stdin=subprocess.DEVNULL,
         )
     except subprocess.TimeoutExpired:
-        raise PluginError(
-            f"The checks did not end within {_SECONDS:.0f} seconds: something in the plugin hangs."
-        ) from None
+        raise PluginError("plugins.checks_late", seconds=_SECONDS) from None
     rows = [json.loads(line) for line in report.read_text("utf-8").splitlines()] if report.exists() else []
     if done.returncode not in (0, 1, _NO_TESTS):  # the process died, or a file of tests could not be imported
         rows.append({"test": "", "asked": say("the tests can be run"), "outcome": "failed", "why": _reason(done)})

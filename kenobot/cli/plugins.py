@@ -1,5 +1,6 @@
 """`kenobot plugins`: list plugins with their state, and have one tried again that ended the process."""
 
+import json
 from collections.abc import Sequence
 
 from kenobot.app.plugin_report import plugin_rows, try_build
@@ -28,7 +29,7 @@ def _list(context: CommandContext) -> int:
     shown = [row for row in rows if context.args.all or not row.shipped or row.state != "off"]
     if context.args.json:
         for row in shown:
-            print(row.model_dump_json())
+            print(json.dumps(row.model_dump()))
     else:
         heads = ("plugin", "kind", "state", "from", "why")
         print_table(heads, [(row.name, row.kind, say(row.state), row.origin, translate(row.why)) for row in shown])

@@ -14,10 +14,11 @@ from typing import Literal
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.disk import replace_text
 from kenobot.storage.updates import Environments
@@ -31,15 +32,8 @@ _ANSWER_SECONDS = 10.0
 _RUNNING = Path("/run/systemd/system")  # there, systemd is in charge of this machine
 _LINGER = Path("/var/lib/systemd/linger")
 _RUNS = ("active", "activating", "reloading", "deactivating")
-_NO_SYSTEMD = (
-    "This machine has no systemd: have another supervisor run `kenobot run` (docker/compose.yml does), "
-    "or see the unit with `kenobot service install --print`."
-)
-_NO_USER_MANAGER = (
-    "systemd does not manage services for this session: log in as yourself rather than by su or sudo, "
-    "and run `loginctl enable-linger` once."
-)
-_WITHOUT = "Nothing was changed: without --service, `kenobot setup` does all the rest."
+_NO_SYSTEMD = "service.no_systemd"
+_NO_USER_MANAGER = "service.no_user_manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +156,9 @@ def install_for_user(home: Home) -> int:
 def require_manager() -> None:
     """Raise ConfigError where no service can be installed for the person at this terminal."""
     if not _RUNNING.is_dir() or shutil.which("systemctl") is None:
-        raise ConfigError(f"{_NO_SYSTEMD}\n{_WITHOUT}")
+        raise ConfigError("service.not_set_up", reason=Sentence(_NO_SYSTEMD))
     if Manager(machine=False).call("show-environment", names_unit=False):
-        raise ConfigError(f"{_NO_USER_MANAGER}\n{_WITHOUT}")
+        raise ConfigError("service.not_set_up", reason=Sentence(_NO_USER_MANAGER))
 
 
 def offer(home: Home) -> Literal["no", "root", "install", "restart"]:
@@ -216,9 +210,9 @@ def _put_in_place(manager: Manager, unit: str, *, start: bool) -> int:
 def _reasons(manager: Manager) -> Sequence[str]:
     """Say why systemctl may have failed, where that can be seen."""
     if not _RUNNING.is_dir():
-        return [translate_lines(_NO_SYSTEMD)]
+        return [say(_NO_SYSTEMD)]
     if not manager.machine and manager.call("show-environment", names_unit=False):
-        return [translate_lines(_NO_USER_MANAGER)]
+        return [say(_NO_USER_MANAGER)]
     return []
 
 

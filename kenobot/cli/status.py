@@ -10,7 +10,7 @@ from typing import Literal
 
 from kenobot.cli.bot_link import ask
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import language, say
+from kenobot.cli.language import language, say, translate
 from kenobot.cli.stop import lock_holder
 from kenobot.cli.table import flat, print_table
 from kenobot.core.frames import AskStatus, Refused, Status
@@ -81,7 +81,7 @@ def _dump_by_signal(context: CommandContext, process: str) -> None:
         try:
             file = ask_process(context.home.stacks, int(process), _DUMP_SECONDS)
         except OSError as error:
-            print(say("It could not be asked: {reason}.", reason=error.strerror or error), file=sys.stderr)
+            print(say("It could not be asked: {reason}.", reason=error), file=sys.stderr)
             return
     if file is None:
         print(
@@ -155,7 +155,7 @@ def _print_parts(context: CommandContext, report: StatusReport, now: datetime) -
     print(say("; last backup {at}", at=_local(context, work.last_backup)))
     for channel in report.channels:
         heard = "" if channel.silent_seconds is None else say(", heard {span} ago", span=_span(channel.silent_seconds))
-        reason = f": {flat(channel.reason)}" if channel.reason else ""
+        reason = f": {flat(translate(channel.reason))}" if channel.reason else ""
         print(say("channel {name}: {state}", name=flat(channel.name), state=say(channel.state)) + heard + reason)
     for provider in report.providers:
         failures = say(", {count} calls without an answer", count=provider.unanswered) if provider.unanswered else ""

@@ -12,7 +12,7 @@ from kenobot.storage.scopes import Scopes
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery, SearchReport
+    from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
     from kenobot.ports.recall import PatternMatch
 
 
@@ -48,20 +48,6 @@ class Inspection:
         from kenobot.cognitive.recall.prompt.full_load import FullLoader
 
         return FullLoader().load(connection, query, searchable=searchable)
-
-    @staticmethod
-    def report_as_json(report: "SearchReport", question: str) -> dict[str, object]:
-        """Write what a search found and left out, and why, for programs."""
-        from kenobot.cognitive.recall.results.xray import as_json
-
-        return as_json(report, question)
-
-    @staticmethod
-    def report_as_text(report: "SearchReport", question: str, *, markdown: bool = False) -> str:
-        """Write the same for people. markdown: for a chat."""
-        from kenobot.cognitive.recall.results.xray import as_markdown, as_text
-
-        return as_markdown(report, question) if markdown else as_text(report, question)
 
     @staticmethod
     def match_patterns(connection: Connection, reach: Scopes, text: str, among: int) -> "list[PatternMatch]":

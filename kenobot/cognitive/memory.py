@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kenobot.cognitive.recall.prompt.reader import MemoryReader
     from kenobot.cognitive.recall.results.memory import (
         NO_MEMORY,
+        Excerpt,
         MemoryPack,
         MemoryQuery,
         RecalledMemory,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     )
     from kenobot.cognitive.recall.results.trace import RecallTrace
     from kenobot.cognitive.remember.nearness import Nearness
+    from kenobot.cognitive.remember.rehearsal import rehearse
     from kenobot.cognitive.replies import Replies
     from kenobot.cognitive.sleep.proposal_announcer import ProposalAnnouncer
     from kenobot.cognitive.telling import Telling
@@ -62,6 +64,7 @@ __all__ = [
     "NO_MEMORY",
     "AdmitContext",
     "EmbeddingWorker",
+    "Excerpt",
     "HeldFiles",
     "Imports",
     "Indexer",
@@ -87,6 +90,7 @@ __all__ = [
     "Telling",
     "Transfers",
     "WorkerContext",
+    "rehearse",
 ]
 
 _LATE = {
@@ -106,9 +110,10 @@ _LATE = {
     "recall.embedding_worker": "EmbeddingWorker",
     "recall.index.index": "Indexer SideIndex",
     "recall.prompt.reader": "MemoryReader",
-    "recall.results.memory": "NO_MEMORY MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
+    "recall.results.memory": "NO_MEMORY Excerpt MemoryPack MemoryQuery RecalledMemory SearchHints SearchReport",
     "recall.results.trace": "RecallTrace",
     "sleep.proposal_announcer": "ProposalAnnouncer",
+    "remember.rehearsal": "rehearse",
 }
 """The names that are imported at their first use, by module."""
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
+from kenobot.core.sentence_text import SentenceText
 from kenobot.core.status_report import StatusReport
 from kenobot.ports.errors import KenobotError
 
@@ -118,7 +119,7 @@ class Refused(_Frame):
     """Ends a connection, or says why a message was not stored."""
 
     kind: Literal["refused"] = "refused"
-    reason: WholeText
+    reason: SentenceText
 
 
 class Stored(_Frame):
@@ -181,7 +182,7 @@ class ChannelRow(_Frame):
 
     name: str
     state: str
-    reason: WholeText = ""
+    reason: SentenceText = ""
 
 
 class ChannelStates(_Frame):
@@ -199,7 +200,7 @@ class PluginRow(_Frame):
     state: Literal["broken", "on", "off"]
     origin: str
     shipped: bool = False
-    why: WholeText = ""
+    why: SentenceText = ""
 
 
 class PluginStates(_Frame):
@@ -264,4 +265,4 @@ def decode(line: bytes, kinds: TypeAdapter[F]) -> F:
     try:
         return kinds.validate_json(line)
     except ValidationError as error:
-        raise FrameError("The other end sent a line that is not of this protocol.") from error
+        raise FrameError("talk.bad_frame") from error

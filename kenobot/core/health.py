@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
-from kenobot.core.server_reasons import word_reason
+from kenobot.ports.sentences import pack_text, unpack_text
 
 Level = Literal["degraded", "unhealthy"]
 State = Literal["healthy", "degraded", "unhealthy"]
@@ -116,8 +116,6 @@ class Cause:
     def text(self, language: Language) -> str:
         """Say what is wrong, and what to do."""
         values = {"subject": self.subject, **self.values}
-        if self.check == "mcp":
-            values["reason"] = word_reason(str(values.get("reason", "")), language)
         try:
             return _BEGUN[self.check](language, **values)
         except KeyError:  # stored by a version with another sentence
@@ -135,7 +133,7 @@ class Cause:
             "subject": self.subject,
             "level": self.level,
             "since": since,
-            "values": {**self.values},
+            "values": {k: pack_text(value) if isinstance(value, str) else value for k, value in self.values.items()},
         }
 
     @classmethod
@@ -146,9 +144,14 @@ class Cause:
         level: Level = "unhealthy" if stored.get("level") == "unhealthy" else "degraded"
         try:
             since = datetime.fromisoformat(stored["since"])
-            return cls(stored["check"], str(stored["subject"]), level, since, dict(stored["values"]))
+            values = {name: _load_value(value) for name, value in dict(stored["values"]).items()}
+            return cls(stored["check"], str(stored["subject"]), level, since, values)
         except (KeyError, TypeError, ValueError):
             return None
+
+
+def _load_value(stored: object) -> str | int:
+    return stored if isinstance(stored, int) else unpack_text(str(stored))
 
 
 def state_of(levels: Iterable[Level | None]) -> State:

@@ -81,7 +81,7 @@ class KindUnsaid(PluginError):
 
     def __init__(self, source: Path) -> None:
         kinds = ", ".join(kind for kind in get_args(PluginKind) if kind in _GROUPS)
-        super().__init__(f'{source} does not say what it is: write `plugin = Plugin(kind="...", ...)`, one of {kinds}.')
+        super().__init__("plugins.kind_unsaid", source=source, kinds=kinds)
         self.source = source
 
 
@@ -105,7 +105,7 @@ def find(folder: Path, enabled: tuple[str, ...]) -> FoundPlugins:
 def describe_given(name: str, plugin: Plugin[Any, Any]) -> HomePlugin:
     """Describe a plugin that a test hands over. Raises PluginError when it does not say its kind."""
     if plugin.kind not in _GROUPS:
-        raise PluginError(f'The plugin "{name}" does not say what it is: write `Plugin(kind="channel", ...)` or so.')
+        raise PluginError("plugins.no_kind", name=name)
     return HomePlugin(name, _GROUPS[plugin.kind], "", name, Path(), given=plugin)
 
 
@@ -129,7 +129,7 @@ def _names(folder: Path) -> set[str]:
 def _place(folder: Path, name: str) -> Path:
     """Return where an enabled plugin stands, once nobody else can change it. Raises PluginError and OSError."""
     if not name or name.startswith(".") or "/" in name or "\0" in name:
-        raise PluginError(f'"{name}" is not the name of a file or folder in {folder}.')
+        raise PluginError("plugins.bad_file_name", name=name, folder=folder)
     for path in (folder / name, folder / f"{name}.py"):
         if path.exists():
             _check_owner(folder, deep=False)
@@ -137,7 +137,7 @@ def _place(folder: Path, name: str) -> Path:
                 _check(path.lstat(), path, mode=False)
             _check_owner(path.resolve(), deep=True)
             return path.resolve()
-    raise PluginError(f"There is neither a folder {folder / name} nor a file {folder / name}.py.")
+    raise PluginError("plugins.nothing_there", place=folder / name)
 
 
 def _check_owner(path: Path, *, deep: bool) -> None:
@@ -147,16 +147,16 @@ def _check_owner(path: Path, *, deep: bool) -> None:
         return
     for count, inner in enumerate(path.rglob("*")):
         if count > _MOST_FILES:
-            raise PluginError(f"{path} holds more than {_MOST_FILES} files: keep the plugin alone in its folder.")
+            raise PluginError("plugins.too_many_files", path=path, most=_MOST_FILES)
         if inner.exists():
             _check(inner.stat(), inner)
 
 
 def _check(about: os.stat_result, path: Path, *, mode: bool = True) -> None:
     if about.st_uid not in (0, os.geteuid()):
-        raise PluginError(f"{path} belongs to another user: take it over, or remove it.")
+        raise PluginError("plugins.foreign", path=path)
     if mode and about.st_mode & _OTHERS_WRITE:
-        raise PluginError(f"{path} can be changed by other users; run: chmod -R go-w {path}")
+        raise PluginError("plugins.writable", path=path)
 
 
 def _plugins_of(path: Path, name: str) -> tuple[HomePlugin, ...]:
@@ -165,7 +165,7 @@ def _plugins_of(path: Path, name: str) -> tuple[HomePlugin, ...]:
         return tuple(_of_project(path, name, _source(project)))
     source = path / "__init__.py" if path.is_dir() else path
     if not source.is_file():
-        raise PluginError(f"{path} holds neither a pyproject.toml nor an __init__.py.")
+        raise PluginError("plugins.no_package", path=path)
     module = module_name(name)
     target, kind = _target(source)
     return (HomePlugin(name, _GROUPS[kind], f"{module}:{target}", name, path.parent, source),)
@@ -178,7 +178,7 @@ def module_name(name: str) -> str:
 
 def _source(path: Path) -> str:
     if path.stat().st_size > _LONGEST_SOURCE:
-        raise PluginError(f"{path} is longer than a plugin's source can be.")
+        raise PluginError("plugins.long_source", path=path)
     return path.read_text("utf-8")
 
 
@@ -187,7 +187,7 @@ def _of_project(path: Path, name: str, text: str) -> Iterator[HomePlugin]:
     try:
         groups: Any = parse_toml(text).get("project", {}).get("entry-points", {})
     except tomllib.TOMLDecodeError as error:
-        raise PluginError(f"{path / 'pyproject.toml'} is not valid TOML: {error}.") from error
+        raise PluginError("plugins.bad_toml", path=path / "pyproject.toml", reason=error) from error
     root = path / "src" if (path / "src").is_dir() else path
     found = [
         HomePlugin(entry, group, str(value), name, root)
@@ -196,7 +196,7 @@ def _of_project(path: Path, name: str, text: str) -> Iterator[HomePlugin]:
     ]
     if not found:
         listed = ", ".join(KINDS)
-        raise PluginError(f"{path / 'pyproject.toml'} declares no entry point of KenoBot's groups: {listed}.")
+        raise PluginError("plugins.no_entry_point", path=path / "pyproject.toml", listed=listed)
     yield from found
 
 
@@ -205,7 +205,7 @@ def _target(source: Path) -> tuple[str, str]:
     try:
         tree = ast.parse(_source(source))
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise PluginError(f"{source} is not Python: {error}.") from error
+        raise PluginError("plugins.bad_python", source=source, reason=error) from error
     for node in tree.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
             continue
@@ -225,7 +225,7 @@ def import_source(name: str, source: Path) -> ModuleType:
     inner = [str(source.parent)] if source.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=inner)
     if spec is None or spec.loader is None:
-        raise PluginError(f"{source} cannot be imported.")
+        raise PluginError("plugins.unimportable", source=source)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -244,5 +244,5 @@ def _import_below(root: Path, name: str) -> ModuleType:
     module = importlib.import_module(name)
     file = getattr(module, "__file__", None) or ""
     if not Path(file).resolve().is_relative_to(root.resolve()):
-        raise PluginError(f"The module {name} is another one here ({file or 'built in'}): give it another name.")
+        raise PluginError("plugins.module_taken", name=name, origin=file or "built in")
     return module

@@ -78,28 +78,9 @@ class Text(NamedTuple):
     es: str
 
     def __call__(self, language: Language, **values: object) -> str:
-        """Translate into `language` and fill in `values`."""
+        """Translate into `language` and fill in `values`, of which sentences are worded in it as well."""
         text = self.es if language == "es" else self.en
-        return text.format(**values) if values else text
-
-
-_MARK = lazy.regex(r" \(\d{3}(?: [a-z_]+)?\)$")
-"""What a service called its refusal."""
-_PROBLEMS = tuple(Text(**problem) for problem in _TABLES["problem"])
-
-
-def translate_problem(text: str, language: Language) -> str:
-    """Translate the text of a health problem; one without a translation stays as it is."""
-    return known_problem(text, language) or text
-
-
-def known_problem(text: str, language: Language) -> str | None:
-    """Translate the text of a problem that the catalogue has, without its mark; None for any other."""
-    text = _MARK.sub("", text).rstrip(".")
-    for problem in _PROBLEMS:
-        if match := re.fullmatch(re.escape(problem.en.rstrip(".")).replace(r"\{\}", "(.+)"), text):
-            if language == "en":
-                return problem.en.format(*match.groups())
-            values = ("el servidor" if value == "The server" else value for value in match.groups())
-            return problem.es.format(*values).replace(" de el servidor", " del servidor")
-    return None
+        if not values:
+            return text
+        worded = {name: v.render(language) if isinstance(v, sentences.Sentence) else v for name, v in values.items()}
+        return text.format(**worded)

@@ -13,6 +13,7 @@ from pydantic import AfterValidator
 
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError, KenobotError
+from kenobot.ports.sentences import Sentence
 
 _PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
@@ -24,7 +25,7 @@ _BLANK_OR_CONTROL: Final = lazy.regex(r"[\s\x00-\x1f\x7f]")
 def check_address(text: str) -> str:
     """Return the address of a server as it is. Raises ValueError for what is none."""
     if not _is_url(text, ("http", "https")):
-        raise ValueError("not the address of a server, which looks like https://host or http://127.0.0.1:8081")
+        raise ValueError(Sentence("settings.bad_address"))
     return text
 
 
@@ -45,7 +46,7 @@ def building_client() -> Iterator[None]:
     except Exception as error:
         named = [found for name in _ALL if (found := _variable(name, os.environ))]
         advice = f"correct or unset {', '.join(named)}" if named else "correct its address in the settings"
-        raise ConfigError(f"A connection cannot be set up ({type(error).__name__}): {advice}.") from error
+        raise ConfigError("network.unset", kind=type(error).__name__, advice=advice) from error
 
 
 def check_environment(environ: Mapping[str, str]) -> None:
@@ -57,7 +58,7 @@ def check_environment(environ: Mapping[str, str]) -> None:
         if address and not _is_url(address, _PROXY_SCHEMES):
             raise ConfigError("network.bad_proxy", variable=variable)
         if address.startswith("socks") and importlib.util.find_spec("socksio") is None:
-            raise ConfigError(f"{variable} names a SOCKS proxy, which needs a package: pip install 'httpx[socks]'")
+            raise ConfigError("network.socks_package_missing", variable=variable)
     certificates = environ.get("SSL_CERT_FILE")
     try:
         if certificates:

@@ -137,7 +137,7 @@ class PluginCatalogue:
         try:
             built = self._watch(group, name, lambda: plugin.build(settings, context))
             if problem := self._watch(group, name, lambda: _misfit(group, name, built)):
-                raise PluginError(f"{self._describe(group, name)} {problem}.")
+                raise PluginError("plugins.misfit", described=self._describe(group, name), problem=problem)
         except PluginError as error:
             self.disable(group, name, error)
             raise
@@ -156,7 +156,7 @@ class PluginCatalogue:
 
     def _turn_off(self, group: PluginGroup, name: str, why: str) -> None:
         """Note that a plugin is off from now on, because it fails while the bot runs."""
-        error = PluginError(f"{self._describe(group, name)} {why}.")
+        error = PluginError("plugins.turned_off", described=self._describe(group, name), why=why)
         _log.error("%s It hears nothing more until the next start.", error)
         self.disable(group, name, error)
 

@@ -40,24 +40,21 @@ class PluginGuard:
         key: the plugin's, such as "channel.irc".
         """
         if self.was_fatal(key):
-            raise PluginError(
-                f"{described} ended the process when it was loaded: mend it, then run "
-                f"`kenobot plugins retry {key.partition('.')[2]}`."
-            )
+            raise PluginError("plugins.fatal", described=described, name=key.partition(".")[2])
         try:
             with self._mark(key), _end_when_frozen(), _stoppable(), time_limit(self._seconds):
                 yield
         except TookTooLong:
-            raise PluginError(f"{described} was not loaded within {self._seconds:g} seconds.") from None
+            raise PluginError("plugins.loaded_late", described=described, seconds=self._seconds) from None
         except _AskedToStop:
             raise SystemExit(128 + signal.SIGTERM) from None
         except KeyboardInterrupt:
             raise
         except KenobotError as error:
-            raise PluginError(f"{described} cannot be used: {error}") from error
+            raise PluginError("plugins.unusable", described=described, reason=error) from error
         except BaseException as error:  # somebody else's code: SystemExit is one of the things that it may raise
             text = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise PluginError(f"{described} cannot be loaded: {text}.") from error
+            raise PluginError("plugins.unloadable", described=described, text=text) from error
 
     def was_fatal(self, key: str) -> bool:
         """Return whether a process ended while it loaded the plugin."""

@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
@@ -11,6 +12,7 @@ from typing import Any, Literal
 from kenobot.core.containment import contain
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin
+from kenobot.ports.sentences import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +38,11 @@ KINDS: dict[PluginGroup, str] = {
 
 
 _CLOSE_SECONDS = 3.0  # of one part
-_OURS = "kenobot."  # begins the value of every entry point that ships
+APART: Mapping[PluginGroup, frozenset[str]] = {
+    "kenobot.channels": frozenset(("discord", "email", "irc", "matrix", "slack", "whatsapp", "xmpp")),
+}
+"""Plugins in distributions of their own: the extra `irc` installs kenobot-irc, whose package is `kenobot_irc`."""
+_OURS = frozenset(("kenobot", *(f"kenobot_{name}" for names in APART.values() for name in names)))
 
 
 def list_installed(group: PluginGroup) -> EntryPoints:
@@ -66,7 +72,12 @@ def load(group: PluginGroup, name: str) -> Plugin[Any, Any]:
         plugin = entry.load()
     except Exception as error:  # a plugin is somebody else's code: anything may happen while it is imported
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({_origin(entry)}) cannot be imported: {type(error).__name__}: {error}'
+            "plugins.import_failed",
+            kind=KINDS[group],
+            name=name,
+            origin=_origin(entry),
+            type=type(error).__name__,
+            reason=error,
         ) from error
     return require_plugin(group, name, plugin, partial(_origin, entry), entry.value)
 
@@ -78,7 +89,7 @@ def find(group: PluginGroup, name: str) -> EntryPoint:
         raise ConfigError(unknown_plugin(group, name))
     if len({entry.value for entry in found}) > 1:
         owners = " and ".join(sorted({_origin(entry) for entry in found}))
-        raise PluginError(f'The {KINDS[group]} "{name}" is provided twice, by {owners}: uninstall one of them.')
+        raise PluginError("plugins.provided_twice", kind=KINDS[group], name=name, owners=owners)
     return found[0]
 
 
@@ -91,15 +102,19 @@ def require_plugin(
     """
     if not isinstance(target, Plugin):
         raise PluginError(
-            f'The {KINDS[group]} "{name}" ({origin()}) is not a plugin: {value} must be a '
-            f"kenobot.ports.plugin.Plugin, and is a {type(target).__name__}."
+            "plugins.no_plugin", kind=KINDS[group], name=name, origin=origin(), value=value, type=type(target).__name__
         )
     return target
 
 
 def is_foreign(group: PluginGroup, name: str) -> bool:
     """Return whether a plugin of that name is installed that does not ship with KenoBot."""
-    return any(entry.name == name and not entry.value.startswith(_OURS) for entry in list_installed(group))
+    return any(entry.name == name and _package(entry) not in _OURS for entry in list_installed(group))
+
+
+def ships_apart(group: PluginGroup, name: str) -> bool:
+    """Return whether a plugin ships in a distribution of its own, whether or not that is installed."""
+    return name in APART.get(group, ())
 
 
 def origin(group: PluginGroup, name: str) -> str:
@@ -110,15 +125,12 @@ def origin(group: PluginGroup, name: str) -> str:
 
 def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = None) -> str:
     """Say that no plugin of that name is installed. known: the names that there are, if more than the installed."""
+    if ships_apart(group, name):
+        return Sentence("plugins.not_installed", kind=KINDS[group], name=name)
     known = names(group) if known is None else known
-    listed = ", ".join(known) or "none"
-    return f'There is no {KINDS[group]} called "{name}"{did_you_mean(name, known)} (installed: {listed})'
-
-
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "right"?` when one of `known` looks like `wrong`, else nothing."""
-    near = find_near(wrong, known)
-    return f'; did you mean "{near}"?' if near else ""
+    near = find_near(name, known)
+    key = "plugins.unknown_near" if near else "plugins.unknown"
+    return Sentence(key, kind=KINDS[group], name=name, near=near, known=", ".join(known) or "-")
 
 
 def find_near(wrong: str, known: Iterable[str]) -> str:
@@ -138,6 +150,10 @@ async def close(parts: Iterable[object]) -> None:
                     await let_go()
         except Exception as error:  # a plugin's own, or a machine that lacks something
             _log.warning("%s could not be closed: %s: %s", type(part).__name__, type(error).__name__, error)
+
+
+def _package(entry: EntryPoint) -> str:
+    return re.split("[.:]", entry.value, maxsplit=1)[0]
 
 
 def _origin(entry: EntryPoint) -> str:

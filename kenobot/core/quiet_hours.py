@@ -5,6 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.core import lazy
+from kenobot.ports.sentences import Sentence
 
 _FORM = lazy.regex(r"([01]?[0-9]|2[0-3]):([0-5][0-9]) ?- ?([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
@@ -23,7 +24,7 @@ class QuietHours:
         if not text.strip():
             return None
         if (match := _FORM.fullmatch(text.strip())) is None:
-            raise ValueError("not two times of the day, such as 22:30-08:00")
+            raise ValueError(Sentence("settings.bad_hours"))
         first, second = time(int(match[1]), int(match[2])), time(int(match[3]), int(match[4]))
         return cls(first, second, zone)
 

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from kenobot.core.health import Level, State
+from kenobot.core.sentence_text import SentenceText
 
 
 class _Row(BaseModel):
@@ -19,7 +20,7 @@ class CauseRow(_Row):
     subject: str
     level: Level
     since: str
-    values: dict[str, str | int] = {}  # bounded: what one sentence tells; turn
+    values: dict[str, SentenceText | int] = {}  # bounded: what one sentence tells; turn
 
 
 class ChatRow(_Row):
@@ -37,7 +38,7 @@ class ChannelStatus(_Row):
 
     name: str
     state: str
-    reason: str = ""
+    reason: SentenceText = ""
     silent_seconds: float | None = None
 
 

@@ -14,6 +14,7 @@ from kenobot.core.retry import Backoff
 from kenobot.ports.channel import Channel, ReportsLiveness, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, Rejected, StreamFailed, Unavailable
+from kenobot.ports.sentences import Sentence, change_values
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
 
 _log = logging.getLogger(__name__)
@@ -58,14 +59,20 @@ async def keep_running(channel: Channel, sink: Sink, bus: Bus, clock: Clock) -> 
             if isinstance(error, ChannelStalled):
                 again = stalled is not None and clock.monotonic() - stalled < _STALL_MEMORY
                 stalled = clock.monotonic()
-            await bus.emit(CHANNEL_DOWN, "supervise", "", channel=channel.name, error=str(error)[:300])
+            await bus.emit(
+                CHANNEL_DOWN,
+                "supervise",
+                "",
+                channel=channel.name,
+                error=change_values(str(error), lambda text: text[:300]),
+            )
         if again:
-            silent = f"channel {channel.name} keeps falling silent"
+            silent = Sentence("channels.keeps_silent", name=channel.name)
             await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=silent, cause=f"channel:{channel.name}")
         often = len(failures) == _INTENSITY and failures[-1] - failures[0] < _WINDOW
         if (often or trouble) and not announced:
             announced = True
-            reason = trouble or f"channel {channel.name} keeps failing"
+            reason = trouble or Sentence("channels.keeps_failing", name=channel.name)
             told = {"channel": channel.name, "cause": f"channel:{channel.name}"}
             await bus.emit(HEALTH_DEGRADED, "supervise", "", reason=reason, **told)
         await clock.sleep(_RESTART.longest if announced else _RESTART.pause(len(failures) - 1))
@@ -79,9 +86,7 @@ async def _run(channel: Channel, sink: Sink) -> None:
     try:
         await _wait_for_silence(intake, channel)
         if not intake.done():
-            raise ChannelStalled(
-                f"{channel.name} has not answered for {channel.stall_seconds:g} seconds; its connection is opened anew"
-            )
+            raise ChannelStalled("channels.stalled", name=channel.name, seconds=channel.stall_seconds)
     finally:
         intake.cancel()
         ended, _ = await asyncio.wait({intake}, timeout=_CLOSE_SECONDS)
@@ -90,13 +95,13 @@ async def _run(channel: Channel, sink: Sink) -> None:
         elif not intake.cancelled() and (error := intake.exception()):
             _log.debug("channel %s ended with %r", channel.name, error)
     if intake.cancelled():
-        raise Unavailable(f"the intake of {channel.name} was broken off")  # by itself: we were not told to end
+        raise Unavailable("channels.intake_broken", name=channel.name)  # by itself: we were not told to end
     return intake.result()
 
 
 async def _run_contained(channel: Channel, sink: Sink) -> None:
     """Run a channel; one that wants to end the process ends only itself."""
-    with contain(lambda told: Unavailable(f"The channel {channel.name} wanted to end the process ({told})")):
+    with contain(lambda told: Unavailable("channels.wanted_to_end", name=channel.name, told=told)):
         await channel.run(sink)
 
 

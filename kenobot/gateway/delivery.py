@@ -15,8 +15,9 @@ from kenobot.core.retry import Backoff
 from kenobot.core.worker import KeyedQueue, was_cancelled
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
+from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable, describe
 from kenobot.ports.messages import Outbound
+from kenobot.ports.sentences import change_values
 from kenobot.ports.signals import MESSAGE_FAILED, MESSAGE_SENT, PayloadValue
 from kenobot.storage.outbox import Outbox
 
@@ -160,13 +161,13 @@ async def _finish_sending(sending: Awaitable[T]) -> T:
     tried again.
     """
     try:
-        with contain(lambda told: Unavailable(f"The channel wanted to end the process ({told})")):
+        with contain(lambda told: Unavailable("channels.one_wanted_to_end", told=told)):
             return await sending
     except asyncio.CancelledError as error:
         if was_cancelled(error):
             raise
-        raise Unavailable("The sending was broken off; KenoBot tries again") from None
+        raise Unavailable("channels.sending_broken") from None
 
 
 def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:500]
+    return change_values(describe(error), lambda text: text[:500])

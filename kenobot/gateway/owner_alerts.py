@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from kenobot.core import texts
-from kenobot.core.i18n import Language, Text, guess_language, translate_problem
+from kenobot.core.i18n import Language, Text, guess_language
 from kenobot.core.model_purposes import purpose_words
 from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TaskSet
@@ -23,6 +23,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Outbound
 from kenobot.ports.names import sanitize_name
+from kenobot.ports.sentences import change_values, render
 from kenobot.ports.signals import (
     APPROVAL_PROPOSED,
     BUDGET_NEAR,
@@ -211,6 +212,11 @@ class OwnerAlerts:
         if home is not None:
             await self._send(home.channel, home.chat, self._redact(words(self._language_of(home))))
 
+    def find_language(self) -> Language:
+        """Return the owner's language, as far as it is known; else English."""
+        home = self._home or self._kept
+        return self._language or ("en" if home is None else self._language_of(home))
+
     def _language_of(self, home: OwnerChat) -> Language:
         return self._language or self._personal.language_of(home.channel, home.user) or home.language
 
@@ -221,7 +227,7 @@ class OwnerAlerts:
     def _words(self, notice: _Notice, language: Language) -> str:
         values, language = dict(notice.values), self._language or language
         if "problem" in values:
-            values["problem"] = translate_problem(values["problem"], language).rstrip(".")
+            values["problem"] = render(values["problem"], language).rstrip(".")
         if values.get("purpose"):
             values["purpose"] = f" ({purpose_words(values['purpose'], language)})"
         return self._redact(notice.sentence(language, **values))
@@ -309,13 +315,13 @@ def _notice(signal: Signal, payload: Mapping[str, str]) -> _Notice | None:
     subject, sentence = _ALERTS[signal]
     values = {"channel": "", "chat": "", "user": "", **payload}
     if signal is HEALTH_DEGRADED:
-        values["problem"] = " ".join(payload.get("reason", "").split())[:300].rstrip(".")
+        values["problem"] = change_values(payload.get("reason", ""), lambda text: " ".join(text.split())[:300])
     elif signal is PAIRING_REQUESTED:
         values["name"] = sanitize_name(payload.get("name", "")) or sanitize_name(values["user"]) or "?"
     elif signal is BUDGET_NEAR and payload["percent"] == "100":
         sentence = texts.NOTICE_BUDGET_USED
     elif signal is UPDATE_FINISHED and payload["taken"] != "True":
-        sentence, values["problem"] = texts.NOTICE_NOT_UPDATED, payload["reason"].rstrip(".")
+        sentence, values["problem"] = texts.NOTICE_NOT_UPDATED, payload["reason"]
     elif signal is SLEEP_FINISHED and not payload.get("large"):
         return None
     elif signal is MEMORY_FILES_MISSING and payload["event"] != "0":

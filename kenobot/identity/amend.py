@@ -46,7 +46,7 @@ def add_rule(text: str, rule: Mapping[str, Json]) -> Amendment:
     amended = body[:at] + piece + body[at:]
     wanted = {**content, "behavioral": [*content.get("behavioral", ()), dict(rule)]}
     if json.loads(amended) != wanted:
-        raise AmendError("rules.json is written in a way that nothing can be added to it: add the rule by hand.")
+        raise AmendError("identity.closed_rules")
     require_rules(amended)
     return Amendment(mark + amended, piece)
 
@@ -73,7 +73,7 @@ def revert_amendment(text: str, before: str, after: str, piece: str) -> str:
     if text == after:
         return before
     if not piece.strip() or text.count(piece) != 1:
-        raise AmendError("The file was changed since, and what was put in stands there no more as it was.")
+        raise AmendError("identity.changed_since")
     return text.replace(piece, "")
 
 
@@ -158,7 +158,7 @@ def replace_text(path: Path, before: str, after: str) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
         if disk.write_if(path, after, lambda: read_text(path) == before, mode) is None:
-            raise AmendError(f"{path.name} was changed just now: nothing is done, try again.")
+            raise AmendError("identity.changed_now", name=path.name)
         disk.fsync_folder(path.parent)
     except OSError as error:
         raise AmendError("files.unwritable", path=path.name, reason=error) from error

@@ -6,6 +6,7 @@ beginning of a text is read.
 """
 
 import re
+from functools import lru_cache
 
 from kenobot.core import lazy, redaction
 from kenobot.language.lexicon import load_phrases
@@ -13,6 +14,7 @@ from kenobot.language.sentences import LONGEST
 from kenobot.language.words import fold
 
 _P = load_phrases(__package__, "told_secrets.toml")
+_SHORT = 2000  # characters of a text whose verdict is kept at hand
 _BEGINS, _ENDS = r"(?<![\w-])", r"(?!\w)"
 _OF = r"(?:'s)?(?:[ ]{1,2}(?:for|of|to|at|on|in|del?|para|en)(?: [^\s:=]{1,24}){1,5}?)?"
 _IS = (
@@ -87,6 +89,11 @@ _SORT_CODE = lazy.regex(r"(?<!\w)sort[ -]code\D{0,12}\d\d[ -]?\d\d[ -]?\d\d(?!\d
 
 def find_told_secret(text: str) -> str | None:
     """Return the kind of secret that somebody tells in a text, in words; None when there is none."""
+    return _find(text) if len(text) <= _SHORT else _find.__wrapped__(text)
+
+
+@lru_cache(maxsize=256)  # a message is looked at before its reply, with it, when it is stored, and when it is extracted
+def _find(text: str) -> str | None:
     if (found := redaction.find_secret(text)) is not None:
         return found
     text = text[:LONGEST]

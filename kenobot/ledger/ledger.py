@@ -176,7 +176,7 @@ class Ledger:
         spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
         held = list(self._held.values())
         if any(spent[each] + self._measure(each, call.day, held) + _part(each, call) > each.amount for each in limits):
-            raise OverBudget("The budget for models is used up.")
+            raise OverBudget("models.budget_used")
 
     # ── background work ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -237,7 +237,7 @@ class Ledger:
                 continue  # one that came and went during the reading may be in neither
             if over:
                 if not all(_may_go_on(limit, used[limit], call, preferred) for limit in over):
-                    raise OverBudget("The budget for models is used up.")
+                    raise OverBudget("models.budget_used")
                 break
             if all(used[each] + self._measure(each, call.day, under_way) < each.amount for each in limits):
                 break

@@ -86,12 +86,12 @@ class ModelRouter:
         """
         route = self._routes[level]
         if pause := route.breaker.retry_after:
-            raise RateLimited("The model asked for a pause that is not over yet.", pause)
+            raise RateLimited("models.pause", pause)
         if not route.breaker.allows_request() and not insist:
-            raise CircuitOpen("The model has failed several times in a row; waiting before asking it again.")
+            raise CircuitOpen("models.circuit_open")
         settled = False
         try:
-            with contain(lambda told: Rejected(f"The provider {route.provider.name} broke ({told}).")):
+            with contain(lambda told: Rejected("models.provider_broke", name=route.provider.name, told=told)):
                 reply = await self._collect(route.provider, request, max(1, self._answer_chars - said), on_text)
             route.breaker.record_success()
             settled = True
@@ -105,7 +105,7 @@ class ModelRouter:
             route.breaker.record_failure(error.retry_after if isinstance(error, RemoteError) else None)
             settled = True
             if isinstance(error, TimeoutError):
-                raise AnswerLost(f"The model took longer than {self._seconds:.0f} seconds.") from error
+                raise AnswerLost("models.late", seconds=self._seconds) from error
             raise
         finally:
             if not settled:
@@ -156,6 +156,6 @@ class ModelRouter:
                 if (close := getattr(stream, "aclose", None)) is not None:
                     await close()
         if stop_reason is None:
-            raise TruncatedReply("The model's answer broke off before its end.")
+            raise TruncatedReply("models.answer_broke")
         named = replace_surrogates(str(model)[:_NAME_CHARS])
         return Reply(replace_surrogates("".join(texts)), stop_reason, named, usage.within_reason(), tuple(calls))

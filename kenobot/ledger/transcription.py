@@ -28,7 +28,7 @@ class LedgerTranscriber:
         opened = await self.ledger.open_for(origin, provider, model, Usage(), seconds=seconds)
         call = await self.ledger.reserve(opened)
         if call is None:
-            raise OverBudget("The budget for models is used up.")
+            raise OverBudget("models.budget_used")
         try:
             transcript = await self.transcriber.transcribe(recording)
         except RemoteError as error:

@@ -216,7 +216,7 @@ def _build(settings: OtelSettings, context: PluginContext) -> Telemetry:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        raise ConfigError("OpenTelemetry needs packages: run pip install 'kenobot[otel]'") from error
+        raise ConfigError("observers.otel_packages_missing") from error
     base, millis = settings.endpoint.rstrip("/"), 1000 * _INTERVAL
     key = settings.authorization.get_secret_value()
     headers = {"authorization": key} if key else {}

@@ -23,25 +23,31 @@ KenobotError
 └── AccessDenied         this person may not do that
 
 `str(error)` is one plain sentence that may be shown to a person and says what to do next. It never holds a secret.
-Its words are in the catalogues beside this module, by key and language; plugins may raise sentences of their own.
+It is a `Sentence`: it keeps the error's key and values, and so can be worded in another language. The words are in the
+catalogues beside this module, by key and language; plugins may raise sentences of their own.
 """
 
-from kenobot.ports.sentences import Worded
+from kenobot.ports.sentences import Sentence, Worded
 
 
 class KenobotError(Worded, Exception):
     """Base of every error that KenoBot raises on purpose.
 
-    key: of its sentence in the catalogues, such as "home.empty"; or a sentence, which stays as it is in all languages.
+    key: of its sentence in the catalogues, such as "home.empty"; or a sentence, which keeps its own key and values.
     values: of the sentence's places. An error among them is worded too.
     """
 
     def __init__(self, key: str = "", /, **values: object) -> None:
         super().__init__(key)
-        self.key, self.values = key, values
+        self.key, self.values = (key.key, key.values) if isinstance(key, Sentence) else (key, values)
 
     def __str__(self) -> str:
-        return self.render("en")
+        return self.sentence
+
+
+def describe(error: Exception) -> Sentence:
+    """Put the kind of an error before its sentence, for those who have to mend it."""
+    return Sentence("errors.described", kind=type(error).__name__, reason=str(error))
 
 
 class ConfigError(KenobotError):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import LinkType, Record
+from kenobot.ports.sentences import Sentence, join_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,14 @@ DIGITS = 3
 
 
 _WAYS = {
-    "words": "shares words",
-    "subject": "is about somebody named",
-    "meaning": "means the like",
-    "nearest": "is the nearest",
-    "link": "is linked",
-    "practice": "worked before",
+    "words": "recall.shares_words",
+    "subject": "recall.is_about",
+    "meaning": "recall.means_the_like",
+    "nearest": "recall.is_nearest",
+    "link": "recall.is_linked",
+    "practice": "recall.worked_before",
 }
+_WITH_WORDS = {"words": "recall.shares_words_matched", "practice": "recall.worked_before_matched"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +72,22 @@ class MatchExplanation:
             path=tuple(PathStep(*step) for step in path if len(step) == 4) if isinstance(path, list) else (),
         )
 
-    def sentence(self) -> str:
-        """Return the reasons in one line."""
-        reasons = [_WAYS.get(way, way) for way in self.ways]
-        if self.matched:
-            by_words = (_WAYS["words"], _WAYS["practice"])
-            reasons = [f"{each} ({', '.join(self.matched)})" if each in by_words else each for each in reasons]
-        if self.path:
-            steps = "".join(f" —{step.type} {step.confidence:.2f}→ {step.dst}" for step in self.path)
-            reasons = [f"{each}: {self.path[0].src}{steps}" if each == _WAYS["link"] else each for each in reasons]
-        return "; ".join(reasons)
+    def sentence(self, *, with_steps: bool = True) -> str:
+        """Return the reasons in one line. with_steps: with each link of the path, else with its beginning alone."""
+        return join_sentences((self._word_way(way, with_steps=with_steps) for way in self.ways), "; ")
+
+    def _word_way(self, way: str, *, with_steps: bool) -> str:
+        key = _WAYS.get(way)
+        if key is None:
+            return way
+        if way in _WITH_WORDS and self.matched:
+            return Sentence(_WITH_WORDS[way], words=", ".join(self.matched))
+        if way != "link" or not self.path:
+            return Sentence(key)
+        if not with_steps:
+            return Sentence("recall.is_linked_to", record=self.path[0].src)
+        steps = "".join(f" —{step.type} {step.confidence:.2f}→ {step.dst}" for step in self.path)
+        return Sentence("recall.is_linked_by", path=f"{self.path[0].src}{steps}")
 
     def score_parts(self) -> str:
         """Return the parts of the score in one line."""

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
+from kenobot.ports.sentences import unpack
 
 LinkType = Literal[
     "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
@@ -110,6 +111,11 @@ class EventRow:
     data: Mapping[str, Json]
 
     @property
+    def reason(self) -> str:
+        """Return the reason of the event, with its key where it has one; "" without any."""
+        return read_reason(self.data)
+
+    @property
     def previous_values(self) -> dict[str, str | int | float | None]:
         """Return what the event overwrote, by column."""
         found = self.data.get("was")
@@ -122,6 +128,11 @@ class EventRow:
         """The event of the decision that this one belongs to: its own when it stands alone."""
         part = self.data.get("part_of")
         return part if isinstance(part, int) and not isinstance(part, bool) else self.id
+
+
+def read_reason(data: Mapping[str, Json]) -> str:
+    """Return the reason that the data of an event tells, with its key where it has one; "" without any."""
+    return unpack(data.get("said")) or str(data.get("reason") or "")
 
 
 @dataclass(frozen=True, slots=True)

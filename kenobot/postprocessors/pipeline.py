@@ -129,13 +129,13 @@ def _names(processors: Sequence[PostProcessor]) -> dict[str, str]:
     owners: dict[str, str] = {}
     for processor in processors:
         if not processor.tags:
-            raise PluginError(f"Post-processor {processor.name!r} names no tag.")
+            raise PluginError("postprocessors.no_tag", name=processor.name)
         for tag in processor.tags:
             if not _TAG.fullmatch(tag):
-                raise PluginError(f"Post-processor {processor.name!r} wants the tag {tag!r}: use a-z, 0-9 and -.")
+                raise PluginError("postprocessors.bad_tag", name=processor.name, tag=tag)
             bare = tag.removesuffix("/")
             if bare in owners:
-                raise PluginError(f"Post-processors {owners[bare]!r} and {processor.name!r} both want <{bare}>.")
+                raise PluginError("postprocessors.tag_twice", owner=owners[bare], name=processor.name, tag=bare)
             owners[bare] = processor.name
             names[tag] = _canonical(processor)
     return names

@@ -96,7 +96,7 @@ class AnthropicProvider:
         finally:
             await events.close()
         if end.stop_reason is None:
-            raise TruncatedReply("The answer from Anthropic broke off before its end.")
+            raise TruncatedReply("providers.anthropic_broke_off")
         for call in end.calls.finish_all():
             yield Delta(call=call)
         text, replaces = end.thinking.rest()

@@ -19,7 +19,7 @@ _BLANK_LINES: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")
 async def bound_answer(response: httpx2.Response) -> None:
     """Bound an answer. Raises StrangeAnswer for a compressed one, of which nothing tells how long it will be."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-        raise StrangeAnswer("something compressed")
+        raise StrangeAnswer("providers.compressed")
     response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
 
 

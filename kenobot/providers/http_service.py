@@ -35,7 +35,7 @@ class HttpService:
             async with asyncio.timeout(self.seconds):
                 status, headers, body = await self._post(path, content)
         except TimeoutError:
-            raise AnswerLost(f"{self.name} took longer than {self.seconds:g} seconds to answer.") from None
+            raise AnswerLost("providers.late", service=self.name, seconds=self.seconds) from None
         except RemoteError:
             raise
         except Exception as error:
@@ -62,7 +62,7 @@ class HttpService:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > self.most:
-                    raise AnswerLost(f"{self.name} answered with far more than was asked for.")
+                    raise AnswerLost("providers.far_more", service=self.name)
             return response.status_code, response.headers, bytes(body)
 
 
@@ -70,14 +70,14 @@ def _refusal(server: str, model: str, status: int, headers: Mapping[str, str]) -
     """Translate an answer that is none. server: its name at the beginning of a sentence."""
     mark = f" ({status})"
     if status == 429:
-        return RateLimited(f"{server} asks for a pause: its rate limit is reached.{mark}", _pause(headers))
+        return RateLimited("providers.pause", _pause(headers), service=server, mark=mark)
     if status >= 500 or status in (408, 409):
-        return Unavailable(f"{server} cannot answer right now.{mark}", _pause(headers))
+        return Unavailable("providers.cannot_answer", _pause(headers), service=server, mark=mark)
     if status in (401, 403):
-        return Rejected(f"{server} refused the API key.{mark}")
+        return Rejected("providers.key_refused_plain", service=server, mark=mark)
     if status == 404:
-        return Rejected(f"{server} does not know the model {model} or this address.{mark}")
-    return Rejected(f"{server} refused the request, and asking again will not help.{mark}")
+        return Rejected("providers.no_such_model_or_address", service=server, model=model, mark=mark)
+    return Rejected("providers.refused", service=server, mark=mark)
 
 
 def _translate_error(server: str, error: Exception) -> RemoteError:

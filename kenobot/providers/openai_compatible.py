@@ -20,6 +20,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, RemoteError, TruncatedReply
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Block, Content, Delta, Image, Request, Role, ToolCall, ToolResult, ToolSpec, Usage
+from kenobot.ports.sentences import Sentence
 from kenobot.providers.pictures import load_pictures, without_pictures
 from kenobot.providers.service import (
     STATUS_OF,
@@ -50,9 +51,9 @@ _WHOLE = ("stop", "function_call", "tool_calls", "eos", "eos_token", "end_turn",
 
 
 class Preset(BaseModel, extra="forbid", frozen=True):
-    """One service, as `presets.toml` describes it."""
+    """One service, as `presets.toml` describes it. title: "" of a server that anybody may run."""
 
-    title: str
+    title: str = ""
     base_url: str
     key: bool = True
     model: str = ""
@@ -61,6 +62,11 @@ class Preset(BaseModel, extra="forbid", frozen=True):
     cached: str = ""
     pictures: bool = False
     signature: str = ""
+
+    @property
+    def service(self) -> str:
+        """Name the service for a person."""
+        return self.title or Sentence("providers.the_server")
 
 
 class ServiceSettings(BaseModel, extra="forbid", frozen=True):
@@ -99,7 +105,7 @@ class OpenAIProvider:
         self._settings = settings
         self.sees_pictures = settings.pictures
         self._clock = clock
-        self._errors = ServiceErrors(preset.title, settings.model)
+        self._errors = ServiceErrors(preset.service, settings.model)
         # A server of one's own may; after a reply, as that did.
         self._thinks_unopened = None if not preset.key else False
 
@@ -130,7 +136,7 @@ class OpenAIProvider:
         finally:
             await chunks.close()
         if end.stop_reason is None and not (end.has_begun and _has_ended(chunks)):
-            raise TruncatedReply(f"The answer from {self._preset.title} broke off before its end.")
+            raise TruncatedReply("providers.broke_off", title=self._preset.service)
         for delta in end.rest():
             yield delta
         self._thinks_unopened = thinking.has_orphan
@@ -358,11 +364,11 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 def _build(name: str, preset: Preset, settings: ServiceSettings, context: PluginContext) -> OpenAIProvider:
     """Build a provider. Raises ConfigError when the key or the model is missing, or the key cannot be one."""
-    key = check_key(settings.api_key.get_secret_value(), preset.title)
+    key = check_key(settings.api_key.get_secret_value(), preset.service)
     if not settings.base_url:
         raise ConfigError("providers.base_url_missing", name=name)
     if preset.key and not key and settings.base_url == preset.base_url:
-        raise ConfigError("providers.no_key", title=preset.title, variable=name.upper())
+        raise ConfigError("providers.no_key", title=preset.service, variable=name.upper())
     if not settings.model:
         raise ConfigError("providers.model_missing", name=name)
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout

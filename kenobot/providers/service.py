@@ -28,25 +28,17 @@ if TYPE_CHECKING:
 EventT = TypeVar("EventT")
 _EventT_contra = TypeVar("_EventT_contra", contravariant=True)
 
-_KEY_REFUSED = "{service} refused the API key: check it with `kenobot setup`."
-_MALFORMED = (
-    "{service} refused the request: the conversation may be too long for {model}, "
-    "or {model} does not take the configured `effort`."
-)
+_KEY_REFUSED = "providers.key_refused"
+_MALFORMED = "providers.malformed"
 _REFUSALS: dict[int, str] = {
     400: _MALFORMED,
     401: _KEY_REFUSED,
-    402: "{service} wants to be paid first: add credit to the account of this API key.",
+    402: "providers.unpaid",
     403: _KEY_REFUSED,
-    404: "{service} does not know the model {model}: set another `model` for this provider.",
-    413: "The conversation is too long for {service}: start a shorter one.",
+    404: "providers.no_such_model",
+    413: "providers.too_long",
     422: _MALFORMED,
 }
-_REFUSED = "{service} refused the request, and asking again will not help."
-_REDIRECTED = (
-    "{service}'s address sends requests on to another server, and KenoBot does not follow: "
-    "check `base_url` of this provider, and what stands between here and there."
-)
 _ACCOUNT = (401, 402, 403)
 _PASSING = (407, 408, 409, 423, 425)  # whoever stands between, or is busy with something, may let the next one through
 _OWN = (401, 402, 408, 409, 413, 429)  # which say what they mean, whoever answers
@@ -85,13 +77,6 @@ _WORDED: Mapping[int, tuple[str, ...]] = {
 _ERROR_NAME = lazy.regex(r"[a-z_]{1,60}")
 
 
-_STRANGE = (
-    "{service} answered with {kind} in place of a stream: check `base_url` of this provider, "
-    "and what stands between here and there."
-)
-_FLOOD = "{service} sent more without a break than any answer has: check `base_url` of this provider."
-
-
 LAST_SECONDS = 5.0
 
 
@@ -100,11 +85,13 @@ class RedirectedAway(Exception):
 
 
 class StrangeAnswer(Exception):
-    """Raised within a request whose answer is no stream of events. kind: what it is, for a person."""
+    """Raised within a request whose answer is no stream of events. key: of the error that tells it."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    key = "providers.strange"
+
+    def __init__(self, key: str = key) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 class EndlessAnswer(Exception):
@@ -134,42 +121,36 @@ class ServiceErrors:
         headers: of the answer, which tell where something else than the service has given it, such as a hotel's portal.
         """
         if 400 <= status < 500 and status not in _OWN and "html" in (headers or {}).get("content-type", "").lower():
-            return self._of_strange("a web page")
+            return Unavailable("providers.web_page", service=self.service)
         status = _find_status(status, said)
         named = name if isinstance(name, str) and _ERROR_NAME.fullmatch(name) else ""
         mark = f" ({status} {named})" if named else f" ({status})"
         if status == 429:
-            return RateLimited(f"{self.service} asks for a pause: its rate limit is reached." + mark, wait)
+            return RateLimited("providers.pause", wait, service=self.service, mark=mark)
         if status >= 500 or status in _PASSING:
-            return Unavailable(f"{self.service} cannot answer right now: try again in a few minutes." + mark, wait)
-        refusal = self._fill_in(_REFUSALS.get(status, _REFUSED)) + mark
-        if status == 413 or _is_too_long(status, said):
-            return PromptTooLong(refusal)
-        return (AccountRefused if status in _ACCOUNT else Rejected)(refusal)
+            return Unavailable("providers.try_later", wait, service=self.service, mark=mark)
+        is_long = status == 413 or _is_too_long(status, said)
+        kind = PromptTooLong if is_long else AccountRefused if status in _ACCOUNT else Rejected
+        key = _REFUSALS.get(status, "providers.refused")
+        return kind(key, service=self.service, model=self.model, mark=mark)
 
     def of_connection(self, error: Exception, seconds: float) -> RemoteError:
         """Return the error of a request that got no answer. seconds: the longest that one may take."""
         for each in _causes(error):
             if isinstance(each, RedirectedAway):
-                return Unavailable(self._fill_in(_REDIRECTED))
+                return Unavailable("providers.redirected", service=self.service)
             if isinstance(each, StrangeAnswer):
-                return self._of_strange(each.kind)
+                return Unavailable(each.key, service=self.service)
             if isinstance(each, EndlessAnswer):
-                return Unavailable(self._fill_in(_FLOOD))
+                return Unavailable("providers.flood", service=self.service)
         if isinstance(error, TypeError | AttributeError):  # an event without the form of one
-            return self._of_strange("something else")
+            return Unavailable(StrangeAnswer.key, service=self.service)
         if isinstance(error, TimeoutError):
-            return AnswerLost(f"{self.service} took longer than {seconds:g} seconds to answer.")
+            return AnswerLost("providers.late", service=self.service, seconds=seconds)
         # Connection errors, the HTTP library's errors and JSON errors within a stream have no base class in common.
         kind = type(error.__cause__ or error).__name__
         lost = AnswerLost if kind == "ReadTimeout" else Unavailable
-        return lost(f"The connection to {self.service} failed ({kind}): check the network, then try again.")
-
-    def _of_strange(self, kind: str) -> Unavailable:
-        return Unavailable(_STRANGE.format(service=self.service, kind=kind))
-
-    def _fill_in(self, text: str) -> str:
-        return text.format(service=self.service, model=self.model)
+        return lost("providers.connection_failed", service=self.service, kind=kind)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -240,9 +221,9 @@ def check_stream(headers: Mapping[str, str]) -> None:
     """Raise StrangeAnswer for an answer that says itself that it is no stream of events."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if "html" in kind:
-        raise StrangeAnswer("a web page")
+        raise StrangeAnswer("providers.web_page")
     if kind.startswith(("image/", "audio/", "video/")) or kind.endswith(("json", "xml", "octet-stream")):
-        raise StrangeAnswer("something else")
+        raise StrangeAnswer()
 
 
 class StreamEnd(Protocol[_EventT_contra]):

@@ -53,7 +53,7 @@ class CallCollector:
         """Open a call. Raises Unavailable when there are more than any answer may have."""
         self._count += 1
         if self._count > MOST_CALLS:
-            raise Unavailable(f"The answer calls more than {MOST_CALLS} tools at once.")
+            raise Unavailable("providers.too_many_calls", most=MOST_CALLS)
         self._begun[number] = _Begun(id or f"call_{self._count}", name, signature)
 
     def add(self, number: int, piece: str) -> None:

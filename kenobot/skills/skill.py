@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kenobot.core import lazy
 from kenobot.core.lookalikes import INVISIBLE
+from kenobot.ports.sentences import Sentence
 from kenobot.skills.files import SkillFiles
 from kenobot.skills.front_matter import FrontMatter, UnusableSkill, Value, parse_page
 from kenobot.skills.names import LONGEST_NAME, is_name, spell_name
@@ -70,7 +71,7 @@ def one_line(text: str) -> str:
 
 
 def _no_name(name: str) -> str:
-    return f"{name[:80]!r} is no name of a skill: up to {LONGEST_NAME} lower-case letters, figures and single hyphens."
+    return Sentence("skills.bad_name", name=name[:80], most=LONGEST_NAME)
 
 
 def reveal(text: str) -> str:
@@ -82,29 +83,29 @@ def find_problems(name: str, page: FrontMatter) -> Iterator[str]:
     """Find in what a skill strays from the specification."""
     values = page.values
     if not page.strict:
-        yield "Its front matter is not the plain YAML that the specification wants."
+        yield Sentence("skills.no_plain_yaml")
     said = _text(values, "name")
     if said and not is_name(said):
         yield _no_name(said)
     if unicodedata.normalize("NFKC", said) != name:
-        yield f"It calls itself {said[:80]!r}, not {name!r} as its folder does."
+        yield Sentence("skills.other_name", said=said[:80], name=name)
     if len(_text(values, "description")) > LONGEST_DESCRIPTION:
-        yield f"Its description is longer than {LONGEST_DESCRIPTION} characters."
+        yield Sentence("skills.long_description", most=LONGEST_DESCRIPTION)
     if len(_text(values, "compatibility")) > LONGEST_COMPATIBILITY:
-        yield f"Its compatibility is longer than {LONGEST_COMPATIBILITY} characters."
+        yield Sentence("skills.long_compatibility", most=LONGEST_COMPATIBILITY)
     if unknown := sorted(set(values) - _KNOWN):
-        yield f"The specification does not know {', '.join(repr(key[:40]) for key in unknown[:5])}."
+        yield Sentence("skills.unknown_keys", names=", ".join(repr(key[:40]) for key in unknown[:5]))
     if page.body.count("\n") >= MOST_LINES:
-        yield f"Its text has more than {MOST_LINES} lines: the specification wants them in files of their own."
+        yield Sentence("skills.long_text", most=MOST_LINES)
 
 
 def _find_unseen(files: SkillFiles) -> Iterator[str]:
     for path in files.contents:
         text = files.text(path)
         if text is None:
-            yield f"{path} is no text: it cannot be shown."
+            yield Sentence("skills.no_text", path=path)
         elif hidden := len(_HIDDEN.findall(text.removeprefix("\ufeff").translate(_IN_EMOJI))):
-            yield f"{path} has {hidden} characters that nobody sees."
+            yield Sentence("skills.unseen", path=path, count=hidden)
 
 
 def _text(values: Mapping[str, Value], name: str) -> str:

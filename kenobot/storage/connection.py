@@ -65,6 +65,17 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
     return connection
 
 
+def copy_schema(connection: Connection) -> Connection:
+    """Open a database in memory that has the schema of another, and none of its rows."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    made = (
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+    )
+    for (sql,) in connection.execute(made):
+        copy.execute(sql)
+    return copy
+
+
 def replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which have no UTF-8, and join split pairs."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -391,7 +391,7 @@ class Database:
     ) -> tuple[_Job, Result[T]]:
         """Make a job for a queue, and its result. Raises StoreError when the database is closed or the queue full."""
         if self._closed:
-            raise StoreError("The database is closed.")
+            raise StoreError("database.closed")
         if queued is not None and queued.qsize() >= _QUEUED:
             raise StoreError("database.disk_slow")
         loop = asyncio.get_running_loop()
@@ -462,7 +462,7 @@ def _look(connection: Connection, job: _Job) -> None:
 
 
 def _end() -> None:
-    raise StoreError("Nobody waits for this any more.")
+    raise StoreError("database.nobody_waits")
 
 
 def _delete_each(sql: str, rows: list[tuple[object, ...]], connection: Connection) -> None:

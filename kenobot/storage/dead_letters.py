@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from kenobot.core import lazy
+from kenobot.ports.sentences import unpack_text
 from kenobot.storage.connection import Connection
 
 LetterState = Literal["dead", "failed", "expired", "undelivered", "deferred", "waiting"]
@@ -140,4 +141,5 @@ def drop(connection: Connection, letter: DeadLetterId, at: datetime) -> LetterOu
 
 def _letter(row: tuple[str, LetterState, str, str, str, int, str, int, str, str, str, int, int]) -> DeadLetter:
     number, state, channel, chat, person, readable, at, attempts, reason, trace, text, *_ = row
-    return DeadLetter(number, state, channel, chat, person, bool(readable), at, attempts, reason, trace, text)
+    told = unpack_text(reason)
+    return DeadLetter(number, state, channel, chat, person, bool(readable), at, attempts, told, trace, text)

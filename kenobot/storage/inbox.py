@@ -20,6 +20,7 @@ from typing import Any, Literal
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
 from kenobot.ports.messages import Inbound, Outbound
+from kenobot.ports.sentences import change_values, pack_text
 from kenobot.storage import attachments as attachment_rows
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.conversation import find_said
@@ -153,7 +154,7 @@ class Inbox:
             "received_at": now,
             "trace": "",
             "state": "dead",
-            "reason": replace_surrogates(reason),
+            "reason": pack_text(change_values(reason, replace_surrogates)),
             "done_at": now,
         }
         message = await self._database.write(lambda connection: _insert(connection, row))
@@ -184,7 +185,7 @@ class Inbox:
                 (message,),
             ).fetchone()
             if row is None:
-                raise Fenced(f"Message {message} is done already.")
+                raise Fenced("database.done_already", message=message)
             return int(row[0])
 
         return await self._database.write(work)
@@ -221,7 +222,7 @@ class Inbox:
             ended = connection.execute(
                 "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
                 "WHERE (id = ? OR joined_to = ?) AND state IN ('pending', 'claimed')",
-                (end, reason, now, message, message),
+                (end, pack_text(reason), now, message, message),
             )
             if not ended.rowcount:
                 return []
@@ -340,7 +341,7 @@ def _columns(inbound: Inbound, now: str, drop_reason: str) -> dict[str, _Value]:
         "text": "" if drop_reason else inbound.text,
         "sent_at": inbound.sent_at.isoformat(),
         "received_at": now,
-        "reason": drop_reason,
+        "reason": pack_text(drop_reason),
         "done_at": now if drop_reason else None,
         "kind": inbound.kind,
         "reply_to": inbound.reply_to,
@@ -497,15 +498,15 @@ def finish(
     received = connection.execute(
         "UPDATE inbox SET state = ?, reason = ?, done_at = ? WHERE id = ? AND attempts = ? AND state = 'claimed' "
         "RETURNING received_at",
-        (end, reason, at.isoformat(), message, attempt),
+        (end, pack_text(reason), at.isoformat(), message, attempt),
     ).fetchall()
     if not received:
-        raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
+        raise Fenced("database.overtaken", attempt=attempt, message=message)
     if not is_whole:
         connection.execute(
             "UPDATE inbox SET state = ?, reason = ?, done_at = ? "
             "WHERE joined_to = ? AND state IN ('pending', 'claimed')",
-            (end, reason, at.isoformat(), message),
+            (end, pack_text(reason), at.isoformat(), message),
         )
     return datetime.fromisoformat(received[0][0])
 
@@ -520,7 +521,7 @@ def defer(connection: Connection, message: int, attempt: int) -> bool:
         "SELECT patience_sent FROM inbox WHERE id = ? AND attempts = ? AND state = 'claimed'", mine
     ).fetchone()
     if row is None:
-        raise Fenced(f"Attempt {attempt} at message {message} has been overtaken.")
+        raise Fenced("database.overtaken", attempt=attempt, message=message)
     connection.execute(
         "UPDATE inbox SET state = 'pending', attempts = attempts - 1, patience_sent = 1 WHERE id = ? AND attempts = ?",
         mine,

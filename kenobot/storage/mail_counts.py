@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.ports.sentences import unpack
 from kenobot.storage.connection import Connection
 
 _PROBLEM = "health:degraded"
@@ -37,5 +38,6 @@ def problems_since(connection: Connection, since: datetime, limit: int) -> list[
         "SELECT payload FROM signal WHERE name = ? AND at >= ? ORDER BY id DESC LIMIT 200",
         (_PROBLEM, since.isoformat(timespec="microseconds")),
     )
-    reasons = (json.loads(payload).get("reason") for (payload,) in rows)
-    return list(dict.fromkeys(reason for reason in reasons if isinstance(reason, str)))[:limit]
+    payloads = (json.loads(payload) for (payload,) in rows)
+    reasons = (unpack(payload.get("said")) or unpack(payload.get("reason")) for payload in payloads)
+    return list(dict.fromkeys(filter(None, reasons)))[:limit]

@@ -126,4 +126,4 @@ def _remove(path: str) -> bool:
 
 
 def _store_error(error: OSError) -> StoreError:
-    return StoreError(f"The media folder cannot be written: {(error.strerror or str(error)).lower()}.")
+    return StoreError("database.media_unwritable", reason=error)

@@ -90,10 +90,7 @@ def check(path: Path) -> None:
         raise ConfigError("database.index_is_folder", index=index)
     if orphaned:
         # SQLite would begin anew, or go on elsewhere, without a word and without what only the log holds.
-        raise StoreCorrupt(
-            f"{log} holds what was written last, but the database it belongs to is gone from {path}: "
-            "put it back, or set the log aside as well."
-        )
+        raise StoreCorrupt("database.log_alone", log=log, path=path)
     if header is None:
         return
     newest = migrations()[-1][0]

@@ -8,6 +8,7 @@ from typing import Any
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.messages import Attachment, Button, MessagePart, Outbound, TextEntity
+from kenobot.ports.sentences import pack_text
 from kenobot.storage.attachments import to_fields
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
@@ -203,7 +204,7 @@ class Outbox:
         """Record a failed try; the part will be tried again."""
         await self._database.write(
             lambda connection: connection.execute(
-                "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE id = ?", (reason, part)
+                "UPDATE outbox SET attempts = attempts + 1, reason = ? WHERE id = ?", (pack_text(reason), part)
             )
         )
 
@@ -213,7 +214,7 @@ class Outbox:
         await self._database.write(
             lambda connection: connection.execute(
                 "UPDATE outbox SET state = 'dead', reason = ?, done_at = ?, attempts = attempts + 1 WHERE id = ?",
-                (reason, now, part),
+                (pack_text(reason), now, part),
             )
         )
 
@@ -238,9 +239,9 @@ class Outbox:
             again = retry_at(attempts) if is_kept else None
             connection.execute(
                 "UPDATE outbox SET state = ?, reason = ?, done_at = ?, not_before = ? WHERE id = ?",
-                ("dead", reason, now, "", number)
+                ("dead", pack_text(reason), now, "", number)
                 if again is None
-                else ("pending", reason, None, again.isoformat(), number),
+                else ("pending", pack_text(reason), None, again.isoformat(), number),
             )
             return TakenBack(number, chat, trace, is_given_up=again is None)
 

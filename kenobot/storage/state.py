@@ -21,6 +21,17 @@ def write_state(connection: Connection, key: str, value: str) -> None:
     connection.execute(_PUT, (key, value))
 
 
+def replace_state(connection: Connection, key: str, before: str | None, value: str) -> bool:
+    """Put a small thing in the place of another; False when that is not there, None: when there is any."""
+    if before is None:
+        done = connection.execute(
+            "INSERT INTO key_value (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value)
+        )
+    else:
+        done = connection.execute("UPDATE key_value SET value = ? WHERE key = ? AND value = ?", (value, key, before))
+    return done.rowcount == 1
+
+
 def write_states(connection: Connection, values: Mapping[str, str]) -> None:
     """Put several small things under their names."""
     connection.executemany(_PUT, [*values.items()])

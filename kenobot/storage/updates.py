@@ -20,6 +20,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from kenobot.core.sentence_text import SentenceText
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.storage.disk import fsync_folder, replace_text
 
@@ -53,7 +54,7 @@ class Update(_Stored):
     schema_version: int
     began: datetime
     channels: tuple[str, ...] = ()
-    reason: str = ""
+    reason: SentenceText = ""
     told: bool = False
     kept: str = ""
 
@@ -62,7 +63,7 @@ class Verdict(_Stored):
     """Verdict of a bot on trial. problem: why it will not be well; "" when it is."""
 
     trial: str
-    problem: str = ""
+    problem: SentenceText = ""
 
 
 class Environments:

@@ -114,6 +114,7 @@ def test_a_cache_forgets(what: str) -> None:
             "_named": (text, date(2026, 3, 2)),
             "_parse": (f"FREQ=DAILY;COUNT={number + 1}",),
             "_names_day": (text, date(2026, 3, 2)),
+            "_tell_member": (text, "2026-03-02T00:00:00+00:00", ZoneInfo("UTC")),
         }.get(name, (text,))
         named = {"turn_weights": {"by_meaning": True}}.get(name, {})
         cached(*asked, **named)

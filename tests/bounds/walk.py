@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.storage.migrate import migrations
+from tests.sources import find_modules, module_name, place
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process of their own that does
@@ -46,11 +47,10 @@ class Found:
 
 def running() -> Iterator[Found]:
     """Every container that begins empty in an object or a module, and every cache with arguments, of what runs on."""
-    for path in sorted((ROOT / "kenobot").rglob("*.py")):
-        place = path.relative_to(ROOT)
-        module = ".".join(part for part in place.with_suffix("").parts if part != "__init__")
+    for path in find_modules():
+        module = module_name(path)
         if not module.startswith(NOT_RUNNING):
-            yield from in_source(path.read_text("utf-8"), f"{module}.", str(place))
+            yield from in_source(path.read_text("utf-8"), f"{module}.", place(path))
 
 
 def in_source(source: str, prefix: str = "", file: str = "") -> Iterator[Found]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.sources import find_modules, place
+
 ALLOWED = Path(__file__).with_name("prose.toml")
 KINDS = ("docstrings", "participles", "verbless")
 
@@ -53,13 +54,14 @@ class Fault:
     text: str
 
 
-def find_faults(root: Path = ROOT / "kenobot") -> Iterator[Fault]:
+def find_faults() -> Iterator[Fault]:
     """Yield the faults of all modules, in order."""
-    for path in sorted(root.rglob("*.py")):
-        package = path.relative_to(root).parts[0] if path.parent != root else "."
+    for path in find_modules():
+        top, *rest = place(path).split("/")
+        package = top if top != "kenobot" else rest[0] if len(rest) > 1 else "."
         for node in _walk(ast.parse(path.read_text("utf-8"))):
             for kind, text in _judge(node):
-                yield Fault(package, kind, f"{path.relative_to(root.parent)}:{getattr(node, 'lineno', 1)}", text)
+                yield Fault(package, kind, f"{place(path)}:{getattr(node, 'lineno', 1)}", text)
 
 
 def count_faults() -> dict[str, dict[str, int]]:

@@ -1,33 +1,56 @@
-"""What pyproject.toml declares: its extras, and the lowest versions as pip's constraints.
+"""What the distributions declare: the extras, and the lowest versions as pip's constraints.
 
 `make lowest` installs what `python -m tests.packaging.lowest` prints and runs the tests, so that a lower bound that no
-longer holds is noticed. With `--extras` it prints the extras that `make lock` locks.
+longer holds is noticed. With `--lock` it prints what `make lock` hands to uv.
 """
 
 import sys
 import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
-PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+ROOT = Path(__file__).resolve().parents[2]
 FOR_DEVELOPERS = {"dev", "lock", "release", "plots"}
 
 
+def read_project(folder: Path = ROOT) -> dict[str, Any]:
+    """Read the table `project` of a distribution."""
+    project: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+    return project
+
+
+def beside() -> dict[str, Path]:
+    """Return the folders of the distributions beside the core, by name."""
+    return {f"kenobot-{path.parent.name}": path.parent for path in sorted(ROOT.glob("packages/*/pyproject.toml"))}
+
+
 def extras() -> dict[str, list[Requirement]]:
-    """Return, by name, the extras that an owner may ask for, and what each of them needs."""
-    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    """Return, by name, the extras that an owner may ask for, and which libraries each of them needs."""
     return {
-        name: [Requirement(line) for line in lines]
-        for name, lines in project["optional-dependencies"].items()
+        name: list(_libraries(lines))
+        for name, lines in read_project()["optional-dependencies"].items()
         if name not in FOR_DEVELOPERS
     }
 
 
+def _libraries(lines: Iterable[str]) -> Iterator[Requirement]:
+    """Yield the libraries among requirements, and those that distributions of ours among them need."""
+    for requirement in map(Requirement, lines):
+        if folder := beside().get(requirement.name):
+            yield from _libraries(read_project(folder)["dependencies"])
+        elif requirement.name == "kenobot":
+            own = read_project()["optional-dependencies"]
+            yield from _libraries(line for extra in sorted(requirement.extras) for line in own[extra])
+        else:
+            yield requirement
+
+
 def declared() -> list[Requirement]:
     """List what the installed program needs, with all of its extras."""
-    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
-    needed = [Requirement(line) for line in project["dependencies"]]
+    needed = [Requirement(line) for line in read_project()["dependencies"]]
     return list(dict.fromkeys([*needed, *(each for extra in extras().values() for each in extra)]))
 
 
@@ -40,7 +63,8 @@ def lowest(requirement: Requirement) -> str:
 
 
 if __name__ == "__main__":
-    if "--extras" in sys.argv:
-        print(" ".join(f"--extra {name}" for name in extras()))
+    if "--lock" in sys.argv:
+        ours = [f"--no-emit-package {name}" for name in ("kenobot", *beside())]
+        print(*(f"--extra {name}" for name in extras()), *ours)
     else:
         print("\n".join(f"{each.name}=={lowest(each)}" for each in declared()))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
 LINKS = ("channels", "postprocessors", "cognitive", "config")
-OURS = ("kenobot", *LINKS, "tests", "bench", "docs", "docker")
+OURS = ("kenobot", "packages", *LINKS, "tests", "bench", "docs", "docker")
 NEEDED = 77
 NO_PACKAGES = ("Could not find a version that satisfies", "No matching distribution found", "Connection to", "resolve")
 
@@ -41,14 +41,27 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             waste = shutil.ignore_patterns("__pycache__")
             shutil.copytree(path, copy / path.name, symlinks=True, ignore=waste)
     out = copy.parent / "dist"
-    command = [sys.executable, "-m", "build", "--outdir", str(out), *_isolation(), str(copy)]
+    _build(copy, out)
+    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    return Built(sdist, wheel, copy)
+
+
+def _build(tree: Path, out: Path, *options: str) -> None:
+    command = [sys.executable, "-m", "build", "--outdir", str(out), *options, *_isolation(), str(tree)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     if done.returncode and any(sign in said for sign in NO_PACKAGES):
         pytest.skip(f"building needs setuptools {NEEDED}, which is neither installed nor to be had without a network")
     assert done.returncode == 0, said[-3000:]
-    (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
-    return Built(sdist, wheel, copy)
+
+
+def _needs(wheel: Path, extra: str) -> list[str]:
+    """List what a wheel needs for an extra."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(name).decode().splitlines()
+    found = (line.removeprefix("Requires-Dist: ").partition(";") for line in lines if line.startswith("Requires-Dist"))
+    return [needed.strip() for needed, _, marker in found if f'extra == "{extra}"' in marker]
 
 
 def _isolation() -> list[str]:
@@ -94,6 +107,27 @@ def test_the_sdist_holds_each_module_once(built: Built) -> None:
         names = [name.partition("/")[2] for name in archive.getnames()]
     assert set(names) >= expected(built.tree)
     assert not [name for name in names if name.startswith(("bench/", *(f"{link}/" for link in LINKS)))]
+
+
+def test_an_extra_names_a_distribution_of_the_index_or_of_the_tree(built: Built, tmp_path: Path) -> None:
+    """A wheel that is released names its version; one that `pip install .` builds names the folder beside it."""
+    released = _needs(built.wheel, "irc")
+    assert released == [f"kenobot-irc=={built.wheel.name.split('-')[1]}"]
+    _build(built.tree, tmp_path, "--wheel")
+    (wheel,) = tmp_path.glob("*.whl")
+    assert _needs(wheel, "irc") == [f"kenobot-irc @ {(built.tree / 'packages/irc').as_uri()}"]
+
+
+def test_a_wheel_beside_the_core_holds_its_folder(built: Built, tmp_path: Path) -> None:
+    """Every module of it, and its entry point."""
+    folder = built.tree / "packages" / "irc"
+    _build(folder, tmp_path, "--wheel")
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
+        assert "irc = kenobot_irc:plugin" in archive.read(name).decode()
+    assert held == {path.relative_to(folder).as_posix() for path in folder.glob("kenobot_irc/*.py")}
 
 
 def test_the_links_at_the_top_lead_into_the_package() -> None:

@@ -3,11 +3,9 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-import kenobot
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -17,6 +15,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES, Scopes
 from kenobot.testing.clock import START
+from tests.sources import find_modules
 
 _OCCASION = AdmitContext(START, "2026-02-14", "test")
 _WORDS = re.compile(r"\b(?:from|join)\s+(?:record|message|prompt_prefix)\b", re.IGNORECASE)
@@ -38,9 +37,7 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
 
 def _queries() -> Iterator[tuple[str, str]]:
     """Every piece of SQL in the package that reads words of people: where it stands, and its text."""
-    root = Path(kenobot.__file__).parent
-    folders = [root, *(path for path in root.iterdir() if path.is_dir())]
-    for path in sorted({path.resolve() for folder in folders for path in folder.rglob("*.py")}):
+    for path in find_modules():
         nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
         pieces = {id(piece) for node in nodes if isinstance(node, ast.JoinedStr) for piece in node.values}
         for node in nodes:
@@ -79,18 +76,11 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
 
     `services.py` has the owner's key of the REST API reach what the owner reaches; `operations.py` counts for it.
 
-    `memory.py`, the door of memory, hands the name on.
-
     `live.py` and `asked.py` measure what the memory of an invented person holds, in a home made for it.
 
     Another place has to be put on this list with a reason.
     """
-    root = Path(kenobot.__file__).parent
-    files = [
-        *root.glob("*.py"),
-        *(path for folder in root.iterdir() if folder.is_dir() for path in folder.rglob("*.py")),
-    ]
-    using = {path.name for path in files if "ALL_SCOPES" in path.read_text("utf-8")}
+    using = {path.name for path in find_modules() if "ALL_SCOPES" in path.read_text("utf-8")}
     assert using == {
         "apply_change.py",
         "backlog_rows.py",
@@ -101,7 +91,6 @@ def test_whole_home_is_asked_for_by_name_and_rarely() -> None:
         "export_rows.py",
         "job_rows.py",
         "list_files.py",
-        "memory.py",
         "asked.py",
         "live.py",
         "operations.py",

@@ -5,16 +5,8 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from importlib.util import resolve_name
 from itertools import pairwise
-from pathlib import Path
 
-import kenobot
-
-_ROOT = Path(kenobot.__file__).parent
-
-
-def _module_name(path: Path) -> str:
-    parts = path.relative_to(_ROOT.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+from tests.sources import find_modules, module_name
 
 
 def _find_imports(statements: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -67,8 +59,8 @@ def _find_circles(graph: dict[str, dict[str, int]]) -> list[str]:
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """Also under TYPE_CHECKING and in functions: what two of them share belongs below both."""
     sources = {}
-    for path in sorted(_ROOT.rglob("*.py")):
-        name = _module_name(path)
+    for path in find_modules():
+        name = module_name(path)
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         sources[name] = package, path.read_text("utf-8")
     assert len(sources) > 500

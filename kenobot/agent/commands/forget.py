@@ -35,6 +35,7 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ForgetResult
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.turns import UnextractedTurn
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
@@ -169,7 +170,13 @@ def _forget(
     reach, occasion = call.principal.read_scopes, context.admit_context(call)
     results = [
         Memory.forget(
-            connection, record.id, reach, occasion, names=names, reason="a person said so", author=call.author
+            connection,
+            record.id,
+            reach,
+            occasion,
+            names=names,
+            reason=Sentence("reasons.person_said"),
+            author=call.author,
         )
         for record in records
         if _may_forget(connection, record, call)

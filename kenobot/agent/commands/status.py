@@ -14,12 +14,13 @@ from kenobot.agent.commands.tasks import find_tasks
 from kenobot.agent.snapshot import Snapshot, take_snapshot
 from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core import texts
-from kenobot.core.i18n import Language, translate_problem
+from kenobot.core.i18n import Language
 from kenobot.core.model_purposes import purpose_words
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.ledger.limits import amount_text
 from kenobot.ports.identity import OWNER_SCOPE
+from kenobot.ports.sentences import render
 from kenobot.storage import conversation, mail_counts, turn_stats
 from kenobot.storage.connection import Connection
 
@@ -51,7 +52,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if mail.undelivered:
         lines.append(texts.STATUS_UNDELIVERED(language, count=mail.undelivered))
     if owner:
-        told = (" ".join(translate_problem(problem, language).split()).rstrip(".") for problem in problems)
+        told = (" ".join(render(problem, language).split()).rstrip(".") for problem in problems)
         lines += [texts.STATUS_PROBLEM(language, problem=problem) for problem in told]
         if mail.dead:
             lines.append(texts.STATUS_DEAD(language, count=mail.dead))

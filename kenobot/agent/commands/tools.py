@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from kenobot.agent.commands.command import CommandCall, CommandContext, duration_text
 from kenobot.core import texts
 from kenobot.core.i18n import Language
-from kenobot.core.server_reasons import word_reason
 from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
@@ -33,6 +32,6 @@ def _line(server: "ServerState", span: timedelta, language: Language) -> str:
         case "up":
             return texts.SERVER_UP(language, **values)
         case "down":
-            return texts.SERVER_DOWN(language, reason=word_reason(server.reason, language), **values)
+            return texts.SERVER_DOWN(language, reason=server.reason, **values)
         case _:
             return texts.SERVER_STARTING(language, **values)

@@ -10,6 +10,7 @@ from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.recall import Matches
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -60,7 +61,7 @@ class TurnMemory:
         at, session = self.clock.now(), self.data.pending.session
         occasion = AdmitContext(at, local_day(at, self.zone), "model", session, evidence=self.data.pending.id)
         reach = self.data.principal.read_scopes
-        done = Memory.forget(connection, meant.id, reach, occasion, reason="the owner let a tool do so")
+        done = Memory.forget(connection, meant.id, reach, occasion, reason=Sentence("reasons.tool_did"))
         if done is None:
             raise ToolFailed(_NONE)
         return f"Forgotten: {one_line(meant.text)}. The person can take that back with /undo."

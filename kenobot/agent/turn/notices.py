@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_signals import TurnSignals
 from kenobot.core import texts
-from kenobot.core.i18n import Text, known_problem
+from kenobot.core.i18n import Text
 from kenobot.core.redaction import Redactor
 from kenobot.gateway.bot_messages import render
 from kenobot.gateway.delivery import Delivery
@@ -14,6 +14,7 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import MessagePart, Outbound
+from kenobot.ports.sentences import Sentence, change_values
 from kenobot.ports.signals import (
     MESSAGE_DEAD_LETTERED,
     MESSAGE_DEFERRED,
@@ -30,6 +31,19 @@ _log = logging.getLogger(__name__)
 
 _PATIENCE_PART = -1  # of an answer
 _STILL_WORKING_PART = -2
+_MENDABLE = frozenset(
+    {
+        "providers.compressed",
+        "providers.key_refused",
+        "providers.no_such_model",
+        "providers.not_signed_in",
+        "providers.redirected",
+        "providers.strange",
+        "providers.unpaid",
+        "providers.web_page",
+    }
+)
+"""The errors that an owner mends at the model's service, or in its settings."""
 
 _ENDINGS: Mapping[inbox.FinalState, Signal] = {
     "failed": TURN_FAILED,
@@ -72,7 +86,7 @@ class Notices:
 
         self._delivery.dispatch(await self._database.write(write))
         await data.calls.release()
-        reason = self._redact(reason)[:500]
+        reason = self._clean(reason)
         await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
 
     async def still_working(self, data: TurnData) -> None:
@@ -101,7 +115,7 @@ class Notices:
         pending, told = data.pending, _failure_text(sentence, reason, data)
         if data.task is not None:
             told = await self._database.read(lambda connection: _tell_of_task(connection, data, told))
-        parts, reason = self._render(data, told), self._redact(reason)[:500]
+        parts, reason = self._render(data, told), self._clean(reason)
 
         def write(connection: Connection) -> list[Outbound]:
             at = self._clock.now()
@@ -114,6 +128,9 @@ class Notices:
         await data.calls.release()
         await self._signals.emit_in_chat(_ENDINGS[end], pending, reason=reason)
         await self._signals.emit_in_chat(MESSAGE_OUT, pending, text=told)
+
+    def _clean(self, reason: str) -> str:
+        return change_values(reason, lambda text: self._redact(text)[:500])
 
     def _render(self, data: TurnData, text: str) -> Sequence[MessagePart]:
         return render(self._channels, data.pending.inbound.channel, text)
@@ -139,4 +156,7 @@ def _find_reason(reason: str, data: TurnData) -> str | None:
     """Return the cause of a failure for the owner, in private, where it is one to be mended."""
     if data.principal.role != "owner" or not data.pending.inbound.private:
         return None
-    return known_problem(reason.partition(": ")[2], data.language)
+    found = reason.values.get("reason") if isinstance(reason, Sentence) else None
+    if not isinstance(found, Sentence) or found.key not in _MENDABLE:
+        return None
+    return Sentence(found.key, **{**found.values, "mark": ""}).render(data.language)

@@ -61,7 +61,7 @@ class MessagePreview:
             if begins and self._message:
                 return
         if not self._message:
-            raise Unavailable("the beginning of the reply could not be sent")
+            raise Unavailable("talk.preview_unsent")
         assert isinstance(self._channel, ShowsPreviews)
         await self._channel.preview(inbound.chat, self._message, text, inbound.thread)
 

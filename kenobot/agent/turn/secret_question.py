@@ -4,6 +4,7 @@ Only who is alone with the bot is asked, of what stands in their own message.
 """
 
 from datetime import datetime
+from functools import lru_cache
 
 from kenobot.agent.commands.kept_secret import offer_secret
 from kenobot.agent.turn.turn_data import TurnData
@@ -52,6 +53,7 @@ def _tells_itself(data: TurnData) -> bool:
     return data.report is not None and any(made.action == "refused" for _, made in data.report.decisions)
 
 
+@lru_cache(maxsize=32)  # once before a reply is stored, and once with it
 def _asks_to_keep(text: str) -> bool:
     """Return whether somebody asks to remember a secret."""
     return any(read_core(part.strip()).asked and find_told_secret(part) for part in split_sentences(text))

@@ -27,8 +27,18 @@ from kenobot.agent.turn.pieces import ToolRound
 from kenobot.core import texts
 from kenobot.core.i18n import Text
 from kenobot.core.retry import Backoff, RetryPolicy, retry_delay
-from kenobot.ports.errors import AccountRefused, Fenced, OverBudget, PromptTooLong, Rejected, RemoteError, StoreError
+from kenobot.ports.errors import (
+    AccountRefused,
+    Fenced,
+    OverBudget,
+    PromptTooLong,
+    Rejected,
+    RemoteError,
+    StoreError,
+    describe,
+)
 from kenobot.ports.provider import Reply, ToolResult
+from kenobot.ports.sentences import Sentence
 
 _SHORTAGE = 12  # failures in a row for want of memory, some five minutes; then it may be the message that needs so much
 _BURIALS = 3  # then the message stays claimed, and the next sweep tries again
@@ -349,7 +359,7 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
             return _ask(turn._replace(was_silent=True, pieces=(), provider_calls=0))
         if not last.whole or not turn.rounds:
             sentence = texts.NO_TOOL if last.end == "calls" else texts.NO_ANSWER
-            return _end(turn, ReportFailure(sentence, f"the reply ended before it began: {last.stop_reason}"))
+            return _end(turn, ReportFailure(sentence, Sentence("talk.ended_early", reason=last.stop_reason)))
     return _process(turn)
 
 
@@ -425,7 +435,7 @@ def _failed(
             (stuck, Wait(pause)) if stuck.dead_letter_failures <= _BURIALS else (stuck._replace(stage="done"), Stop())
         )
     if turn.ending is not None or turn.attempt >= policy.attempts:
-        return _end(turn, MoveToDeadLetters(_reason(error)))
+        return _end(turn, MoveToDeadLetters(describe(error)))
     return stuck._replace(stage="claim", pieces=turn.pieces[:-1] if turn.fresh else turn.pieces), Wait(pause)
 
 
@@ -446,17 +456,13 @@ def _unanswered(
         return _process(turn)  # what is there goes out, marked as cut
     if not turn.may_recover:
         sentence = texts.OVER_BUDGET if isinstance(error, OverBudget) else texts.REJECTED
-        return _end(turn, ReportFailure(sentence, _reason(error)))
+        return _end(turn, ReportFailure(sentence, describe(error)))
     if turn.message_suspected:
-        return _end(turn, MoveToDeadLetters(f"the model answers others, but not this: {_reason(error)}"))
+        return _end(turn, MoveToDeadLetters(Sentence("talk.only_this_fails", reason=describe(error))))
     if turn.deferrals < _PARKS_BEFORE_PROBE:
-        return _end(turn, Defer(_reason(error)))
-    return turn._replace(stage="probe", ending=Defer(_reason(error))), ProbeModel()
+        return _end(turn, Defer(describe(error)))
+    return turn._replace(stage="probe", ending=Defer(describe(error))), ProbeModel()
 
 
 def _end(turn: TurnState, ending: Ending) -> tuple[TurnState, Effect]:
     return turn._replace(stage="ending", ending=ending, stage_failures=0), ending
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

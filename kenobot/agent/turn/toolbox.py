@@ -66,13 +66,13 @@ class PreparedTool:
             name, description, effects = tool.name, tool.description, tool.effects
             schema = tool.arguments.model_json_schema()
         except Exception as error:  # a plugin is somebody else's code
-            raise PluginError(f"The tool {type(tool).__name__} declares nothing usable: {error!r}") from error
+            raise PluginError("tools.unusable", kind=type(tool).__name__, reason=error) from error
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise PluginError(f"A tool calls itself {name!r}: use up to 64 of a-z, A-Z, 0-9, _ and -.")
+            raise PluginError("tools.bad_name", name=name)
         if not isinstance(description, str) or not description.strip() or not isinstance(effects, ToolEffects):
-            raise PluginError(f'The tool "{name}" lacks a description, or its effects are no ToolEffects.')
+            raise PluginError("tools.incomplete", name=name)
         if schema.get("type") != "object":
-            raise PluginError(f'The arguments of the tool "{name}" are not an object.')
+            raise PluginError("tools.bad_arguments", name=name)
         spec = ToolSpec(name, description, schema)
         tokens = count_tokens(spec)
         return cls(tool, replace(spec, tokens=tokens), effects, tokens)
@@ -192,7 +192,7 @@ def _prepare(tools: Iterable[Tool[BaseModel]], others: Mapping[str, PreparedTool
         try:
             prepared = PreparedTool.of(tool)
             if prepared.spec.name in found:
-                raise PluginError(f'Two enabled tools are called "{prepared.spec.name}": switch one of them off.')
+                raise PluginError("tools.name_twice", name=prepared.spec.name)
         except PluginError as error:
             _log.error("%s KenoBot runs without it.", error)
         else:

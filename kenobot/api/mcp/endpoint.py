@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from kenobot.api.auth import Authenticator
+from kenobot.channels.http.problems import refuse
 from kenobot.channels.http.settings import HttpSettings
+from kenobot.ports.sentences import Sentence
 
 PATH = "/mcp"
 
@@ -30,7 +31,7 @@ class McpEndpoint:
         check_origin(request.headers.get("host", ""), request.headers.get("origin"), self._names)
         caller = await self._authenticator.admit(request, ())
         if request.method != "POST":  # there is no session to listen to, or to end
-            refusal = JSONResponse({"error": "POST requests of the protocol"}, 405, headers={"Allow": "POST"})
+            refusal = refuse(request, 405, Sentence("api.mcp_posts"), {"Allow": "POST"})
             await refusal(scope, receive, send)
             return
         # The SDK takes a while to import, for which no other request waits.
@@ -45,9 +46,9 @@ def check_origin(host: str, origin: str | None, names: Collection[str]) -> None:
     """
     name = _name(host)
     if name not in names and not _is_address(name):
-        raise HTTPException(421, "this server is not called so: see channels.http.mcp_hosts")
+        raise HTTPException(421, Sentence("api.other_name"))
     if origin is not None and origin.partition("://")[2].lower() != host.lower():
-        raise HTTPException(403, "pages of other sites may not come here")
+        raise HTTPException(403, Sentence("api.other_site"))
 
 
 def _name(host: str) -> str:

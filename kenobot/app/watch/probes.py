@@ -21,6 +21,7 @@ from kenobot.ledger.expert_rest import EXTRACTION, is_replaced_by_rules
 from kenobot.ports.channel import Channel, ReportsLiveness, find_last_heard
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
+from kenobot.ports.sentences import Sentence, change_values
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
 from kenobot.storage import diagnosis
 from kenobot.storage.backup.archive import find_archives
@@ -277,11 +278,11 @@ class Probes:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 await self._s.database.read(lambda connection: connection.execute("SELECT 1").fetchone())
         except TimeoutError:
-            reason = f"no answer within {_ANSWER_SECONDS:.0f} s"
+            reason = Sentence("database.silent", seconds=_ANSWER_SECONDS)
         except StoreError as error:
             reason = str(error)
         if not reason and (await asyncio.to_thread(disk_room, self._s.home.path)).read_only:
-            reason = "read-only file system"
+            reason = Sentence("system.EROFS")
         if not reason:
             return []
         return [Reading("database", 2, critical=2, sudden=True, values={"reason": self._clean_reason(reason)})]
@@ -340,7 +341,7 @@ class Probes:
 
     def _clean_reason(self, reason: str) -> str:
         """Return a reason as it may be shown: one line, without secrets."""
-        return one_line(self._s.redact(" ".join(reason.split())))[:_REASON].rstrip(".")
+        return change_values(reason, lambda text: one_line(self._s.redact(" ".join(text.split())))[:_REASON])
 
 
 def is_failing(circuit: CircuitBreaker) -> bool:

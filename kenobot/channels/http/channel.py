@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from starlette.applications import Starlette
@@ -14,13 +14,15 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from kenobot.channels.http.calls import FOLLOWED, Call, Calls
-from kenobot.channels.http.server import HOOKS, Server, bound_body, explain_refusal
+from kenobot.channels.http.problems import explain_refusal
+from kenobot.channels.http.server import HOOKS, Server, bound_body
 from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.channels.http.webhook import Gate, Webhook
 from kenobot.ports.channel import Capabilities, Channel, HookRequest, Sink, TakesRequests
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Language
 from kenobot.ports.signals import Signals
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,7 @@ class HttpChannel:
     An answer counts as sent at once: the outbox keeps it for a week, and whoever asked fetches it.
 
     others: the channels that run, by name, some of which take requests of their platforms.
+    language: the owner's, of refusals for callers who name none.
     """
 
     name = CHANNEL
@@ -56,6 +59,7 @@ class HttpChannel:
         self.backend: Backend | None = None
         self.others: Mapping[str, Channel] = {}  # bounded: the channels there are; start
         self.server: Server | None = None
+        self.language: Callable[[], Language] = lambda: "en"
         self._signals = signals
         self._sink: Sink | None = None
 
@@ -86,6 +90,7 @@ class HttpChannel:
         routes = [Route("/webhook", Webhook(self)), Route(HOOKS + "{name}", self._hand_over, methods=["GET", "POST"])]
         mounts = [Mount("/", self.backend.app)] if self.backend is not None else []
         app = Starlette(routes=[*routes, *mounts], exception_handlers={HTTPException: explain_refusal})
+        app.state.language = self.language
         return bound_body(app, self.settings.body_bytes)
 
     async def _hand_over(self, request: Request) -> Response:
@@ -108,7 +113,7 @@ class HttpChannel:
         Raises StoreError, and Unavailable while the bot stops.
         """
         if self._sink is None or call.is_broken_off:
-            raise Unavailable("KenoBot is stopping")
+            raise Unavailable("talk.stopping")
         return await self._sink(inbound)
 
     def render(self, text: str) -> Sequence[MessagePart]:

@@ -6,16 +6,16 @@ import logging
 import math
 import socket
 from collections.abc import Callable, Iterator
-from http import HTTPStatus
 
 import uvicorn
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from kenobot.channels.http.problems import refuse
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.sentences import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -127,11 +127,7 @@ class Server:
         try:
             listener = await _listen(self._host, self.port)
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise Unavailable(
-                f"Port {self.port} of {self._host} cannot be listened on ({reason}): stop what uses it, "
-                "or set channels.http.port to another one"
-            ) from error
+            raise Unavailable("http.port_in_use", port=self.port, host=self._host, reason=error) from error
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
             self._app,
@@ -203,7 +199,7 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
         longest = max(most, HOOK_BYTES) if scope["path"].startswith(HOOKS) else most
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if not announced.isdigit() or int(announced) > longest:
-            response = JSONResponse({"error": "body too long"}, 413, headers={"Connection": "close"})
+            response = refuse(Request(scope), 413, Sentence("http.body_too_long"), {"Connection": "close"})
             await response(scope, receive, send)
             return
         ends = asyncio.get_running_loop().time() + _BODY_SECONDS
@@ -217,14 +213,16 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
                 async with asyncio.timeout_at(ends):
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(408, "body too slow", {"Connection": "close"}) from None
+                raise HTTPException(408, Sentence("http.body_too_slow"), {"Connection": "close"}) from None
             size += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
             if size > longest:
-                raise HTTPException(413, "body too long", {"Connection": "close"})
+                raise HTTPException(413, Sentence("http.body_too_long"), {"Connection": "close"})
             if size > most and not is_long:
                 if long_hooks >= LONG_HOOKS:
-                    raise HTTPException(503, "busy", {"Connection": "close", "Retry-After": _RETRY_SECONDS})
+                    raise HTTPException(
+                        503, Sentence("http.busy"), {"Connection": "close", "Retry-After": _RETRY_SECONDS}
+                    )
                 is_long, long_hooks = True, long_hooks + 1
             return message
 
@@ -234,10 +232,3 @@ def bound_body(app: ASGIApp, most: int) -> ASGIApp:
             long_hooks -= is_long
 
     return serve_bounded
-
-
-async def explain_refusal(_: Request, error: Exception) -> Response:
-    """Answer a request that was refused, with the reason."""
-    assert isinstance(error, HTTPException)
-    why = "not found" if error.detail == HTTPStatus.NOT_FOUND.phrase else str(error.detail)
-    return JSONResponse({"error": why}, error.status_code, headers=error.headers)

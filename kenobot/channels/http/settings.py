@@ -4,6 +4,8 @@ import ipaddress
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
+from kenobot.ports.sentences import Sentence
+
 CHANNEL = "http"
 _SHORTEST_SECRET = 16
 
@@ -28,7 +30,7 @@ class HttpSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
     @classmethod
     def _long_enough(cls, value: SecretStr) -> SecretStr:
         if value.get_secret_value() and len(value.get_secret_value()) < _SHORTEST_SECRET:
-            raise ValueError(f"the webhook's secret is too short to be one: use {_SHORTEST_SECRET} characters or more")
+            raise ValueError(Sentence("http.short_secret", shortest=_SHORTEST_SECRET))
         return value
 
     @property

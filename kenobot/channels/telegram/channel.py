@@ -155,7 +155,7 @@ class TelegramChannel:
         """
         try:
             if outbound.reader.startswith("-"):
-                raise Rejected("an anonymous administrator has no private chat")
+                raise Rejected("telegram.anonymous")
             await self._client.send(outbound.reader, replace(outbound.part, buttons=()))
         except Rejected as error:
             logger.warning("the private chat of an owner took no answer: %s", error)
@@ -363,7 +363,7 @@ class TelegramChannel:
             await self._set_aside(number, raw, str(error), sink)
         except Exception as error:
             if _is_shortage(error):
-                raise StoreError(f"something ran out while a message was taken in ({error})") from error
+                raise StoreError("telegram.ran_out", reason=error) from error
             # Were this raised, the message would come back after each restart.
             logger.exception("update %s could not be taken in", number)
             await self._set_aside(number, raw, f"taking it in failed: {type(error).__name__}", sink)

@@ -29,13 +29,11 @@ from kenobot.ports.messages import MessagePart
 
 logger = logging.getLogger(__name__)
 
-TOKEN_REFUSED: Final = "The bot token was refused by Telegram: get a new one from @BotFather and run `kenobot setup`"  # noqa: S105
+TOKEN_REFUSED: Final = "telegram.token_refused"  # noqa: S105
 # Bot.getUpdates exists and would parse the whole batch at once; this spelling asks for the raw one without a warning.
 ALLOWED_UPDATES: Final = ("message", EDITED, "my_chat_member", PRESS_FIELD, REACTION_FIELD)
 _RAW_GET_UPDATES: Final = "getUpdates_"
-BANNED: Final = (
-    "Telegram has shut this bot out: write to @BotSupport, or get a new bot from @BotFather and run `kenobot setup`"
-)
+BANNED: Final = "telegram.banned"
 _LONGEST_PAUSE: Final = 86_400.0  # seconds
 
 
@@ -132,7 +130,7 @@ class TelegramClient:
                 await self._requests[0].start_anew()
             answer: object = await self._bot.do_api_request(_RAW_GET_UPDATES, arguments)
         if not isinstance(answer, list):
-            raise Unavailable("Telegram's answer was not a list of updates; KenoBot asks again")
+            raise Unavailable("telegram.no_updates")
         return answer
 
     @property
@@ -206,7 +204,7 @@ class TelegramClient:
         async with self._call():
             address = (await self._bot.get_file(file_id)).file_path or ""
         if not address.startswith(("http://", "https://")):
-            raise Rejected("The Bot API server keeps this file on its own disk: run it without --local")
+            raise Rejected("telegram.local_server")
         async with self:
             try:
                 response = await self._files.send(self._files.build_request("GET", address), stream=True)
@@ -217,7 +215,7 @@ class TelegramClient:
                     async for chunk in response.aiter_bytes():
                         yield chunk
             except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-                raise Unavailable(f"The download of a file broke off ({type(error).__name__})") from None
+                raise Unavailable("telegram.download_broke", kind=type(error).__name__) from None
 
     @property
     def _files(self) -> httpx.AsyncClient:
@@ -270,41 +268,34 @@ class TelegramClient:
         except api.TelegramError as error:
             raise self._translate_error(error) from None
         except TimeoutError:
-            raise Unavailable("Telegram did not answer in time; KenoBot tries again") from None
+            raise Unavailable("telegram.silent") from None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             logger.debug("unexpected form of Telegram's answer: %s", type(error).__name__)
-            raise Unavailable("Telegram's answer could not be understood; KenoBot tries again") from None
+            raise Unavailable("telegram.not_understood") from None
 
     def _translate_error(self, error: api.TelegramError) -> RateLimited | Unavailable | Rejected:
         reason = self._redact(str(error)).strip(". ")[:200]
         if _not_json(error):
-            return Unavailable("The server at Telegram's address did not speak the Bot API; KenoBot tries again")
+            return Unavailable("telegram.not_telegram")
         match error:
             case api.RetryAfter():
-                return RateLimited("Telegram asks for a pause; KenoBot waits and tries again", _seconds(error))
+                return RateLimited("telegram.pause", _seconds(error))
             case api.InvalidToken() | api.EndPointNotFound():
                 return TokenRefused(TOKEN_REFUSED)
             case api.Conflict() if "webhook" in reason.lower():
-                return WebhookInTheWay(
-                    "Telegram gives this bot's messages to a webhook: "
-                    "remove it with the Bot API method deleteWebhook and start KenoBot again"
-                )
+                return WebhookInTheWay("telegram.webhook_in_the_way")
             case api.Conflict():
-                return PollingConflict(
-                    "Another program reads this bot's messages with the same token: stop it or get a new token"
-                )
+                return PollingConflict("telegram.contested")
             case api.ChatMigrated():
-                return Rejected(
-                    f"This group has become a supergroup, and that one another: its newest id is {error.new_chat_id}"
-                )
+                return Rejected("telegram.group_moved_twice", newest=error.new_chat_id)
             case api.Forbidden():
-                return Rejected(f"Telegram does not let the bot write there ({reason}): unblock it or invite it again")
+                return Rejected("telegram.may_not_write", reason=reason)
             case api.BadRequest():
-                return Rejected(f"Telegram refused the request ({reason}): check the chat and the settings")
+                return Rejected("telegram.refused", reason=reason)
             case api.NetworkError():
-                return Unavailable(f"Telegram cannot be reached ({reason}); KenoBot tries again")
+                return Unavailable("telegram.unreachable", reason=reason)
             case _:
-                return Unavailable(f"Telegram failed ({reason}); KenoBot tries again")
+                return Unavailable("telegram.failed", reason=reason)
 
 
 class _NotJson(api.TelegramError):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kenobot.ports.messages import Inbound
+from kenobot.ports.sentences import Sentence
 
 _JITTER: Final = timedelta(minutes=1)  # of an answer on its way, and of a message dated while it is
 _WORTH_TELLING: Final = timedelta(hours=1)
@@ -33,7 +34,4 @@ def clock_problem(ahead: timedelta) -> str:
     """Tell the owner of a clock that is far ahead; "" when it is near enough."""
     if ahead < _WORTH_TELLING:
         return ""
-    return (
-        f"This machine's clock is {ahead / timedelta(hours=1):.0f} hours ahead of Telegram's: set it. "
-        "Until then KenoBot goes by Telegram's for how long a message waited"
-    )
+    return Sentence("telegram.clock_ahead", hours=round(ahead / timedelta(hours=1)))

@@ -4,6 +4,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, Field, StrictInt, StrictStr, ValidationError
 
+from kenobot.ports.sentences import Sentence
+
 _Status = Literal["creator", "administrator", "member", "restricted", "left", "kicked"]
 _OUT: Final = ("left", "kicked")
 
@@ -36,7 +38,7 @@ def membership_problem(raw: object) -> str:
         return ""
     before, after = change.before.status, change.after.status
     if after in _OUT and before not in _OUT:
-        return f"The bot was removed from the Telegram group {change.chat.id}: invite it again if that was a mistake"
+        return Sentence("telegram.removed", group=change.chat.id)
     if after == "administrator" and before != "administrator":
-        return f"The bot was made an administrator of the Telegram group {change.chat.id}: it needs no such rights"
+        return Sentence("telegram.made_admin", group=change.chat.id)
     return ""

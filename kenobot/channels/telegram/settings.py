@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretSt
 
 from kenobot.core import lazy
 from kenobot.core.network import HttpAddress
+from kenobot.ports.sentences import Sentence
 
 _TOKEN = lazy.regex(r"[0-9]{8,10}:[A-Za-z0-9_-]{35}")
 _ID = lazy.regex(r"-?[0-9]{1,20}")
@@ -23,24 +24,21 @@ def _ids(value: object) -> list[str]:
     items: Iterable[object] = value if isinstance(value, list | tuple) else [value]
     ids = [text for item in items if (text := item.strip() if isinstance(item, str) else str(item))]
     if not all(_ID.fullmatch(item) for item in ids):
-        raise ValueError("Telegram ids are whole numbers such as 123456789; names and @handles do not work")
+        raise ValueError(Sentence("telegram.bad_id"))
     return ids
 
 
 def _token(value: SecretStr) -> SecretStr:
     """Refuse what cannot be a token. Empty means that there is none."""
     if value.get_secret_value() and not is_token(value.get_secret_value()):
-        raise ValueError(
-            "the bot token has the wrong form: copy it again from @BotFather; it is like 1234567890:AAEh…, with 35 "
-            "letters, digits, - and _ behind the colon"
-        )
+        raise ValueError(Sentence("telegram.bad_token"))
     return value
 
 
 def _public(value: str) -> str:
     """Refuse an address that Telegram would not post to. Empty means that the bot polls."""
     if value and not value.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
-        raise ValueError("Telegram posts to https:// alone: put a server that speaks TLS in front of channels.http")
+        raise ValueError(Sentence("telegram.no_tls"))
     return value
 
 

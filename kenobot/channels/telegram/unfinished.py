@@ -107,12 +107,12 @@ class UnfinishedReplies:
 
     def _refuse_paused(self, chat: str) -> None:
         if self._clock.monotonic() < self._paused.get(chat, float("-inf")):
-            raise Unavailable("Telegram lately refused to show an unfinished reply in this chat")
+            raise Unavailable("telegram.drafts_refused")
 
     def _refuse_undraftable(self, chat: str) -> None:
         self._refuse_paused(chat)
         if not self.has_drafts:
-            raise Unavailable("Telegram shows no drafts for now")
+            raise Unavailable("telegram.no_drafts")
 
     async def _render_text(self, text: str) -> Sequence[MessagePart]:
         return await self._text_work.run(len(text), lambda: self._render(text))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from kenobot.ports.clock import Clock
+from kenobot.ports.sentences import Sentence
 
 logger = logging.getLogger(__name__)
 
@@ -78,12 +79,9 @@ class Webhook:
             info = await ask(self._client.load_webhook_info)
             if info.url != self._url:
                 await ask(self.set)
-                await report("Another program took Telegram's webhook away from this bot: KenoBot has set it again")
+                await report(Sentence("telegram.webhook_taken"))
             elif info.failed_at > self._clock.now().timestamp() - _CHECK_SECONDS:
-                await report(
-                    f"Telegram cannot reach {self._url} ({info.problem[:200]}): mend the way there, or take "
-                    "channels.telegram.webhook_url out of kenobot.toml"
-                )
+                await report(Sentence("telegram.webhook_unreachable", url=self._url, reason=info.problem[:200]))
 
     async def remove_own(self) -> bool:
         """Remove a webhook that a KenoBot set, for polling; False where there is another program's.

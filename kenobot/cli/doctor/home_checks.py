@@ -11,7 +11,7 @@ from pathlib import Path
 from kenobot.agent.snapshot import take_snapshot
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
-from kenobot.cli.language import say, translate_lines, word_error
+from kenobot.cli.language import say, word_error
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
@@ -31,10 +31,8 @@ def check_settings(context: CommandContext) -> Iterator[Finding]:
     try:
         context.loaded  # noqa: B018 - raises ConfigError
     except KenobotError as error:
-        for line in str(error).splitlines():
-            yield Finding(
-                "settings", "error", translate_lines(line), say("Correct it: `kenobot config` shows every setting.")
-            )
+        for line in word_error(error).splitlines():
+            yield Finding("settings", "error", line, say("Correct it: `kenobot config` shows every setting."))
     else:
         yield Finding("settings", "ok", say("The settings are valid."))
 

@@ -11,6 +11,7 @@ from kenobot.cli.importers.plan import FilePlan, ImportPlan, Origin, TalkSource
 from kenobot.cli.importers.talk import TalkFormat, TalkOptions, summarize_talk
 from kenobot.cli.importers.telegram_export import TELEGRAM
 from kenobot.cli.importers.whatsapp import WHATSAPP
+from kenobot.ports.sentences import Sentence
 
 _SNIFFED = 1 << 16  # bytes
 _TALK: dict[Origin, TalkFormat] = {
@@ -54,7 +55,7 @@ def _read_archive(plan: ImportPlan, path: str) -> None:
     try:
         inner = ImportPlan(plan.origin, SourceArchive(plan.folder.root / path), plan.about)
     except UNREADABLE as error:
-        plan.skip_file(path, "archive", f"it cannot be read: {str(error).lower()}")
+        plan.skip_file(path, "archive", Sentence("it cannot be read: {reason}", reason=str(error).lower()))
         return
     read_exports(inner)
     for sheet in inner.files:
@@ -68,7 +69,7 @@ def _read_file(plan: ImportPlan, path: str) -> None:
         with plan.folder.open(path) as stream:
             head = stream.read(_SNIFFED)
     except OSError as error:
-        plan.skip_file(path, "file", f"it cannot be read: {(error.strerror or str(error)).lower()}")
+        plan.skip_file(path, "file", Sentence("it cannot be read: {reason}", reason=error))
         return
     wanted = plan.origin
     for origin, is_of, read in _MEMORIES:
@@ -92,7 +93,7 @@ def _plan_talk(plan: ImportPlan, path: str, form: TalkFormat) -> None:
         read = partial(form.read, open_file, form.settle(open_file, options))
         summary = summarize_talk(read())
     except OSError as error:
-        plan.skip_file(path, form.label, f"it cannot be read: {(error.strerror or str(error)).lower()}")
+        plan.skip_file(path, form.label, Sentence("it cannot be read: {reason}", reason=error))
         return
     sheet.lines, sheet.unclear = summary.lines, summary.unclear
     sheet.talk = TalkSource(form, summary, read)

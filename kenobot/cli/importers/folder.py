@@ -4,6 +4,7 @@ What is left alone is reported with the reason, never passed over in silence.
 """
 
 import codecs
+import errno
 import json
 import os
 import stat
@@ -13,12 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from kenobot.ports.sentences import Sentence
+
 LARGEST = 5_000_000  # bytes of a file that is read whole
 LARGEST_TALK = 2_000_000_000  # bytes of one that is read line by line
 MOST_FILES = 20_000
 _MOST_READ = 200_000_000  # bytes of all files together that are read whole
 _DEEPEST = 16
-TOO_MUCH = f"all that is read whole is more than {_MOST_READ // 1_000_000} MB"
+TOO_MUCH = Sentence("all that is read whole is more than {size} MB", size=_MOST_READ // 1_000_000)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -81,16 +84,16 @@ class SourceFolder:
         except FileNotFoundError:
             return SourceFile(path, None, "it is a link to nothing") if self.has(path) else None
         except (OSError, RuntimeError) as error:  # RuntimeError: links in a ring, up to Python 3.12
-            reason = error.strerror if isinstance(error, OSError) else None
-            return SourceFile(path, None, f"it cannot be read: {(reason or 'links in a ring').lower()}")
+            reason = error if isinstance(error, OSError) else OSError(errno.ELOOP, "links in a ring")
+            return SourceFile(path, None, Sentence("it cannot be read: {reason}", reason=reason))
 
     def open(self, path: str) -> BinaryIO:
         """Open a file within the folder to be read in pieces. Raises OSError."""
         real = (self.root / path).resolve(strict=True)
         if not real.is_relative_to(self.root) or not real.is_file():
-            raise OSError("it is no file within the folder")
+            raise OSError(Sentence("it is no file within the folder"))
         if real.stat().st_size > LARGEST_TALK:
-            raise OSError(f"it is larger than {LARGEST_TALK // 1_000_000} MB")
+            raise OSError(Sentence("it is larger than {size} MB", size=LARGEST_TALK // 1_000_000))
         return real.open("rb")
 
     def peek(self, path: str) -> str:

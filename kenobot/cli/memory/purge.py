@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import BOT_IS_RUNNING, sync_files
 from kenobot.cognitive.memory import Memory
@@ -28,7 +28,7 @@ def purge(context: CommandContext) -> int:
         plan = Memory.plan_purge(connection, record.id, context.scopes)
     assert plan is not None
     copies = [str(path) for path in find_copies(home, backup_folder(home, context.loaded.settings.backup.folder))]
-    print(translate_lines(_plan_text(plan, copies, context.zone)), file=sys.stderr if args.json else sys.stdout)
+    print(_plan_text(plan, copies, context.zone), file=sys.stderr if args.json else sys.stdout)
     if args.dry_run:
         return 0
     nobody = "Nobody is here to agree: add --yes if it is meant."
@@ -51,7 +51,7 @@ def purge(context: CommandContext) -> int:
 
 def _plan_text(plan: PurgePlan, copies: Sequence[str], zone: ZoneInfo) -> str:
     """Return what would be erased, and what would not, in plain words. copies: of the home, which are not covered."""
-    parts = ["To be erased for good:"]
+    parts = [say("To be erased for good:")]
     parts += [record_line(record_row(record), zone) for record in plan.records]
     parts.append(
         say("  with every earlier wording ({wordings} in all), link and vector of it;", wordings=len(plan.wordings))
@@ -65,11 +65,11 @@ def _plan_text(plan: PurgePlan, copies: Sequence[str], zone: ZoneInfo) -> str:
                 resummarized=len(plan.resummarized),
             )
         )
-    parts.append("  and its lines in the Markdown files, in the index, and in prompts.")
+    parts.append(say("  and its lines in the Markdown files, in the index, and in prompts."))
     if plan.derived:
-        parts.append("Not erased, though made from it or repeating it; purge them too if they should go:")
+        parts.append(say("Not erased, though made from it or repeating it; purge them too if they should go:"))
         parts += [record_line(record_row(record), zone) for record in plan.derived]
-    parts.append("Not erased: what the model's provider and the chat's platform keep, and copies that you made.")
+    parts.append(say("Not erased: what the model's provider and the chat's platform keep, and copies that you made."))
     if copies:
         parts.append(say("Backups are NOT covered and still hold it: {copies}", copies=", ".join(copies)))
     return "\n".join(parts)

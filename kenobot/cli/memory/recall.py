@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kenobot.agent import search_report
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import say, translate, translate_lines
+from kenobot.cli.language import say, translate
 from kenobot.cli.memory import vectors
 from kenobot.cli.table import flat
 from kenobot.cognitive.memory import Inspection, Memory, MemoryQuery, SearchReport
@@ -21,18 +22,17 @@ from kenobot.storage.room import room_by_part
 
 _NO_SESSION = "none"
 _SAID = lazy.regex(r"^- \S+ \S+ (?:(?:was said|you answered)(?! in talk imported)[^:]*: )?")  # as the model is told
-_LINKED = lazy.regex(r"is linked: (\d+).*")
 
 
 def recall(context: CommandContext) -> int:
     args, text = context.args, " ".join(context.args.text)
     pack = _recall(context, text, args.budget, args.limit)
     if args.json:
-        print(json.dumps(Inspection.report_as_json(pack, text)))
+        print(json.dumps(search_report.as_json(pack, text)))
     elif pack.memories or pack.excerpts:
         if args.markdown or args.explain:
-            full = Inspection.report_as_text(pack, text, markdown=args.markdown)
-            print(escape_controls(translate_lines(full)))
+            full = (search_report.as_markdown if args.markdown else search_report.as_text)(pack, text)
+            print(escape_controls(translate(full)))
         else:
             print(escape_controls("\n".join(_iterate_found(context, pack))))
     if not (pack.memories or pack.excerpts):
@@ -48,7 +48,7 @@ def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]
         origin = "{category}, {day}, by {source}"
         day = context.local_time(record.created)[:10]
         told = say(origin, category=say(record.category), day=day, source=say(record.source))
-        reasons = "; ".join(translate(_LINKED.sub(r"is linked to #\1", each)) for each in why.sentence().split("; "))
+        reasons = translate(why.sentence(with_steps=False))
         yield f"         {told}{f': {reasons}' if reasons else ''}"
     matching = [each for each in pack.excerpts if each.matched]
     if not matching and not pack.memories:

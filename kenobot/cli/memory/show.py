@@ -171,7 +171,7 @@ def _origin_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     by = say("(by {source}, {day})", source=say(row["source"]), day=context.local_time(row["created"]))
     lines = [f"  {row['id']:>5}  {flat(record_text(row))}  {by}"]
     if row.get("because"):
-        lines.append(f"         {flat('; '.join(map(translate, row['because'].split('; '))))}")
+        lines.append(f"         {flat(translate(row['because']))}")
     for said in row["said"]:
         at = context.local_time(said["at"])
         head = say("{trust} in {session}, {at}:", trust=say(said["trust"]), session=said["session"], at=at)

@@ -15,6 +15,7 @@ from kenobot.core import plugins
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.embedder import Embedder, EmbeddingMeter, Metered
 from kenobot.ports.errors import ConfigError, RemoteError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.database import Database
 
 T = TypeVar("T")
@@ -115,6 +116,10 @@ def vector_stats(context: CommandContext, connection: sqlite3.Connection) -> dic
     except ConfigError as error:
         embedder, why = None, str(error)
     if embedder is None:
-        return {"embedder": f"none, found by words alone: {why}", "vectors": None, "turn_vectors": None}
+        return {
+            "embedder": Sentence("none, found by words alone: {why}", why=why),
+            "vectors": None,
+            "turn_vectors": None,
+        }
     counts = Inspection.count_vectors(connection, context.scopes, context.home.index, embedder.model_id)
     return {"embedder": embedder.model_id, **counts}

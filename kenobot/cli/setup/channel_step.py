@@ -14,6 +14,7 @@ from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 
 _GROUP: plugins.PluginGroup = "kenobot.channels"
 _TELEGRAM = "telegram"
@@ -38,7 +39,7 @@ def lacking_one_beside(loaded: ResolvedSettings, names: Sequence[str]) -> str:
     offered = offered_channels(loaded)
     needed = ((name, other) for name in names if name in offered for other in offered[name].beside)
     return next(
-        (f"The channel {name} does not work without {other}." for name, other in needed if other not in names), ""
+        (Sentence("channels.needs_other", name=name, other=other) for name, other in needed if other not in names), ""
     )
 
 
@@ -52,7 +53,7 @@ def set_value(changes: SetupChanges, channel: str, key: str, answer: str) -> str
     """Note the value of a channel's setting; return why it will not do, None when it does."""
     model = changes.loaded.catalogue.load(_GROUP, channel).settings
     if (setting := model.model_fields.get(key)) is None:
-        return f"there is no such setting; there are: {', '.join(model.model_fields)}"
+        return Sentence("channels.unknown_setting", names=", ".join(model.model_fields))
     default = setting.get_default(call_default_factory=True)
     listed = [item.strip() for item in answer.split(",") if item.strip()]
     if (why := complaint(model, key, listed if isinstance(default, list | tuple) else answer)) is not None:
@@ -77,9 +78,10 @@ class ChannelStep:
     def choose(self, *, telegram: bool) -> tuple[bool, Sequence[str]]:
         """Ask where to talk. telegram: what Enter answers. Returns whether over Telegram, and over which others."""
         dialog, offered = self.dialog, [*offered_channels(self.dialog.changes.loaded)]
+        listed = ", ".join(sorted({*offered, *plugins.APART[_GROUP]}))
         there = _TELEGRAM in dialog.changes.channels
         while True:
-            answer = dialog.answered("telegram", dialog.mark(yes=telegram), others=", ".join(offered)).lower()
+            answer = dialog.answered("telegram", dialog.mark(yes=telegram), others=listed).lower()
             words = answer.replace(",", " ").split()
             if words and all(word in (*offered, _TELEGRAM) for word in words):
                 return there or _TELEGRAM in words, [word for word in dict.fromkeys(words) if word != _TELEGRAM]

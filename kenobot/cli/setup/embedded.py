@@ -8,6 +8,7 @@ from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cli.language import say, translate
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.plugin import PluginContext
+from kenobot.ports.sentences import Sentence
 
 _INSTALL_SECONDS = 1800.0  # 130 MB over a slow line
 _PACKAGE = "kenobot[embedded]"
@@ -36,7 +37,9 @@ def _pip_install() -> str:
             command, capture_output=True, text=True, check=False, timeout=_INSTALL_SECONDS, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"pip did not finish ({type(error).__name__}); run: pip install '{_PACKAGE}'"
+        return Sentence(
+            "pip did not finish ({kind}); run: pip install '{package}'", kind=type(error).__name__, package=_PACKAGE
+        )
     if done.returncode == 0:
         return ""
     said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()

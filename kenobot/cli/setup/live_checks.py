@@ -23,6 +23,7 @@ from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteErro
 from kenobot.ports.messages import Inbound, MessagePart
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Provider, Request
+from kenobot.ports.sentences import Sentence
 
 _MODEL_SECONDS = 90.0  # a server on this machine loads its model first
 _AFTER_THINKING = 2048  # tokens
@@ -99,7 +100,7 @@ async def _ask_for_a_word(model: BudgetedModel, most: int, title: str) -> LiveCh
         return LiveCheck("refused", str(error), title)
     except RemoteError as error:
         return LiveCheck("unreachable", str(error), title)
-    return LiveCheck("ok", f"{title} answers.", title)
+    return LiveCheck("ok", Sentence("{title} answers.", title=title), title)
 
 
 # ── channels beside Telegram ─────────────────────────────────────────────────────────────────────────────────────
@@ -113,10 +114,10 @@ def check_channel(after: ResolvedSettings, name: str, context: PluginContext) ->
             return None
         asyncio.run(channel.check_access())
     except Unavailable as error:
-        return LiveCheck("unreachable", str(error).removesuffix("; KenoBot tries again"), name)
+        return LiveCheck("unreachable", str(error), name)
     except KenobotError as error:
         return LiveCheck("refused", str(error), name)
-    return LiveCheck("ok", f"{name} lets the bot in.", name)
+    return LiveCheck("ok", Sentence("{name} lets the bot in.", name=name), name)
 
 
 # ── Telegram ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,7 +143,7 @@ async def _ask_telegram(settings: TelegramSettings, clock: Clock, runs: bool) ->
                 await client.get_updates(None)
     except RemoteError as error:
         return _telegram_problem(error, name)
-    return LiveCheck("ok", f"It is the token of @{name}.", name)
+    return LiveCheck("ok", Sentence("It is the token of @{name}.", name=name), name)
 
 
 def remove_webhook(after: ResolvedSettings, clock: Clock) -> LiveCheck | None:
@@ -201,7 +202,8 @@ def _telegram_settings(after: ResolvedSettings) -> TelegramSettings:
 
 
 def _held(url: str) -> str:
-    return f"Telegram gives this bot's messages to the webhook of {urlsplit(url).hostname or url}."
+    host = urlsplit(url).hostname or url
+    return Sentence("Telegram gives this bot's messages to the webhook of {host}.", host=host)
 
 
 def _telegram_problem(error: RemoteError, name: str) -> LiveCheck:
@@ -209,12 +211,12 @@ def _telegram_problem(error: RemoteError, name: str) -> LiveCheck:
         case TokenRefused():
             return LiveCheck("refused", TOKEN_UNKNOWN, name)
         case WebhookInTheWay():
-            return LiveCheck("held", _held("another program"), name)
+            return LiveCheck("held", _held(Sentence("another program")), name)
         case PollingConflict():
             return LiveCheck("refused", CONTESTED, name)
         case Rejected():
-            return LiveCheck("refused", SHUT_OUT if str(error) == BANNED else str(error), name)
-        case _ if "did not speak the Bot API" in str(error):
+            return LiveCheck("refused", SHUT_OUT if error.key == BANNED else str(error), name)
+        case _ if error.key == "telegram.not_telegram":
             return LiveCheck("unreachable", NOT_TELEGRAM, name)
         case _:
             return LiveCheck("unreachable", OUT_OF_REACH, name)

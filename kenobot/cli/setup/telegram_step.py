@@ -12,6 +12,7 @@ from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.gateway.pairing import new_code
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 
 CODE_SECONDS = 300.0
 _FILE = "telegram_token"
@@ -38,7 +39,7 @@ class TelegramStep:
             return LiveCheck("refused", "Telegram has no bot token: get one from @BotFather.")
         check = self._checked()
         if check.state == "ok" and not self.dialog.changes.owners:
-            return LiveCheck("refused", f"@{check.name} has no owner.", check.name)
+            return LiveCheck("refused", Sentence("@{name} has no owner.", name=check.name), check.name)
         return check
 
     @property

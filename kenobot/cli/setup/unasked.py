@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kenobot.channels.telegram.owner_code import OwnerUnknown
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import translate_lines
+from kenobot.cli.language import translate
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
 from kenobot.cli.setup.channel_step import offered_channels
@@ -18,6 +18,7 @@ from kenobot.cli.setup.telegram_step import CODE_SECONDS, claim_owner
 from kenobot.cli.setup.write import build_plugins, write_changes
 from kenobot.core.redaction import one_line
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import Sentence
 
 _BAD = ("refused", "held")
 
@@ -91,7 +92,11 @@ def _find_owner(context: CommandContext, changes: SetupChanges, runs: bool) -> b
     except (OwnerUnknown, ConfigError) as error:
         _report(as_json, "owner", LiveCheck("refused", str(error)))
         return False
-    _report(as_json, "owner", LiveCheck("ok", f"The owner is {name}, with the id {user}.", user))
+    _report(
+        as_json,
+        "owner",
+        LiveCheck("ok", Sentence("The owner is {name}, with the id {user}.", name=name, user=user), user),
+    )
     return True
 
 
@@ -114,7 +119,7 @@ def _report(as_json: bool, step: str, check: LiveCheck) -> None:
     if as_json:
         print(json.dumps({"step": step, "state": check.state, "name": check.name, "text": check.text}))
     else:
-        print(f"{MARKS[check.state]} {one_line(translate_lines(check.text))}")
+        print(f"{MARKS[check.state]} {one_line(translate(check.text))}")
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ def _summary(report: NightReport, dry_run: bool) -> str:
 
 def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
     result = report.result
-    about = translate(report.description.rstrip("."))
+    about = translate(report.description).rstrip(".")
     yield f"\n### {about[:1].upper()}{about[1:]} ({result.name})\n" if about else f"\n### {result.name}\n"
     if result.trouble:
         yield f"**{say('Trouble:')}** {translate(result.trouble)}\n"
@@ -78,7 +78,7 @@ def _line(change: ChangeReport, dry_run: bool) -> str:
     text = f" {quote(change.text)}" if change.text else ""
     changes = "; ".join(f"{say(name)}: {before} → {after}" for name, before, after in change.changes)
     others = say(", and {count} more memories", count=change.other_records) if change.other_records else ""
-    why = say(". Why: {reason}", reason=translate(change.reason.rstrip("."))) if change.reason else ""
+    why = say(". Why: {reason}", reason=translate(change.reason).rstrip(".")) if change.reason else ""
     end = "" if dry_run or change.undone or not change.is_change else f" [`kenobot memory undo {change.event}`]"
     since = say("taken back since, so it does not hold: ") if change.undone else ""
     return f"- {since}{say(change.kind)}{about}{text}{f' ({changes})' if changes else ''}{others}{why}.{end}"

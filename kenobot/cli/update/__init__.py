@@ -13,7 +13,7 @@ from typing import Any
 from kenobot import __version__
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.language import say, translate_lines
+from kenobot.cli.language import say, translate
 from kenobot.cli.service import Manager
 from kenobot.cli.update import rehearsal
 from kenobot.cli.update.environment import PackageInstaller, Wanted, wanted_wheel
@@ -32,6 +32,7 @@ from kenobot.cli.update.switch import (
 )
 from kenobot.cli.update.unfinished import open_return
 from kenobot.ports.errors import ConfigError, StoreError, StoreFull
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import migrate
 from kenobot.storage.updates import Environments, Side, Update
 
@@ -139,9 +140,9 @@ def _place(context: CommandContext) -> _Place:
 def _end(context: CommandContext, ended: Update, place: _Place) -> int:
     """Print how it ended."""
     former, version = ended.old.version, ended.new.version
-    restart = translate_lines(place.restart)
+    restart = translate(place.restart)
     if ended.phase != "taken":
-        reason = translate_lines(ended.reason)
+        reason = translate(ended.reason)
         told = say("Version {version} did not get well ({reason}), and version {former} is back. No message was lost.",
                    version=version, reason=reason, former=former)  # fmt: skip
         lines = [told, *([restart] if restart else [])]
@@ -161,7 +162,7 @@ def _end(context: CommandContext, ended: Update, place: _Place) -> int:
 def _check(context: CommandContext, installation: Installation, installer: PackageInstaller) -> int:
     """Say whether there is a newer version, and how this one was installed."""
     if installation.advice:
-        return _print(context, "elsewhere", __version__, "", translate_lines(installation.advice))
+        return _print(context, "elsewhere", __version__, "", translate(installation.advice))
     _require_source(context, installation)
     newest = installer.newest()
     if not _is_newer(newest, __version__):
@@ -193,13 +194,15 @@ def _go_back(context: CommandContext, guard: DiskGuard) -> int:
     if has_newer:
         guard.require(context.home.database.stat().st_size)
     place = _place(context)
-    ended = Switch(context, place.runner, context.args.deadline).go_back(last, "its owner returned", told=True)
+    ended = Switch(context, place.runner, context.args.deadline).go_back(
+        last, Sentence("update.owner_returned"), told=True
+    )
     return _print_return(context, ended, place)
 
 
 def _print_return(context: CommandContext, ended: Update, place: _Place) -> int:
     told = say("KenoBot is version {version} again.", version=ended.old.version)
-    lines = [told, *([translate_lines(place.restart)] if place.restart else []), *_describe_kept(context, ended)]
+    lines = [told, *([translate(place.restart)] if place.restart else []), *_describe_kept(context, ended)]
     return _print(
         context, "returned", ended.old.version, ended.new.version, "\n".join(lines),
         restart=place.restart, kept=ended.kept,

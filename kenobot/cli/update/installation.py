@@ -56,7 +56,7 @@ def find_installation() -> Installation:
         return Installation("checkout", side, False, (), ())
     origin = _origin(own)
     is_editable = bool(origin.get("dir_info", {}).get("editable"))
-    return Installation(_kind(prefix, is_editable), side, not origin, _extras(own), _others())
+    return Installation(_kind(prefix, is_editable), side, not origin, _extras(own), _others(own))
 
 
 def _kind(prefix: Path, is_editable: bool) -> Kind:
@@ -101,12 +101,13 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def _others() -> tuple[str, ...]:
-    """Name the distributions with plugins of KenoBot, beside its own, as they are installed."""
+def _others(own: Distribution) -> tuple[str, ...]:
+    """Name the distributions with plugins of KenoBot, as they are installed, but for those that come by an extra."""
+    ours = {_NAME, *(match[0] for line in own.requires or () if (match := _REQUIREMENT.match(line)))}
     found = {}
     for installed in distributions():
         name = installed.metadata["Name"]
-        if name != _NAME and any(point.group.startswith(f"{_NAME}.") for point in installed.entry_points):
+        if name not in ours and any(point.group.startswith(f"{_NAME}.") for point in installed.entry_points):
             url = _origin(installed).get("url")
             found[name] = f"{name} @ {url}" if url else f"{name}=={installed.version}"
     return tuple(found[name] for name in sorted(found))

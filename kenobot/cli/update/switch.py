@@ -18,6 +18,7 @@ from kenobot.cli.update.programs import UpdateFailed
 from kenobot.core.frames import ChannelStates, ControlChannels, Stop
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.sentences import Sentence, word_system
 from kenobot.storage import migrate
 from kenobot.storage.backup.put_back import put_back
 from kenobot.storage.updates import Environments, Side, Update
@@ -175,11 +176,11 @@ class Switch:
             self._runner.restart(new.environment)
             problem = self._wait_for_verdict(update)
         except KeyboardInterrupt:
-            problem = "it was interrupted"
+            problem = Sentence("update.interrupted")
         except KenobotError as error:
             problem = str(error)
         except OSError as error:
-            problem = (error.strerror or str(error)).lower()
+            problem = word_system(error)
         if problem:
             return self.go_back(update, problem, free_room=free_room)
         free_room()
@@ -219,9 +220,10 @@ class Switch:
             if verdict is not None and verdict.trial == update.trial:
                 return verdict.problem
             if self._runner.has_ended():
-                return "the disk is full" if disk_room(self._home.path).free < _FULL_BYTES else "it ended at once"
+                is_full = disk_room(self._home.path).free < _FULL_BYTES
+                return Sentence("update.disk_filled" if is_full else "update.ended_at_once")
             time.sleep(_LOOK_SECONDS)
-        return f"it was not well within {self._deadline:g} seconds"
+        return Sentence("update.not_well", seconds=self._deadline)
 
 
 def put_version_back(home: Home, update: Update, at: datetime) -> Update:

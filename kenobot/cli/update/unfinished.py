@@ -14,11 +14,10 @@ from kenobot.cli.update.switch import put_version_back
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.core.systemd import start_extended
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.updates import Environments, Update
 
 _log = logging.getLogger(__name__)
-
-_INTERRUPTED = "it was interrupted"
 
 
 def open_return(environments: Environments) -> Update | None:
@@ -33,7 +32,7 @@ def open_return(environments: Environments) -> Update | None:
         return update
     verdict = environments.read_verdict()
     if verdict is None or verdict.trial != update.trial:
-        return update.model_copy(update={"reason": _INTERRUPTED})
+        return update.model_copy(update={"reason": Sentence("update.interrupted")})
     return update.model_copy(update={"reason": verdict.problem}) if verdict.problem else None
 
 

@@ -180,7 +180,7 @@ class CompactionWorker(PerChatWorker):
         lines = await self._compute(partial(self._read, reply, batch))
         if lines is None:
             await self._model.settle(use)
-            raise SummaryRejected("The model's answer is no summary.")
+            raise SummaryRejected("memory.no_summary")
         return Summary(tuple(lines), "model", use)
 
     async def _summarize_by_rules(self, batch: SummaryBatch) -> Summary:

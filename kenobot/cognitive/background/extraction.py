@@ -51,7 +51,7 @@ from kenobot.storage.connection import Connection
 _log = logging.getLogger(__name__)
 
 
-_TICK_SECONDS = 20.0
+_TICK_SECONDS = 60.0
 
 Decisions = list[tuple[Candidate, Decision]]
 
@@ -242,15 +242,15 @@ class ExtractionWorker(PerChatWorker):
             return await self._extract_by_rules(session, batch)
         model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
         if request_tokens(request) > model.daily_tokens:
-            raise ExtractionFailed("The turns are longer than what may be read in a day.")
+            raise ExtractionFailed("memory.turns_too_long")
         try:
             answer = await model.ask(request, session=session)
         except Rejected as error:
             if isinstance(error, PromptTooLong) or await model.probe():
-                raise ExtractionFailed(f"The model does not take these turns: {error}") from error
+                raise ExtractionFailed("memory.turns_refused", reason=error) from error
             raise
         if answer is None:
-            raise BudgetExhausted("What may be used today for memory is used up.")
+            raise BudgetExhausted("memory.budget_used")
         reply, use = answer
         facts = await self._compute(partial(parse_facts, reply.text))
         if facts is not None:
@@ -259,7 +259,7 @@ class ExtractionWorker(PerChatWorker):
             await self._rest.record_failure()
         if facts is None or (not reply.whole and len(batch.turns) > 1):
             await model.settle(use)
-            raise ExtractionFailed("The answer is cut." if facts else "The answer holds no list of facts.")
+            raise ExtractionFailed("memory.answer_cut" if facts else "memory.no_facts")
         return ExtractionResult(facts, "model", use)
 
     async def _extract_by_rules(self, session: str, batch: ExtractionBatch) -> ExtractionResult:
@@ -333,7 +333,7 @@ class ExtractionWorker(PerChatWorker):
         """
         at, first = self._p.clock.now(), buffer.cursor(connection, session)
         found.use.settle(connection)
-        if tuple(buffer.pending_turns(connection, session, len(batch.turns))) != batch.turns:
+        if tuple(buffer.turns_after(connection, session, first, len(batch.turns))) != batch.turns:
             return None
         reading = ExtractedBatch(session, batch, found.facts, at, self._p.zone, self._policy)
         near = self._p.index.statement_similarity if self._p.index is not None else None

@@ -138,7 +138,7 @@ class NightModel:
                     raise
                 wait = max(_SHORTEST_WAIT, error.retry_after or 0.0)
                 await self._p.clock.sleep(min(wait, self._policy.max_backoff_seconds))
-        raise Unavailable("The model was not asked.")
+        raise Unavailable("sleep.not_asked")
 
 
 class SleepWorker(BackgroundTask):

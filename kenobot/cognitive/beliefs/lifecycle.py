@@ -24,6 +24,7 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Source
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.times import stamp
@@ -227,7 +228,7 @@ def plan_due_events(
             happening = due_event(record, known, now, policy)
             cools = happening == "cooled" and state_of(record).state != "stale"
             if happening == "faded" or (happening and cools):
-                yield record, happening, f"nobody spoke of it for {known.idle_days:.0f} days"
+                yield record, happening, Sentence("reasons.idle", days=known.idle_days)
         after_id = page[-1].id
 
 
@@ -236,6 +237,8 @@ def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
 
     None while it is open, also when it is overdue.
     """
+    if record.attributes == "{}" and record.tags == "[]":
+        return None
     attributes = record.attribute_map
     said = _day(attributes.get(RESOLVED_ATTRIBUTE, ""))
     if said is not None:

@@ -8,15 +8,12 @@ from datetime import datetime
 from kenobot.cognitive.policy.beliefs import Feature, FeatureWeights, ValuePolicy
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.language.calendar import parse_time
-from kenobot.language.lexicon import phrases
-from kenobot.language.words import fold
+from kenobot.language.salience import salience_signs
 from kenobot.ports.records import Record
 
 _DAY = 86_400.0
 _GUESSED = frozenset({"extraction", "sleep"})
 _PRIOR_HALF_LIFE = 0.023  # per day: recency is halved in thirty
-_SIGNS = ("error", "success", "correction", "new", "preference", "lesson")
-_PATTERNS = {name: phrases(f"salience_{name}") for name in _SIGNS}
 DEFAULT = ValuePolicy()
 
 
@@ -163,12 +160,6 @@ def days_since(now: datetime, *times: str | None) -> float:
 def clamp(value: float) -> float:
     """Return `value` between 0 and 1; what is no number is 0."""
     return value if 0.0 < value < 1.0 else 1.0 if value >= 1.0 else 0.0
-
-
-def salience_signs(text: str) -> tuple[str, ...]:
-    """Return what stands out in `text`: error, success, correction, new, preference, lesson; each once."""
-    folded = fold(text)
-    return tuple(name for name, pattern in _PATTERNS.items() if pattern.search(folded))
 
 
 def salience(text: str, policy: ValuePolicy = DEFAULT) -> float:

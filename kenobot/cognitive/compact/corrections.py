@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.digest import SummaryLine
 from kenobot.core import lazy, pacing
+from kenobot.language import sentence_content as said
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.fingerprint import key_of

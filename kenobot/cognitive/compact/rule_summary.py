@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -17,6 +16,7 @@ from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language import sentence_content as said
 from kenobot.language.facts.heuristic import may_end_something
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS

@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.compact import rule_summary
-from kenobot.cognitive.compact import sentences as said
 from kenobot.cognitive.compact.corrections import outdated_keys
 from kenobot.cognitive.compact.digest import Digest, SummaryLine
-from kenobot.cognitive.compact.sentences import GapKind, TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language import sentence_content as said
 from kenobot.language.facts import heuristic
 from kenobot.language.fingerprint import key_of
+from kenobot.language.sentence_content import GapKind, TextCoverage
 from kenobot.ports.identity import Trust, chat_scope
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
@@ -57,13 +58,15 @@ def find_gaps(
     found: dict[tuple[GapKind, str], Gap] = {}
     lines = [line.text for line in digest.lines]
     outdated = outdated_keys((), turns, zone)
+    summaries: dict[date, TextCoverage] = {}
     for turn in turns:
         day = turn.at.astimezone(zone).date()
-        summed = TextCoverage(lines, day, policy.covered_from)
+        summed = summaries.get(day) or TextCoverage(lines, day, policy.covered_from)
+        summaries[day] = summed
         for text, trust in rule_summary.split_by_trust(turn):
             for sentence in said.sentences(text):
                 pacing.step()
-                lost = [item for item in _items(sentence, turn, trust, zone) if item not in summed]
+                lost = _find_lost(sentence, turn, trust, zone, summed)
                 if not lost or key_of(sentence) in outdated:
                     continue
                 memories = remembered(turn, sentence)
@@ -88,20 +91,29 @@ def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: Compac
     return replace(digest, missing=tuple(items)), sum(gap.text.casefold() not in kept for gap in found)
 
 
-def _items(sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo) -> list[tuple[GapKind, str]]:
-    """Return what must not get lost of a sentence: the sentence itself when it settles something, else its parts."""
+def _find_lost(
+    sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo, summed: TextCoverage
+) -> list[tuple[GapKind, str]]:
+    """Find what a summary lost of a sentence: the sentence itself when it settles something, else its parts.
+
+    Whether it states a fact is asked last, for that takes the longest.
+    """
+    is_kept = ("fact", sentence) in summed
     if said.is_decision(sentence):
-        return [("decision", sentence)]
+        return [] if is_kept else [("decision", sentence)]
     if said.is_open(sentence) or (said.is_question(sentence) and said.leaves_unanswered(turn.answer)):
-        return [("open", sentence)]
-    if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
-        return [("fact", sentence)]
+        return [] if is_kept else [("open", sentence)]
     parts: dict[GapKind, Sequence[str]] = {
         "date": said.dates(sentence),
         "number": said.numbers(sentence),
         "name": said.names(sentence),
     }
-    return [(kind, part) for kind, found in parts.items() for part in found]
+    lost = [(kind, part) for kind, found in parts.items() for part in found if (kind, part) not in summed]
+    if is_kept and not lost:
+        return []
+    if trust in ("owner", "guest") and heuristic.extract_facts(sentence, turn.at.astimezone(zone).date()):
+        return [] if is_kept else [("fact", sentence)]
+    return lost
 
 
 def _shorten(text: str) -> str:

@@ -25,6 +25,7 @@ from kenobot.language.sanitize import sanitize
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.ports.memory_files import MemoryImportReport
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
@@ -231,7 +232,7 @@ class _Intake:
 
     def finish(self) -> Generator[None, None, MemoryImportReport]:
         """Tell of each new record that it was imported, so that files and prompts learn of it."""
-        act = self._deed.change_context("an import")
+        act = self._deed.change_context(Sentence("reasons.import"))
         told: dict[str, Json] = {"reason": act.reason}
         if self._fresh:
             told["part_of"] = events.add_event(self._connection, act.at, act.actor, "imported", data=told)
@@ -291,7 +292,7 @@ class _Intake:
         elif tombstone_time(self._connection, line.scope, key) is not None:
             self._leave_out("it was erased for good here")
         elif KEPT_ON_YES not in line.tags and (kind := redaction.find_secret(text)) is not None:
-            self._leave_out(f"it looks like {kind}")
+            self._leave_out(Sentence("reasons.looks_like", kind=kind))
         else:
             self._put_record(line, text, key)
 

@@ -11,6 +11,7 @@ from kenobot.ports.errors import KenobotError
 from kenobot.ports.identity import Trust, is_scope
 from kenobot.ports.memory import Form
 from kenobot.ports.records import LinkType
+from kenobot.ports.sentences import Sentence
 
 FORMAT: Final = "kenobot-memory"
 VERSION: Final = 2
@@ -23,13 +24,13 @@ class ImportFormatError(KenobotError):
     """A file that is no export, or is broken; the text says in which line, and what is wrong there."""
 
     def __init__(self, line: int, why: str) -> None:
-        super().__init__(f"line {line}: {why}. Nothing was imported.")
+        super().__init__("memory.bad_line", line=line, why=why)
         self.line = line
 
 
 def _scope(text: str) -> str:
     if not is_scope(text):
-        raise ValueError("neither owner nor chat:SESSION nor user:ID")
+        raise ValueError(Sentence("memory.bad_scope"))
     return text
 
 
@@ -38,7 +39,7 @@ def _moment(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError("no date and time") from None
+        raise ValueError(Sentence("memory.bad_moment")) from None
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
 
@@ -51,7 +52,7 @@ def _check_moment(text: str) -> str:
 
 def _memory_file(path: str, info: ValidationInfo) -> str:
     if info.context is None or not info.context(path):
-        raise ValueError("no file of memory")
+        raise ValueError(Sentence("memory.bad_file"))
     return path
 
 

@@ -28,6 +28,7 @@ from kenobot.language.words import fold, stems, terms, words
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext, ForgetResult, PurgePlan
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
@@ -99,7 +100,7 @@ def forget(
     proposals.drop_pending_about(connection, [known.id, *(copy.id for copy in copies)], [known.text])
     event = end_record(connection, known, "forgotten", act)
     whole = act.part_of if act.part_of is not None else event
-    part = ChangeContext(act.at, act.actor, f"it repeats {known.id}", act.session, part_of=whole)
+    part = ChangeContext(act.at, act.actor, Sentence("reasons.repeats", other=known.id), act.session, part_of=whole)
     for copy in copies:
         left = _rest_of(copy.text, known.text) if copy.form in _LINES else ""
         if left and store.by_key(connection, copy.scope, copy.form, key_of(left)) is None:
@@ -252,7 +253,7 @@ def purge(connection: Connection, plan: PurgePlan, actor: Actor, messages: Seque
     The words of the turns stand in the conversation, which is not memory's to write: `kenobot.storage.erasure`
     blanks them first and says which `messages` these were, so that the index drops them too.
     """
-    act = actor.change_context("the owner had it erased")
+    act = actor.change_context(Sentence("reasons.owner_erased"))
     now = stamp(act.at)
     for record in plan.records:
         texts = all_wordings(connection, [record.id], (record.scope,)).get(record.id, set())

@@ -43,7 +43,7 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
                 actor=event.actor,
                 kind=event.kind,
                 session=event.session,
-                reason=str(event.data.get("reason") or ""),
+                reason=event.reason,
                 changes=tuple(changes),
                 undone=event.kind != "recalled" and undone_by(connection, event.decision_id) is not None,
                 part_of=event.decision_id if event.decision_id != event.id else None,

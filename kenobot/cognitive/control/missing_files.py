@@ -13,6 +13,7 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.memory_files import MissingFiles
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.state import read_state, write_state
@@ -97,7 +98,7 @@ def forget_batch(connection: Connection, records: Sequence[Record], reach: Scope
     """Forget records as one decision, and as part of the one that the occasion is part of; its event, 0 for none."""
     first = 0
     for record in records:
-        hidden = forget(connection, record.id, reach, occasion, reason="its file was deleted")
+        hidden = forget(connection, record.id, reach, occasion, reason=Sentence("reasons.file_deleted"))
         if hidden is not None and not first:
             first = hidden.event
             occasion = replace(occasion, part_of=occasion.part_of or first)

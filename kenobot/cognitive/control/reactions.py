@@ -27,6 +27,7 @@ from kenobot.language.words import stems, terms, words
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext, UndoError
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 ReactionKind = Literal["confirmed", "disputed", "pinned"]
@@ -80,7 +81,7 @@ def apply_reaction(connection: Connection, session: str, text: str, principal: P
     last = feedback.last_exchange(connection, session) if heard is not None else None
     if heard is None or last is None or is_too_old(last.at, at, DEFAULT.reaction_hours):
         return []
-    act = ChangeContext(at, principal.role, f"they said so: {text.strip()[:80]}", session)
+    act = ChangeContext(at, principal.role, Sentence("reasons.they_said", words=text.strip()[:80]), session)
     return _apply(connection, heard, last, principal, act)
 
 

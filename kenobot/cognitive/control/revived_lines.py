@@ -17,6 +17,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.memory_files import RevivedLine, RevivedLines
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from kenobot.storage.times import stamp
@@ -60,7 +61,7 @@ def restore(connection: Connection, known: Record, occasion: AdmitContext) -> in
     if known.status == "active" or store.by_key(connection, known.scope, known.form, known.key) is not None:
         return 0
     values: dict[str, ColumnValue] = {"status": "active", "valid_to": None, "updated": stamp(occasion.at)}
-    event = change(connection, known, "restored", values, occasion.change_context("its owner wants it back"))
+    event = change(connection, known, "restored", values, occasion.change_context(Sentence("reasons.wanted_back")))
     update_hidden_turns(connection, store.require(connection, known.id, known.scope), occasion.at)
     return event
 

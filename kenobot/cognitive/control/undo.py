@@ -14,6 +14,7 @@ from kenobot.ports.identity import chat_scope
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext, UndoError, UndoResult
 from kenobot.ports.records import ColumnValue, EventRow, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection, savepoint
 from kenobot.storage.scopes import Scopes
@@ -142,7 +143,7 @@ def _put_back(
     author: str,
 ) -> UndoResult:
     plans = {number: _plan(connection, records[number], changing) for number in records}
-    act = deed.change_context(f"undo of {root}")
+    act = deed.change_context(Sentence("reasons.undo", event=root))
     first: int | None = None
     # What leaves comes before what comes back: two may have had the same words, one after the other.
     for number in sorted(plans, key=lambda each: (plans[each].get("status") == "active", -each)):

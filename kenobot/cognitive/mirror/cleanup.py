@@ -17,6 +17,7 @@ from kenobot.core.bus import Bus
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.memory_changes import PurgePlan
+from kenobot.ports.memory_files import MissingFiles, RevivedLines
 from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED
 from kenobot.storage import erasure
 from kenobot.storage.connection import Connection
@@ -63,6 +64,12 @@ class PurgeFinisher:
             await asyncio.to_thread(erasure.vacuum_erased, self.path)
 
 
+def _look(connection: Connection) -> tuple[list[MissingFiles], RevivedLines | None, bool]:
+    """Return the losses to announce, what came back and is to be asked about, and whether there is more to forget."""
+    to_forget = missing_files.read_pending_forget(connection)
+    return missing_files.unannounced(connection), revived_lines.open_question(connection), to_forget is not None
+
+
 @dataclass(frozen=True, slots=True)
 class MissingFilesWorker:
     """Announces memory files that vanished all at once, and forgets them in batches where the owner says so.
@@ -78,18 +85,19 @@ class MissingFilesWorker:
 
     async def tick(self) -> None:
         """Announce each loss and what came back, once; forget what the owner wants forgotten. Raises StoreError."""
-        for loss in await self.database.read(missing_files.unannounced):
+        losses, held, has_pending = await self.database.read(_look)
+        for loss in losses:
             where = {"at": loss.at, "where": loss.where}
             await self.bus.emit(MEMORY_FILES_MISSING, "memory", "", **where, files=loss.files, event=loss.event)
             await self.database.write_soon(partial(missing_files.mark_announced, loss=loss))
-        held = await self.database.read(revived_lines.open_question)
         if held is not None and not held.told:
             where = {"at": held.at, "where": held.where}
             await self.bus.emit(MEMORY_REVIVED, "memory", "", **where, lines=len(held.lines))
             await self.database.write_soon(partial(revived_lines.mark_announced, held=held))
-        while await self.database.read(missing_files.read_pending_forget) is not None:
+        while has_pending:
             if await self.database.write(self._forget_some):
                 self.files.mark_dirty()
+            has_pending = await self.database.read(missing_files.read_pending_forget) is not None
 
     def _forget_some(self, connection: Connection) -> bool:
         """Forget the next batch, unless the decision was undone meanwhile."""

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror.intake import LargeIntake
-from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.core.front_matter import UnusableFileError
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError

@@ -40,7 +40,7 @@ class LargeIntake:
             yield
             return
         if self._is_closed:
-            raise StoreError(f"{path} has too many edits to be taken in now: the next start does it.")
+            raise StoreError("memory.too_many_edits", path=path)
         self._count += 1
         self._under_way.set()
         try:

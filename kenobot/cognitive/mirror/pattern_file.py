@@ -21,7 +21,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, one_line, patterns_of, text_of
@@ -30,10 +29,12 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, records
 from kenobot.cognitive.store.change import change
 from kenobot.core import lazy, redaction
+from kenobot.core.front_matter import UnusableFileError
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import ColumnValue
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.disk import FileStamp, ReadResult
@@ -210,7 +211,7 @@ class _Edit:
         if all(getattr(record, name) == value for name, value in values.items()):
             return 0
         values["updated"] = stamp(self._context.at)
-        act = self._context.change_context(f"the owner edited {PATH}")
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=PATH))
         change(self._connection, record, "edited", values, act, shown=False)
         return 1
 

@@ -31,10 +31,10 @@ from kenobot.cognitive.mirror.paths import (
     slot_form,
 )
 from kenobot.cognitive.mirror.records import record_file_rows, record_format
-from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
+from kenobot.core.front_matter import UnusableFileError
 from kenobot.language.fingerprint import key_of
 from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import ConfigError
@@ -42,6 +42,7 @@ from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.scopes import ALL_SCOPES
@@ -266,7 +267,7 @@ def _once_alive(found: list[ParsedRecord], problems: list[str]) -> list[ParsedRe
 
 
 def _write(connection: Connection, found: list[ParsedRecord], at: datetime) -> None:
-    act = ChangeContext(at, "owner", "memory was rebuilt from its files")
+    act = ChangeContext(at, "owner", Sentence("reasons.rebuilt"))
     reserve_ids(connection, "event", max(each.card.revision for each in found))
     for each in found:
         event = events.add_event(

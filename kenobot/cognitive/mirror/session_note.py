@@ -14,7 +14,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.lifecycle import resolved_on
-from kenobot.cognitive.compact import sentences, summary_rows
+from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.mirror.paths import ARCHIVE
 from kenobot.cognitive.recall.results.render import render_record
@@ -22,6 +22,7 @@ from kenobot.cognitive.store import events
 from kenobot.core.redaction import Redactor
 from kenobot.identity import amend
 from kenobot.identity.amend import AmendError
+from kenobot.language import sentence_content
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record
@@ -164,7 +165,7 @@ def _owners(connection: Connection, chats: Iterable[str]) -> dict[str, str]:
 
 def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
     digest = summary_rows.load_digest(connection, summary)
-    left = tuple(line.text for line in digest.lines if sentences.is_open(line.text))
+    left = tuple(line.text for line in digest.lines if sentence_content.is_open(line.text))
     shown = render_digest(digest)
     upto = f" (up to {_when(digest.last_message_at, zone)})" if digest.last_message_at else ""
     return _Told(left, f"\n### Earlier in this conversation{upto}\n\n{shown}\n" if shown else "")
@@ -197,7 +198,7 @@ def _put(path: Path, text: str, ours: Sequence[str], now: datetime) -> FileStamp
             archive.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.rename(archive / f"SESSION-{now:%Y%m%dT%H%M%S%f}.md")
         except OSError as error:
-            raise AmendError(f"{PATH} cannot be put aside: {error.strerror}.") from error
+            raise AmendError("identity.unmovable", path=PATH, reason=error) from error
         held = ""
     amend.replace_text(path, held, text)
     mark = peek(str(path))

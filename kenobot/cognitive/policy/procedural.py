@@ -20,12 +20,9 @@ class ProceduralPolicy:
     expire_below: float = 0.3  # confidence below which a pattern that was never used expires
     same_from_share: float = 0.8  # share of words in common of two patterns that are one
     together_minutes: int = 30  # between turns of one conversation that are read together
-    trigger_chars: int = 160  # longest trigger
-    response_chars: int = 300  # longest response
     max_entries_asked: int = 200  # shown to a model in a night
     batch: int = 40  # entries in one question
     entry_chars: int = 400  # shown of an entry
-    grounded_from_share: float = 0.6  # share of a model's words that the entry itself must hold
     known_from_share: float = 0.7  # share of words in common with MEMORY.md that make a pattern known
     statement_above_chars: int = 10  # length of a line that is taken for a statement
 

@@ -47,6 +47,7 @@ class RecallPolicy:
     turn_words: int = 16  # looked up among turns
     turn_list: int = 300  # newest turns read of each word
     turn_postings: int = 2400  # of all words
+    frequent_share: float = 0.1  # of turns: a word of more, and of more than `turn_list`, is left beside rarer ones
     max_turns_read: int = 250  # for their words
     max_ranked_turns: int = 120  # of a search
     max_near_turns: int = 100  # for their vectors

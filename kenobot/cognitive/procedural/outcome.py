@@ -10,15 +10,17 @@ from typing import Literal
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.pattern import Pattern, keyword_coverage, patterns_of
+from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.core import lazy
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import load_phrases
+from kenobot.language.problem_words import keyword_coverage
 from kenobot.language.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
@@ -90,7 +92,7 @@ def apply_outcome(
         if not used:
             continue
         moved = [p for p in used if p.id not in judged and not pattern_rows.has_outcome(connection, p.id, trial.inbox)]
-        act = ChangeContext(at, principal.role, f"they said: {text.strip()[:80]}", session)
+        act = ChangeContext(at, principal.role, Sentence("reasons.they_said_of_it", words=text.strip()[:80]), session)
         for pattern in moved:
             # Recorded also where confidence cannot move. No prompt prefix shows patterns, so prompts stay valid.
             values = {"confidence": round(clamp(pattern.confidence + step), 6)}

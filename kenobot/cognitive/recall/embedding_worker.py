@@ -26,8 +26,7 @@ from kenobot.core import plugins
 from kenobot.core.containment import contain
 from kenobot.core.retry import Backoff, CircuitBreaker
 from kenobot.core.worker import BackgroundTask
-from kenobot.language.question.asking import asks
-from kenobot.language.question.question import asked_words
+from kenobot.language.question.question import parse_question
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder, EmbeddingMeter, EmbedKind, Metered, PreviousEmbedders
 from kenobot.ports.errors import RemoteError, StoreError
@@ -181,7 +180,8 @@ class EmbeddingWorker(BackgroundTask):
             if meaning is None or not await self._may_compare(meaning, seconds - self._policy.settle_seconds):
                 return False  # there are no vectors to compare yet
             of_speakers = await self._database.read(lambda _: as_speakers_say(self._index, None, text))
-            words = asked_words(text) if asks(text) else ()
+            question = parse_question(text)
+            words = question.asked_words if question.asks else ()
             sought = [*(query_text(each, self._policy) for each in (text, of_speakers)), *words]
             having = (self._embed(meaning, model, "query", sought) for model in meaning.models)
             await asyncio.gather(self._settle(settling), *having)

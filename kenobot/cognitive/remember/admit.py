@@ -48,6 +48,7 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, Candidate, Decision
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
@@ -70,10 +71,10 @@ def admit(
     """
     text = sanitize(candidate.text, occasion.policy.max_text_chars)
     if all(unicodedata.category(char) in _BLANK for char in text):
-        return _record_decision(connection, occasion, Decision("discarded", "there is nothing in it"))
+        return _record_decision(connection, occasion, Decision("discarded", Sentence("reasons.empty")))
     secret = find_secret(candidate, text)
     if secret is not None and not _is_kept(connection, candidate, text):
-        return _record_decision(connection, occasion, Decision("refused", f"it looks like {secret}"))
+        return _record_decision(connection, occasion, Decision("refused", Sentence("reasons.looks_like", kind=secret)))
     term_index.index_backlog(connection)
     made = make_draft(connection, replace(candidate, text=text), text, occasion)
     if candidate.slot:
@@ -114,7 +115,7 @@ def supersede(connection: Connection, old: int, candidate: Candidate, occasion: 
         end_record(connection, now, "superseded", act, by=decision.record)
     else:
         links.add_supersedes_link(connection, decision.record, old, stamp(act.at), act.actor)
-    return Decision("replaced", f"takes the place of {old}", decision.record)
+    return Decision("replaced", Sentence("reasons.takes_place", other=old), decision.record)
 
 
 def correct(
@@ -132,9 +133,9 @@ def correct(
         raise ValueError("it holds others together: correct one of them")
     said = sanitize(text, occasion.policy.max_text_chars)
     if not said:
-        raise ValueError("what is so instead is required")
+        raise ValueError(Sentence("reasons.correction_missing"))
     if key_of(said) == known.key or said == known.text:
-        raise ValueError("the words must change")
+        raise ValueError(Sentence("reasons.words_same"))
     candidate = Candidate(
         form="episode" if known.form == "episode" else "note",
         scope=known.scope,
@@ -163,7 +164,7 @@ def _find_refusal(made: RecordDraft, occasion: AdmitContext) -> str | None:
     if action in _ADMITTING:
         return None
     verdict, rationale = check_action(action, made.confidence, made.importance, occasion.policy.admit)
-    return None if verdict == "deny" else f"the action was {action}, {rationale}"
+    return None if verdict == "deny" else Sentence("reasons.action_denied", action=action, rationale=rationale)
 
 
 def parse_action(value: object) -> str:
@@ -193,7 +194,7 @@ def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
             and _find_heard(connection, made) > erased
         )
         if not asked:
-            return "it was erased for good, and nobody has said it since"
+            return Sentence("reasons.erased")
         drop_tombstone(connection, made.scope, made.key)
     if made.is_owner_word:
         return None
@@ -205,7 +206,7 @@ def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
         counted = bool(made.evidence) and set(made.evidence) <= set(record.source_message_ids)
         older = made.source in ("extraction", "import") and made.said_at < (record.valid_to or "")
         if counted or older:
-            return f"it was said before {record.id}, which says so, was {record.status}"
+            return Sentence("reasons.said_before", other=record.id, status=record.status)
     return None
 
 
@@ -293,12 +294,13 @@ def _default_action(made: RecordDraft) -> str:
 
 def _outcome(found: Comparison, record: int) -> Decision:
     if found.later is not None:
-        return Decision("created", f"it is history: {found.later.id} says what came after it", record)
+        return Decision("created", Sentence("reasons.history", later=found.later.id), record)
     ended = ", ".join(str(dispute.record.id) for dispute in found.conflicts if dispute.ends_record)
     if ended:
-        return Decision("replaced", f"takes the place of {ended}", record)
+        return Decision("replaced", Sentence("reasons.takes_place", other=ended), record)
     beside = ", ".join(str(dispute.record.id) for dispute in found.conflicts)
-    return Decision("created", f"it is new, and at odds with {beside}" if beside else "it is new", record)
+    reason = Sentence("reasons.new_at_odds", others=beside) if beside else Sentence("reasons.new")
+    return Decision("created", reason, record)
 
 
 def _link(connection: Connection, record: Record, found: Comparison, act: ChangeContext, policy: Policy) -> None:
@@ -328,7 +330,7 @@ def _reinforce(
     if reworded:
         values |= {"text": made.text, "key": made.key, "lang": detect_language(made.text)}
         values["updated"] = stamp(occasion.at)
-    reason = "it was known already, and is said more fully now" if reworded else "it was known already"
+    reason = Sentence("reasons.known_said_fuller") if reworded else Sentence("reasons.known")
     decision = Decision("reinforced", reason, known.id)
     shown = reworded or values["trust"] != known.trust
     asked: dict[str, Json] = {"action": "update_note" if made.form == "note" else _default_action(made)}
@@ -347,7 +349,7 @@ def _read_again(
     connection: Connection, known: Record, made: RecordDraft, disputes: Sequence[Conflict], occasion: AdmitContext
 ) -> Decision:
     """Merge what a turn that counts already tells of its subject, or against a memory, once."""
-    decision = Decision("reinforced", "it was known already, from this very turn", known.id)
+    decision = Decision("reinforced", Sentence("reasons.known_from_turn"), known.id)
     counts = may_displace(made, known, occasion.policy.admit)
     news = counts and made.attributes.keys() - known.attribute_map.keys()
     values = _merge_details(known, made, counts)
@@ -419,7 +421,7 @@ def _fill(connection: Connection, made: RecordDraft, occasion: AdmitContext) -> 
         "lang": detect_language(made.text),
         "source_messages": json.dumps(made.evidence),
     }
-    decision = Decision("replaced", "a slot holds one text", known.id)
+    decision = Decision("replaced", Sentence("reasons.one_text_a_slot"), known.id)
     change(connection, known, "replaced", values, occasion.change_context(decision.reason))
     return decision
 

@@ -21,6 +21,7 @@ from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import MARKS, ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
@@ -157,7 +158,8 @@ def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: 
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)
     _put_in(connection, first, box.id, held.last_at, held.topics, policy)
-    change(connection, first, "boxed", {}, replace(act, reason="the talk went on"), shown=False, data={"box": box.id})
+    told = replace(act, reason=Sentence("reasons.talk_went_on"))
+    change(connection, first, "boxed", {}, told, shown=False, data={"box": box.id})
     return box.id
 
 

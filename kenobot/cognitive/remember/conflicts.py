@@ -32,6 +32,7 @@ from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
 
@@ -380,7 +381,7 @@ def apply_conflict(
 ) -> None:
     """Carry out a dispute that record `winner` is the newer side of, as part of `decision`."""
     record, resolution, known = dispute.record, dispute.resolution, policy.admit
-    act = replace(decision, reason=f"{winner} says otherwise")
+    act = replace(decision, reason=Sentence("reasons.other_says_otherwise", other=winner))
     if dispute.ends_record:
         status = "superseded" if resolution == "supersede" else "invalidated"
         end_record(connection, record, status, decision, by=winner)

@@ -24,8 +24,9 @@ from kenobot.cognitive.sleep.plan.passes import FindNeighbours, ModelQuestion, N
 from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.ports.errors import KenobotError, StoreError, describe
 from kenobot.ports.nights import NightProgress, PassResult, SleepRun
+from kenobot.ports.sentences import Sentence, change_values
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 
@@ -154,7 +155,7 @@ class SleepCycle:
         for first, chunk in sleep_plans.plan_chunks(plan):
             save = partial(sleep_plans.save_chunk, run=run.id, name=one.name, first=first, plan=chunk)
             await self.database.write(save)
-        trouble = "there was more than one night can hold: the rest comes with the next" if has_more else ""
+        trouble = Sentence("reasons.night_full") if has_more else ""
         progress = PassProgress(live, trouble=trouble)
         await self.database.write(partial(sleep_plans.save_progress, run=run.id, name=one.name, progress=progress))
         return True
@@ -265,8 +266,12 @@ def _is_mistake(error: sqlite3.Error) -> bool:
 def _blame(error: sqlite3.Error) -> Exception:
     """Return the error of a pass or of the disk: a plan that writes is told that the database is read-only."""
     wrote = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
-    return PassFailed(f"{type(error).__name__}: {error}") if wrote or _is_mistake(error) else error
+    return (
+        PassFailed("sleep.pass_broken", kind=type(error).__name__, reason=error)
+        if wrote or _is_mistake(error)
+        else error
+    )
 
 
 def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]
+    return change_values(describe(error), lambda text: text[:_LONGEST_ERROR])

@@ -24,13 +24,13 @@ from kenobot.ports.memory_changes import (
     ProposalState,
     UndoError,
 )
+from kenobot.ports.sentences import Sentence
 from kenobot.skills import files, intake, trust
 from kenobot.skills.front_matter import UnusableSkill
 from kenobot.skills.written import render_skill
 from kenobot.storage.connection import Connection, savepoint
 from kenobot.storage.times import stamp
 
-PROPOSAL_KINDS = ("rule", "preference", "merge_entities", "skill", "setting")
 _FILES = {"rule": "rules.json", "preference": "preferences.md"}
 _MOST = 5000  # records of one merge
 
@@ -104,7 +104,7 @@ def _carry_out(connection: Connection, proposal: Proposal, context: DecisionCont
         case "setting":
             return {}
         case _:
-            raise CannotDecide(f"Nobody knows how to carry out a proposal of the kind {proposal.kind}.")
+            raise CannotDecide("proposals.unknown_kind", kind=proposal.kind)
 
 
 # ── identity files ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,7 +128,7 @@ def _amend(proposal: Proposal, context: DecisionContext) -> dict[str, Json]:
 def _restore(proposal: Proposal, context: DecisionContext) -> None:
     before, piece = proposal.undo.get("before"), proposal.undo.get("piece")
     if not isinstance(before, str) or not isinstance(piece, str):
-        raise CannotDecide(f"What proposal {proposal.id} overoverwrote is no longer known: change the file by hand.")
+        raise CannotDecide("proposals.overwritten_lost", number=proposal.id)
     if not piece:
         return  # it stood there already
     path = context.identity / _FILES[proposal.kind]
@@ -140,7 +140,7 @@ def _restore(proposal: Proposal, context: DecisionContext) -> None:
             amend.require_rules(restored)
         amend.replace_text(path, current, restored)
     except AmendError as error:
-        raise CannotDecide(f"{path.name}: {error}") from error
+        raise CannotDecide("proposals.unwritable", name=path.name, reason=error) from error
 
 
 def _rule(payload: Mapping[str, Json]) -> dict[str, Json]:
@@ -197,7 +197,7 @@ def _merge(connection: Connection, proposal: Proposal, context: DecisionContext,
     scope, old, new = (proposal.payload.get(name) for name in ("scope", "from", "into"))
     if not (isinstance(scope, str) and isinstance(old, str) and isinstance(new, str) and old and new and old != new):
         raise CannotDecide("proposals.no_names")
-    act = ChangeContext(context.at, context.by, f"{old} and {new} are one", part_of=root)
+    act = ChangeContext(context.at, context.by, Sentence("reasons.names_are_one", old=old, new=new), part_of=root)
     records = store.newest_about(connection, scope, old, _MOST)
     if not records:
         raise CannotDecide("proposals.nothing_under_name")

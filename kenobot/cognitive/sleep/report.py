@@ -49,7 +49,7 @@ def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterato
         yield ChangeReport(
             event=number,
             kind=root.kind,
-            reason=str(root.data.get("reason") or ""),
+            reason=root.reason,
             record=about,
             text=_shorten(record.text, _SHOWN) if record is not None else "",
             changes=tuple(_columns(connection, about, events)) if about is not None else (),

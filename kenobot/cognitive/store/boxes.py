@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.links import add_link
@@ -118,6 +119,7 @@ def _story(told: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[str, ...]:
     return tuple(named or dict.fromkeys(topic for topics, _ in told for topic in topics))
 
 
+@lru_cache(maxsize=1024)  # what lies in a box under way is read again with each memory that is laid into it
 def _parse_topics(why: str) -> tuple[tuple[str, ...], bool]:
     return tuple(filter(None, why.removeprefix(_WORDS).split(_COMMA))), not why.startswith(_WORDS)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from kenobot.cognitive.store.records import SAYS
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import EventRow, Record
+from kenobot.ports.sentences import Sentence, pack
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import scope_filter
 from kenobot.storage.times import stamp
@@ -96,10 +97,16 @@ def add_event(
     record: int | None = None,
     data: Mapping[str, Json] | None = None,
 ) -> int:
-    """Append to what happened; returns the event's id. Ids only grow."""
+    """Append to what happened; returns the event's id. Ids only grow.
+
+    A reason that has a key is written as a sentence and, for other languages, by its key and values.
+    """
+    told = dict(data or {})
+    if isinstance(reason := told.get("reason"), Sentence):
+        told["said"] = pack(reason)
     cursor = connection.execute(
         "INSERT INTO event (at, session, actor, type, record_id, data) VALUES (?, ?, ?, ?, ?, ?)",
-        (stamp(at), session, actor, kind, record, json.dumps(data or {}, ensure_ascii=False)),
+        (stamp(at), session, actor, kind, record, json.dumps(told, ensure_ascii=False)),
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid

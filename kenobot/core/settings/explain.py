@@ -9,14 +9,27 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from kenobot.core.plugins import did_you_mean
+from kenobot.core.plugins import find_near
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PREFIX, PLUGIN_SECTIONS, KeyPath, is_secret
+from kenobot.ports.sentences import Sentence, change_values, find_sentence, join_sentences
 
 _LISTS = (list, tuple, set, frozenset)
-_ONE: Mapping[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+_ONE: Mapping[Any, str] = {
+    int: "settings.a_whole_number",
+    float: "settings.a_number",
+    str: "settings.a_text",
+    bool: "settings.a_switch",
+}
+_UNKNOWN: Mapping[tuple[bool, bool], str] = {
+    (False, False): "settings.unknown_key",
+    (False, True): "settings.unknown_key_near",
+    (True, False): "settings.unknown_section",
+    (True, True): "settings.unknown_section_near",
+}
+"""The sentences about a key, or a section, that nothing knows, without and with one that is like it."""
 NOT_A_TABLE = frozenset({"model_type", "dict_type", "model_attributes_type"})
-_MANY: Mapping[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"}
+_MANY: Mapping[Any, str] = {int: "settings.whole_numbers", float: "settings.numbers", str: "settings.texts"}
 
 
 def explain(
@@ -29,9 +42,9 @@ def explain(
 def unknown_key(key: KeyPath, value: object, origins: Mapping[str, str], known: Iterable[str]) -> str:
     """Explain an unknown key, with the nearest known one."""
     dotted = ".".join(key)
-    what = f"unknown section [{dotted}]" if isinstance(value, dict) else f'unknown key "{dotted}"'
-    alike = [other for other in known if other.count(".") == len(key) - 1]
-    return f"{origin_prefix(key, origins)}{one_line(what)}{did_you_mean(dotted, alike) or '.'}"
+    near = find_near(dotted, (other for other in known if other.count(".") == len(key) - 1))
+    name = _UNKNOWN[isinstance(value, dict), bool(near)]
+    return with_origin(key, origins, Sentence(name, key=one_line(dotted), near=near))
 
 
 def list_dotted_keys(model: type[BaseModel], at: KeyPath = ()) -> Iterator[str]:
@@ -53,15 +66,28 @@ def _line(
     if kind == "extra_forbidden" or stray:
         return unknown_key(key, value, origins, known)
     if kind == "missing":
-        return f"{dotted} is not set: {_places(key)}."
-    place = f"{origin_prefix(key, origins)}{one_line(dotted)}"
+        return Sentence("settings.missing", key=dotted, places=_places(key))
+    place = one_line(dotted)
     field = _field(model, names)
     if field is None or _model(field):
-        return f"{place} is a section, not a value." if kind in NOT_A_TABLE else f"{place}: {_message(detail)}"
+        is_value = kind in NOT_A_TABLE
+        return with_origin(key, origins, tell_section(place) if is_value else _tell_problem(place, detail))
     if not is_secret(key[-1]) and not isinstance(value, SecretStr):
         place += f" = {_render_value(value)}"
     takes = describe_values(field) if _is_about_kind(kind) else None
-    return f"{place} must be {takes}." if takes else f"{place}: {_message(detail)}"
+    told = Sentence("settings.wrong_kind", place=place, wanted=takes) if takes else _tell_problem(place, detail)
+    return with_origin(key, origins, told)
+
+
+def tell_section(place: str) -> Sentence:
+    """Say that a section has a value in its place."""
+    return Sentence("settings.section", place=place)
+
+
+def with_origin(key: KeyPath, origins: Mapping[str, str], text: str) -> str:
+    """Put the file or variable that sets `key` before a mistake, see `origin_prefix`."""
+    prefix = origin_prefix(key, origins)
+    return join_sentences((prefix, text), "") if prefix else text
 
 
 def origin_prefix(key: KeyPath, origins: Mapping[str, str]) -> str:
@@ -74,17 +100,33 @@ def origin_prefix(key: KeyPath, origins: Mapping[str, str]) -> str:
 
 
 def _places(key: KeyPath) -> str:
-    files = [f"in credentials/{name}" for name, meant in CREDENTIAL_FILES.items() if meant == key]
-    short = [f"in {name}" for name, meant in ENV_ALIASES if meant == key]
+    files = [f"credentials/{name}" for name, meant in CREDENTIAL_FILES.items() if meant == key]
+    short = [name for name, meant in ENV_ALIASES if meant == key]
     variable = ENV_PREFIX + "__".join(key).upper().replace("-", "_")
-    places = (files + short) if files or short else ["in kenobot.toml", f"in {variable}"]
-    return f"put it {' or '.join(places)}"
+    places = (files + short) if files or short else ["kenobot.toml", variable]
+    return join_sentences(places, Sentence("settings.or_in"))
 
 
-def _message(detail: ErrorDetails) -> str:
-    cause = detail.get("ctx", {}).get("error")
-    text = str(cause) if cause else detail["msg"][:1].lower() + detail["msg"][1:]
-    return one_line(text if text.endswith("?") else text.rstrip(".") + ".")
+def _tell_problem(place: str, detail: ErrorDetails) -> Sentence:
+    problem = word_detail(detail)
+    name = "settings.question" if problem.endswith("?") else "settings.problem"
+    return Sentence(name, place=place, problem=problem)
+
+
+def word_detail(detail: Mapping[str, Any]) -> str:
+    """Word a mistake that pydantic found: by its kind, or as a validator of ours said it."""
+    limits: Mapping[str, Any] = detail.get("ctx", {})
+    if cause := limits.get("error"):
+        return change_values(str(cause), one_line)
+    key = f"pydantic.{detail['type']}"
+    try:
+        return Sentence(key, **limits) if find_sentence(key, "en") else _lower(detail["msg"])
+    except KeyError:
+        return _lower(detail["msg"])
+
+
+def _lower(message: str) -> str:
+    return one_line(message[:1].lower() + message[1:]).rstrip(".")
 
 
 def _is_about_kind(kind: str) -> bool:
@@ -103,19 +145,20 @@ def describe_values(field: FieldInfo) -> str | None:
     """Describe the values of a setting, such as "a whole number from 1 to 30"; None where its kind is vague."""
     kind = _strip_none(field.annotation)
     if get_origin(kind) is Literal:
-        return "one of " + ", ".join(str(choice) or '""' for choice in get_args(kind))
+        choices = ", ".join(str(choice) or '""' for choice in get_args(kind))
+        return Sentence("settings.one_of", choices=choices)
     if get_origin(kind) in _LISTS:
         item = next(iter(get_args(kind)), None)
-        items = "tables" if _is_model(item) else _MANY.get(item)
-        return f"a list of {items}" if items else None
+        items = "settings.tables" if _is_model(item) else _MANY.get(item)
+        return Sentence(items) if items else None
     text = _ONE.get(kind)
     low = next((x for rule in field.metadata if (x := getattr(rule, "ge", None)) is not None), None)
     high = next((x for rule in field.metadata if (x := getattr(rule, "le", None)) is not None), None)
     if text is None or (low is None and high is None):
-        return text
-    if low is None or high is None:
-        return f"{text}, {low} or more" if high is None else f"{text}, {high} or less"
-    return f"{text} from {low} to {high}"
+        return Sentence(text) if text else None
+    has_both = low is not None and high is not None
+    key = "settings.from_to" if has_both else "settings.from" if high is None else "settings.to"
+    return Sentence(key, kind=Sentence(text), low=low, high=high)
 
 
 def _strip_none(annotation: Any) -> Any:

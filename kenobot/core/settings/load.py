@@ -48,6 +48,7 @@ from kenobot.core.settings.schema import (
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.ports.sentences import Sentence, change_values, join_sentences
 
 if TYPE_CHECKING:
     from kenobot.core.settings.mcp import McpServerSettings
@@ -148,7 +149,7 @@ class ResolvedSettings:
         """
         value, mistakes, _ = self.catalogue.check(group, name, lambda: _validate(self, group, name, model))
         if value is None or mistakes:
-            said = "\n".join(mistakes)
+            said = join_sentences(mistakes)
             raise PluginError(said) if self.catalogue.may_lack(group, name) else ConfigError(said)
         return value
 
@@ -223,7 +224,7 @@ def load_settings(
         tables += good
         mistakes += bad
     if mistakes:
-        raise ConfigError("\n".join(mistakes))
+        raise ConfigError(join_sentences(mistakes))
     ours = {name: why for (group, name), why in catalogue.broken.items() if not catalogue.is_foreign(group, name)}
     left_out |= {f"tools.{name}": why for name, why in ours.items()}
     shown = {key: origin for key, origin in origins.items() if not key.endswith(".")}
@@ -234,7 +235,7 @@ def require_no_more_left_out(before: ResolvedSettings, after: ResolvedSettings) 
     """Return changed settings. Raises ConfigError where a tool or an MCP server is off by the change."""
     new = [why for section, why in after.left_out.items() if before.left_out.get(section) != why]
     if new:
-        raise ConfigError("\n".join(new))
+        raise ConfigError(join_sentences(new))
     return after
 
 
@@ -243,7 +244,7 @@ def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServ
     if not tables:
         return {}, {}, []
     if not isinstance(tables, dict):
-        return {}, {}, [f"{explain.origin_prefix(('mcp',), origins)}mcp is a section, not a value."]
+        return {}, {}, [explain.with_origin(("mcp",), origins, explain.tell_section("mcp"))]
     from kenobot.core.settings.mcp import McpServerSettings, check_server_name  # noqa: PLC0415
 
     good: McpServers = {}
@@ -259,9 +260,10 @@ def _check_servers(tables: object, origins: Mapping[str, str]) -> tuple["McpServ
             if any(detail["type"] in _WRONG_KEYS for detail in error.errors()):
                 wrong += lines
             else:
-                left_out[".".join(at)] = "\n".join(lines)
+                left_out[".".join(at)] = join_sentences(lines)
         except ValueError as error:
-            wrong.append(f"{explain.origin_prefix(at, origins)}mcp.{name}: {error}.")
+            told = Sentence("settings.problem", place=f"mcp.{name}", problem=str(error))
+            wrong.append(explain.with_origin(at, origins, told))
     return good, left_out, wrong
 
 
@@ -358,8 +360,9 @@ def _check_plugins(loaded: ResolvedSettings, group: PluginGroup) -> tuple[list[B
             continue
         elif name in wanted:
             key = _NAMED.get(group, (section, "enabled"))
-            mistakes.append(explain.origin_prefix(key, loaded.origins) + plugins.unknown_plugin(group, name, installed))
-        else:
+            told = plugins.unknown_plugin(group, name, installed)
+            mistakes.append(explain.with_origin(key, loaded.origins, told))
+        elif not plugins.ships_apart(group, name):
             known = [f"{section}.{other}" for other in installed]
             mistakes.append(explain.unknown_key((section, name), tables[name], loaded.origins, known))
     return good, mistakes
@@ -376,7 +379,7 @@ def _check_table(
     model = catalogue.load(group, name).settings
     value, bad, has_wrong_keys = catalogue.check(group, name, lambda: _validate(loaded, group, name, model, complete))
     if bad and (catalogue.is_foreign(group, name) or (catalogue.may_lack(group, name) and not has_wrong_keys)):
-        error = PluginError("\n".join(bad))
+        error = PluginError(join_sentences(bad))
         catalogue.disable(group, name, error)
         raise error
     return value, bad
@@ -401,7 +404,8 @@ def _validate(
         about = zip(lines, error.errors(), strict=True)
         mistakes += [line for line, detail in about if complete or (detail["loc"] and detail["type"] != "missing")]
         has_wrong_keys = bool(stray) or any(detail["type"] in _WRONG_KEYS for detail in error.errors())
-        return None, list(map(Redactor(loaded.secrets()).redact_known, mistakes)), has_wrong_keys
+        redact = Redactor(loaded.secrets()).redact_known
+        return None, [change_values(mistake, redact) for mistake in mistakes], has_wrong_keys
     return (None if mistakes else value), mistakes, bool(stray)
 
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, SecretStr, field_validator, model_va
 
 from kenobot.core import lazy
 from kenobot.core.settings.schema import SettingsModel, UniqueNames
+from kenobot.ports.sentences import Sentence
 
 _SERVER = lazy.regex(r"[a-z0-9][a-z0-9-]{0,30}")
 _REFERENCE = lazy.regex(r"\$\{([^}]*)\}")
@@ -21,7 +22,7 @@ ALL_EFFECTS: tuple[Effect, ...] = ("reads_private", "brings_untrusted", "way_out
 def check_server_name(name: str) -> str:
     """Return a name that a server may have. Raises ValueError."""
     if not _SERVER.fullmatch(name):
-        raise ValueError("the name of a server has up to 31 of a-z, 0-9 and -")
+        raise ValueError(Sentence("mcp.bad_server_name"))
     return name
 
 
@@ -58,23 +59,23 @@ class McpServerSettings(SettingsModel):
             if not isinstance(value, SecretStr)
         ]
         if plain:
-            raise ValueError(f'"{plain[0]}" belongs into a file of its own: `kenobot mcp add` writes it')
+            raise ValueError(Sentence("mcp.plain_secret", name=plain[0]))
         return table
 
     @model_validator(mode="after")
     def _is_one_server(self) -> Self:
         if bool(self.command) == bool(self.url):
-            raise ValueError("a server has either a command or a url")
+            raise ValueError(Sentence("mcp.command_or_url"))
         if self.url and not _URL.fullmatch(self.url):
-            raise ValueError("the url has to begin with http:// or https://")
+            raise ValueError(Sentence("mcp.bad_url"))
         if (self.url and (self.args or self.env)) or (self.command and self.headers):
-            raise ValueError("args and env are for a command, headers for a url")
+            raise ValueError(Sentence("mcp.args_or_headers"))
         for names, pattern in ((self.env, _VARIABLE), (self.headers, _HEADER)):
             if wrong := [name for name in names if not pattern.fullmatch(name)]:
-                raise ValueError(f'"{wrong[0]}" can be no name of a variable or header')
+                raise ValueError(Sentence("mcp.bad_variable", name=wrong[0]))
         wanted = {name for text in (*self.env.values(), *self.headers.values()) for name in _REFERENCE.findall(text)}
         if self.enabled and (missing := sorted(wanted - self.secrets.keys())):
-            raise ValueError(f'the secret "{missing[0]}" is not there: `kenobot mcp add` writes it')
+            raise ValueError(Sentence("mcp.no_such_secret", name=missing[0]))
         return self
 
     @property

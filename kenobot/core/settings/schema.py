@@ -21,6 +21,7 @@ from pydantic_core import PydanticCustomError
 from kenobot.core.pattern_set import PatternSet
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.core.settings.sources import EnvValue
+from kenobot.ports.sentences import Sentence
 
 
 def _check_timezone(name: str) -> str:
@@ -28,8 +29,8 @@ def _check_timezone(name: str) -> str:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         near = difflib.get_close_matches(name, zoneinfo.available_timezones(), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ", which looks like Europe/Madrid or UTC"
-        raise ValueError(f"not the name of a time zone{hint}") from error
+        told = Sentence("settings.bad_zone_near", near=near[0]) if near else Sentence("settings.bad_zone")
+        raise ValueError(told) from error
     return name
 
 
@@ -44,7 +45,7 @@ def _lower(value: object) -> object:
 
 def _no_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f'"{twice[0]}" stands there twice')
+        raise ValueError(Sentence("settings.twice", name=twice[0]))
     return names
 
 
@@ -178,7 +179,9 @@ class ContextSettings(SettingsModel):
     def _fits(self) -> "ContextSettings":
         if self.memory_tokens > self.budget_tokens:
             raise ValueError(
-                f"memory_tokens ({self.memory_tokens}) must not be more than budget_tokens ({self.budget_tokens})"
+                Sentence(
+                    "settings.memory_over_budget", memory_tokens=self.memory_tokens, budget_tokens=self.budget_tokens
+                )
             )
         return self
 

@@ -170,8 +170,9 @@ def from_credentials(own: Path, given: Mapping[str, str | None], systemd: Path |
             continue
         key = _credential(path.name)
         if key is None:
-            near = plugins.did_you_mean(path.name, CREDENTIAL_FILES)
-            raise ConfigError("settings.unknown_credential", path=path, end=near or ".")
+            near = plugins.find_near(path.name, CREDENTIAL_FILES)
+            known = "settings.unknown_credential_near" if near else "settings.unknown_credential"
+            raise ConfigError(known, path=path, near=near)
         if path.is_file() and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError("settings.open_secret", path=path)
         layer.put(key, _secret(path), f"credential {path}")

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from kenobot.core import lazy
-from kenobot.core.settings.explain import origin_prefix
+from kenobot.core.settings.explain import with_origin
 from kenobot.core.settings.schema import WorkspaceSettings
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.workspace import Workspace
 
 _NAME: Final = lazy.regex(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -35,26 +36,27 @@ def find_mistakes(
     for each in found:
         why = _why_not(each, settings[each.name].path, home, credentials) or _overlap(each, found)
         if why:
-            prefix = origin_prefix(("tools", "workspaces", each.name), origins)
-            yield each.name, f"{prefix}tools.workspaces.{each.name} = {settings[each.name].path!r}: {why}."
+            place = f"tools.workspaces.{each.name} = {settings[each.name].path!r}"
+            told = Sentence("settings.problem", place=place, problem=why)
+            yield each.name, with_origin(("tools", "workspaces", each.name), origins, told)
 
 
 def _why_not(workspace: Workspace, written: str, home: Path, credentials: Path | None) -> str:
     path = workspace.path
     if not _NAME.fullmatch(workspace.name):
-        return "a workspace is called by a-z, 0-9, - and _"
+        return Sentence("workspaces.bad_name")
     if not written.startswith(("/", "~/")):
-        return "write the whole path, as ~/notes or /srv/notes"
+        return Sentence("workspaces.not_whole")
     if path.exists() and not path.is_dir():
-        return "not a folder"
+        return Sentence("workspaces.no_folder")
     if _SHARED_MEMORY not in path.parents and any(_is_within(path, Path(system)) for system in _SYSTEM):
-        return "a folder of the system's, not of yours"
+        return Sentence("workspaces.of_system")
     for private in filter(None, (home, credentials)):
         if _is_within(path, private) or _is_within(private, path):
-            return f"the bot's own files are in {private}: no workspace may hold them, or be among them"
+            return Sentence("workspaces.holds_home", folder=private)
     own = (Path(__file__).parents[2], Path(sys.prefix))
     if not workspace.read_only and any(_is_within(program, path) or _is_within(path, program) for program in own):
-        return "the bot's own program is there: with read_only = true it may be read, not changed"
+        return Sentence("workspaces.holds_program")
     return ""
 
 
@@ -62,9 +64,9 @@ def _overlap(workspace: Workspace, others: tuple[Workspace, ...]) -> str:
     """Say which other is around it or in it: where one of the two may not be changed, neither is safe."""
     for other in others:
         if other is not workspace and _is_within(workspace.path, other.path):
-            return f"it is in the workspace {other.name}: name one of the two"
+            return Sentence("workspaces.inside", other=other.name)
         if other is not workspace and _is_within(other.path, workspace.path):
-            return f"the workspace {other.name} is in it: name one of the two"
+            return Sentence("workspaces.around", other=other.name)
     return ""
 
 

@@ -29,6 +29,7 @@ from kenobot.ports.errors import (
 )
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.provider import Delta, Request, ToolCall, Usage
+from kenobot.ports.sentences import Sentence
 from kenobot.providers.command_line.dialects import CLAUDE, CODEX, GEMINI, SYSTEM_FILE, Dialect, Step
 from kenobot.providers.command_line.process import Lines, Run, empty_folder, running
 from kenobot.providers.pictures import without_pictures
@@ -82,7 +83,7 @@ class CommandLineProvider:
         self._dialect = dialect
         self._path = path
         self._settings = settings
-        self._errors = ServiceErrors(dialect.title, settings.model or "that is its default")
+        self._errors = ServiceErrors(dialect.title, settings.model or Sentence("providers.default_model"))
         self._free = asyncio.Semaphore(settings.at_once)
 
     @property
@@ -124,7 +125,7 @@ class CommandLineProvider:
                         code = await run.exit_code()
                 if not end.is_whole:
                     if end.begun and not code:
-                        raise TruncatedReply(f"The answer from {self._dialect.title} broke off before its end.")
+                        raise TruncatedReply("providers.broke_off", title=self._dialect.title)
                     raise self._failure(run, Step(), code)
                 held, calls = _read_calls(written, request)
                 for call in calls:
@@ -132,7 +133,7 @@ class CommandLineProvider:
                 yield Delta(held, "tool_calls" if calls else end.stop_reason, end.usage, end.model)
         except OSError as error:
             kind = type(error).__name__
-            raise Unavailable(f"{self._dialect.title} cannot be started ({kind}): is it still installed?") from None
+            raise Unavailable("providers.unstarted", title=self._dialect.title, kind=kind) from None
         finally:
             self._free.release()
 
@@ -178,14 +179,15 @@ class CommandLineProvider:
         status = step.status or (401 if code and code == self._dialect.signed_out else 0)
         own = not self._settings.api_key.get_secret_value()
         if not status and any(word in words for word in _LIMITED):
-            return RateLimited(f"{title} has reached its limit of use for now: try again later.")
+            return RateLimited("providers.limit_reached", title=title)
         if own and (status in (401, 403) or (not status and any(word in words for word in _SIGNED_OUT))):
-            return AccountRefused(f"{title} is not signed in: run `{program}` once in a terminal and sign in.")
+            return AccountRefused("providers.not_signed_in", title=title, program=program)
         refused = self._errors.of_status(status or 400, said=words)
         if status or isinstance(refused, PromptTooLong):
             return refused
-        ended = "" if code is None else f" (exit code {code})"
-        return Unavailable(f"{title} ended without an answer{ended}: run `{program}` in a terminal to see why.")
+        if code is None:
+            return Unavailable("providers.ended", title=title, program=program)
+        return Unavailable("providers.ended_code", title=title, program=program, code=code)
 
 
 def _read_calls(written: CallReader, request: Request) -> tuple[str, list[ToolCall]]:

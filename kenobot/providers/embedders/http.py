@@ -94,9 +94,9 @@ class HttpEmbedder:
                 raise TypeError("no list")
             rows = [_unit(row) for row in items]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise AnswerLost(f"{self.server} answered with something that is no embedding.") from None
+            raise AnswerLost("embedder.no_embedding", server=self.server) from None
         if len(rows) != len(texts) or len({len(row) for row in rows}) > 1:
-            raise AnswerLost(f"{self.server} answered with another number of embeddings than were asked for.")
+            raise AnswerLost("embedder.other_number", server=self.server)
         self.dimensions = len(rows[0]) if rows else self.dimensions
         return rows, _tokens(answer)
 

@@ -55,7 +55,7 @@ class ThreadedEmbedder:
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """Embed `texts`. Raises Unavailable when the model cannot be loaded or fails."""
         if self._jobs.qsize() * _UNIT + len(texts) > _WAITING:
-            raise Unavailable("The embedded model has more to do than it can: try again later.")
+            raise Unavailable("embedder.busy")
         self._start()
         jobs = [_Job(tuple(map(clip_text, texts[at : at + _UNIT])), kind) for at in range(0, len(texts), _UNIT)]
         for job in jobs:
@@ -90,7 +90,7 @@ class ThreadedEmbedder:
                 job.rows.set_result(encode(job.texts, job.kind))
             except Exception as error:  # of a model, in which anything may happen
                 job.rows.set_exception(
-                    Unavailable(f"The embedded model {self.model_id} failed ({type(error).__name__}: {error}).")
+                    Unavailable("embedder.failed", model=self.model_id, kind=type(error).__name__, reason=error)
                 )
 
 

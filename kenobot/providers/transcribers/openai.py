@@ -57,7 +57,7 @@ class OpenAITranscriber:
         try:
             content = await asyncio.to_thread(recording.file.read_bytes)
         except OSError as error:
-            raise Rejected("The recording is not there any more.") from error
+            raise Rejected("transcriber.recording_gone") from error
         fields = {"model": self.service.model, "response_format": "json"}
         if self.language:
             fields["language"] = self.language
@@ -79,7 +79,7 @@ def _transcript(body: bytes) -> Transcript:
         if not isinstance(text, str):
             raise TypeError
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise AnswerLost(f"{_SERVER} answered with something that is no transcript.") from None
+        raise AnswerLost("transcriber.no_transcript", server=_SERVER) from None
     counted = answer.get("usage")
     usage = counted if isinstance(counted, dict) else {}
     seconds = likely_seconds(usage.get("seconds", answer.get("duration")))

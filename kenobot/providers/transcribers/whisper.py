@@ -51,11 +51,11 @@ class WhisperTranscriber:
         async with self._turn:
             status, printed = await self._run(recording)
         if status == UNREADABLE:
-            raise UnplayableRecording("The recording cannot be played: it is damaged, or of an unknown format.")
+            raise UnplayableRecording("transcriber.unplayable")
         if status == OTHER_WEIGHTS:
-            raise Rejected("The packages with Whisper's weights hold other ones than they should: install them again.")
+            raise Rejected("transcriber.other_weights")
         if status:
-            raise Unavailable("Whisper ended without an answer: there may be too little memory for it.")
+            raise Unavailable("transcriber.no_answer")
         return _transcript(printed)
 
     async def _run(self, recording: Recording) -> tuple[int, bytes]:
@@ -71,7 +71,7 @@ class WhisperTranscriber:
                 environ={"HF_HUB_OFFLINE": "1"},
             )
         except TimeoutError:
-            raise Rejected(f"Whisper took longer than {settings.seconds:g} seconds for the recording.") from None
+            raise Rejected("transcriber.late", seconds=settings.seconds) from None
 
 
 def _transcript(printed: bytes) -> Transcript:
@@ -80,7 +80,7 @@ def _transcript(printed: bytes) -> Transcript:
         told = json.loads(printed)
         text, seconds = str(told["text"]), float(told["seconds"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise Unavailable("Whisper printed something that is no transcript.") from None
+        raise Unavailable("transcriber.strange_answer") from None
     return Transcript(text.strip(), likely_seconds(seconds))
 
 

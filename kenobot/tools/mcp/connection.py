@@ -12,6 +12,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.json_value import Json
+from kenobot.ports.sentences import Sentence, change_values
 from kenobot.tools.mcp import results
 from kenobot.tools.mcp.declared import MOST_TOOLS
 from kenobot.tools.mcp.schema import shorten
@@ -30,7 +31,6 @@ _MOST_PAGES = 10
 _MOST_LEGS, _LEG_SECONDS = 20, 0.2  # of a call that a server wants to be asked again
 _LONGEST_REASON = 200  # characters
 _LOST_SESSION = ("session not found", "session terminated", "invalid session", "unknown session")
-_WITHOUT_SDK = "the package mcp is missing: install kenobot[mcp]"
 
 
 class ConnectionLost(Exception):
@@ -134,7 +134,7 @@ async def connect(
         from mcp.client import Client
         from mcp_types import ElicitRequestParams, ElicitResult, Implementation, ToolListChangedNotification
     except ImportError as error:
-        raise ConnectionLost(_WITHOUT_SDK, ran=False) from error
+        raise ConnectionLost(Sentence("mcp.sdk_missing"), ran=False) from error
 
     async def hear(message: object) -> None:
         if isinstance(getattr(message, "root", message), ToolListChangedNotification):
@@ -231,9 +231,9 @@ def _losing(wire: Wire) -> Iterator[None]:
         raise
     except MCPError as error:
         if wire.forgot or (wire.has_sessions and str(error).strip(" .").lower() in _LOST_SESSION):
-            raise ConnectionLost("it has forgotten this session", ran=False) from error
+            raise ConnectionLost(Sentence("mcp.session_forgotten"), ran=False) from error
         if error.code == CONNECTION_CLOSED:
-            raise ConnectionLost("it ended the connection") from error
+            raise ConnectionLost(Sentence("mcp.ended")) from error
         raise ToolFailed(f"The server refused: {shorten(str(error), _LONGEST_REASON)}") from error
     except ValidationError as error:
         raise ToolFailed("The server answered with something that is no result.") from error
@@ -274,13 +274,15 @@ def _wire(settings: McpServerSettings, signs_in: "TokenFile | StoredSignIn | Non
 
 def _describe_loss(error: Exception, wire: Wire, redact: Redactor) -> ConnectionLost:
     """Say why a server cannot be talked with, with what it says itself."""
-    complaint = shorten(wire.complaint, _LONGEST_REASON)
+    complaint = change_values(wire.complaint, lambda text: shorten(text, _LONGEST_REASON))
     if wire.wants_sign_in:
         return ConnectionLost(complaint, ran=False)
-    reason = f"{_reason(error)} ({complaint})" if complaint else _reason(error)
+    reason = _reason(error)
+    if complaint:
+        reason = Sentence("mcp.with_complaint", reason=reason, complaint=complaint)
     cause = _first(error)
     return ConnectionLost(
-        redact(reason), ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause)
+        change_values(reason, redact), ran=cause.ran if isinstance(cause, ConnectionLost) else not _is_refused(cause)
     )
 
 
@@ -288,8 +290,10 @@ def _reason(error: BaseException) -> str:
     """Return the cause of a failure in a few words."""
     cause = _first(error)
     if isinstance(cause, FileNotFoundError):
-        return "there is no such program"
-    return shorten(str(cause), _LONGEST_REASON) or type(cause).__name__
+        return Sentence("mcp.no_such_program")
+    if _is_refused(cause):
+        return Sentence("mcp.unreachable")
+    return change_values(str(cause), lambda text: shorten(text, _LONGEST_REASON)) or type(cause).__name__
 
 
 def _first(error: BaseException) -> BaseException:

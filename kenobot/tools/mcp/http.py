@@ -9,6 +9,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.sentences import Sentence
 from kenobot.tools.mcp.stdio import LONGEST_LINE
 from kenobot.tools.web.address import IpAddress, is_public
 from kenobot.tools.web.client import look_up
@@ -119,7 +120,7 @@ class ServerAddress:
     def complaint(self) -> str:
         """Return what it answered in the place of a message."""
         if self.wants_sign_in:
-            return f"it wants you to sign in: run `kenobot mcp login {self._name}`"
+            return Sentence("mcp.wants_sign_in", name=self._name)
         return f"HTTP {self._transport.refusal}" if self._transport.refusal else ""
 
     @property

@@ -17,6 +17,7 @@ from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.json_value import Json
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.tool_input import GivenInput, InputWanted
 from kenobot.tools.mcp.connection import Connect, Connection, ConnectionLost, Hooks, InputRequested, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool, read_tools
@@ -306,7 +307,7 @@ class McpServer:
                 self._news = asyncio.get_running_loop().create_future()
                 running.take_ended()
                 if self._unanswered >= _UNANSWERED:
-                    raise ConnectionLost("it does not answer")
+                    raise ConnectionLost(Sentence("mcp.silent"))
                 self._begin_calls(connection, running)
                 if (refresh.done() or self._is_stale) and not running.calls:
                     refresh.cancel()
@@ -438,7 +439,7 @@ def _loss(session: "asyncio.Task[None]") -> ConnectionLost:
     if isinstance(error, ConnectionLost):
         return error
     if isinstance(error, TimeoutError):
-        return ConnectionLost("it does not answer")
+        return ConnectionLost(Sentence("mcp.silent"))
     if error is not None:
         _log.warning("the session with an MCP server broke", exc_info=error)
     return ConnectionLost("it cannot be reached")

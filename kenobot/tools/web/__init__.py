@@ -13,6 +13,7 @@ from kenobot.core.network import BaseAddress
 from kenobot.core.settings.sources import is_secret
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.ports.sentences import Sentence
 
 if TYPE_CHECKING:
     from kenobot.tools.web.client import WebClient
@@ -44,7 +45,7 @@ def _check_host(text: str) -> str:
     except ValueError:
         host, port = "", None
     if not host or "@" in text or parts.path or parts.query or parts.fragment:
-        raise ValueError(f'"{text}" is no host, which looks like wiki.home or wiki.home:8080, without https://')
+        raise ValueError(Sentence("tools.no_host", text=text))
     return host if port in (None, 80, 443) else f"{host}:{port}"
 
 
@@ -116,9 +117,9 @@ def _build_search(settings: WebSearchSettings, context: PluginContext) -> "WebSe
     from kenobot.tools.web.search import WebSearch
 
     if settings.engine == "searxng" and not settings.url:
-        raise ConfigError("web_search has no address of SearXNG: set tools.web_search.url in kenobot.toml.")
+        raise ConfigError("tools.no_searxng")
     if settings.engine in ("brave", "tavily") and not settings.api_key.get_secret_value():
-        raise ConfigError("web_search has no key: put it into credentials/tools.web_search.api_key in the home.")
+        raise ConfigError("tools.no_search_key")
     told = "the web"
     if settings.engine == "wikipedia":
         told = "Wikipedia" if settings.language else "Wikipedia, in English unless `language` is given"
@@ -149,7 +150,7 @@ def _make_engine(settings: WebSearchSettings) -> "Engine":
 def _build_request(settings: HttpRequestSettings, context: PluginContext) -> "HttpRequest":
     """Raise ConfigError where no host is named, or a secret is not there."""
     if not settings.hosts:
-        raise ConfigError("http_request may reach no host: name one in [tools.http_request.hosts] of kenobot.toml.")
+        raise ConfigError("tools.no_hosts")
     from kenobot.tools.web.address import Reach
     from kenobot.tools.web.client import WebClient
     from kenobot.tools.web.request import HttpRequest
@@ -169,10 +170,7 @@ def _allow_host(name: str, settings: HostSettings, secrets: Mapping[str, str]) -
     def put_in(place: re.Match[str]) -> str:
         secret = secrets.get(place[1], "")
         if not _SENDABLE.fullmatch(secret):
-            raise ConfigError(
-                f"http_request has no {place[1]} for {name} that can be sent: write it, in plain letters, into "
-                f"credentials/tools.http_request.{place[1]}."
-            )
+            raise ConfigError("tools.no_secret", place=place[1], name=name)
         used.add(secret)
         return secret
 
@@ -182,7 +180,7 @@ def _allow_host(name: str, settings: HostSettings, secrets: Mapping[str, str]) -
     headers, query = fill(settings.headers), fill(settings.query)
     for key, value in headers.items():
         if not (_HEADER.fullmatch(key) and _SENDABLE.fullmatch(value)):
-            raise ConfigError(f"http_request cannot send the header {key!r} to {name}: use plain letters, on one line.")
+            raise ConfigError("tools.bad_header", key=key, name=name)
     return AllowedHost(frozenset(settings.methods), headers, query, tuple(used), settings.private)
 
 

@@ -11,6 +11,7 @@ from kenobot.core import lazy
 from kenobot.core.network import check_address
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.plugin import Plugin, PluginContext
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.tools.workspace.confined_runner import ConfinedRunner
 from kenobot.tools.workspace.paths import check_new_path, show_path
@@ -45,7 +46,7 @@ _PLAIN: Final = ("--no-ext-diff", "--no-textconv", "--no-color")
 
 def _check_author(text: str) -> str:
     if not _AUTHOR.fullmatch(text):
-        raise ValueError("not an author, who looks like Keno <keno@example.org>")
+        raise ValueError(Sentence("tools.bad_author"))
     return text
 
 

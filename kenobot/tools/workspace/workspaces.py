@@ -10,7 +10,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.tool import ToolArguments, ToolContext
 from kenobot.tools.workspace.folder import WorkspaceFolder
 
-_NONE = "The tools for files, git and a shell have no folder: name one in [tools.workspaces] of kenobot.toml."
+_NONE = "tools.no_workspace"
 _PRIVATE = "The workspaces are the owner's, and are shown in their private chat alone."
 
 

@@ -11,7 +11,7 @@ import pytest
 import yarl
 from aiohttp import WSMsgType, web
 
-from kenobot.channels.discord import client as our_client
+from kenobot_discord import client as our_client
 from tests.integration.channels.served import served
 
 BOT, ANA, BOB, ROLE = 900, 101, 102, 950

@@ -10,17 +10,17 @@ import pytest
 
 pytest.importorskip("discord", reason="the extra `discord` is not installed")
 
-from kenobot.channels.discord import build
-from kenobot.channels.discord import client as our_client
-from kenobot.channels.discord.channel import _DIRECT, DiscordChannel
-from kenobot.channels.discord.events import write
-from kenobot.channels.discord.settings import DiscordSettings
-from kenobot.core.i18n import known_problem
+from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_discord import build
+from kenobot_discord import client as our_client
+from kenobot_discord.channel import _DIRECT, DiscordChannel
+from kenobot_discord.events import write
+from kenobot_discord.settings import DiscordSettings
 from tests.integration.channels.discord_standin import (
     ANA,
     BOB,
@@ -279,7 +279,7 @@ async def test_failures_are_told_apart(platform: Discord, tmp_path: Path) -> Non
     with pytest.raises(Rejected):
         await bot(tmp_path).run(sink)
     assert [problem for _, problem in sink.reports] == ["Discord does not let the bot in: check its token"] * 2
-    assert known_problem(sink.reports[0][1], "es")
+    assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
 
 
 async def test_too_many_events_end_the_connection(

@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kenobot.channels.irc.channel import IrcChannel
-from kenobot.channels.irc.settings import IrcSettings
-from kenobot.core.i18n import known_problem
+from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot.testing.clock import ManualClock
+from kenobot_irc.channel import IrcChannel
+from kenobot_irc.settings import IrcSettings
 from tests.integration.channels.ngircd import Person, ngircd, person
 from tests.integration.channels.processes import free_port
 
@@ -234,7 +234,7 @@ async def test_a_wrong_password_is_told_to_the_owner(tmp_path_factory: pytest.Te
     with ngircd(tmp_path_factory.mktemp("ngircd"), password="right") as port:
         with pytest.raises(RemoteError):
             await bot(port, password="wrong").run(sink)
-        assert known_problem(sink.reports[0][1], "es")
+        assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
         right = asyncio.create_task(bot(port, password="right").run(sink))
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         asker = Person(reader, writer)

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kenobot.channels.irc.channel import IrcChannel
 from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
+from kenobot_irc.channel import IrcChannel
 from tests.integration.channels import test_irc
 from tests.integration.channels.inspircd import inspircd
 from tests.integration.channels.ngircd import Person, ngircd, person

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.channels.matrix.channel import MatrixChannel
-from kenobot.channels.matrix.settings import MatrixSettings
-from kenobot.core.i18n import known_problem
+from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_matrix.channel import MatrixChannel
+from kenobot_matrix.settings import MatrixSettings
 from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import free_port
 from tests.integration.channels.synapse import PASSWORD, Person, synapse
@@ -377,7 +377,7 @@ async def test_what_cannot_be_read_is_kept_aside_and_encrypted_rooms_are_told(wo
     assert [inbound.text for inbound in taken] == ["hello", "still here"]
     assert [number for _, number, _, _ in sink.quarantined] == ["$1"]
     assert sink.reports == [("matrix", "The bot cannot read encrypted Matrix rooms: talk to it in another room")]
-    assert known_problem(sink.reports[0][1], "es")
+    assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
 
 
 async def test_a_wrong_password_is_told_to_the_owner(world: World) -> None:
@@ -386,12 +386,12 @@ async def test_a_wrong_password_is_told_to_the_owner(world: World) -> None:
     with pytest.raises(Rejected):
         await world.channel(password="wrong").run(sink)
     assert "check user and password" in sink.reports[0][1]
-    assert known_problem(sink.reports[0][1], "es")
+    assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
 
 
 async def test_the_people_of_so_many_rooms_are_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are asked for again."""
-    monkeypatch.setattr("kenobot.channels.matrix.channel._ROOMS", 1)
+    monkeypatch.setattr("kenobot_matrix.channel._ROOMS", 1)
     other = world.ana.room(world.bot.id)
     async with running(channel := world.channel()) as sink:
         while world.bot.id not in await asyncio.to_thread(world.ana.people, other):

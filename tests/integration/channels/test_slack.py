@@ -10,16 +10,16 @@ import pytest
 
 pytest.importorskip("slack_sdk", reason="the extra `slack` is not installed")
 
-from kenobot.channels.slack import build
-from kenobot.channels.slack import channel as slack_channel
-from kenobot.channels.slack.channel import SlackChannel
-from kenobot.channels.slack.settings import SlackSettings
-from kenobot.core.i18n import known_problem
+from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Button, Inbound, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_slack import build
+from kenobot_slack import channel as slack_channel
+from kenobot_slack.channel import SlackChannel
+from kenobot_slack.settings import SlackSettings
 from tests.integration.channels.slack_standin import (
     ANA,
     APP_TOKEN,
@@ -222,7 +222,7 @@ async def test_failures_are_told_apart(platform: Slack, tmp_path: Path) -> None:
     with pytest.raises(Rejected):
         await bot(platform, tmp_path, app_token="wrong").run(sink)
     assert "check token and app_token" in sink.reports[0][1]
-    assert known_problem(sink.reports[0][1], "es")
+    assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
 
 
 async def test_the_names_of_so_many_people_are_kept(

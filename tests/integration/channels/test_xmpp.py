@@ -8,9 +8,7 @@ import pytest
 
 slixmpp = pytest.importorskip("slixmpp")
 
-from kenobot.channels.xmpp.channel import XmppChannel  # noqa: E402
-from kenobot.channels.xmpp.settings import XmppSettings  # noqa: E402
-from kenobot.core.i18n import known_problem  # noqa: E402
+from kenobot.ports import sentences  # noqa: E402
 from kenobot.ports.channel import Channel  # noqa: E402
 from kenobot.ports.clock import SystemClock  # noqa: E402
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable  # noqa: E402
@@ -18,6 +16,8 @@ from kenobot.ports.messages import MessagePart, Outbound  # noqa: E402
 from kenobot.storage.database import Database  # noqa: E402
 from kenobot.storage.inbox import Inbox, message_digest  # noqa: E402
 from kenobot.testing.channel import ChannelContract, RecordingSink  # noqa: E402
+from kenobot_xmpp.channel import XmppChannel  # noqa: E402
+from kenobot_xmpp.settings import XmppSettings  # noqa: E402
 from tests.integration.channels.processes import free_port  # noqa: E402
 from tests.integration.channels.prosody import PASSWORD, person, prosody  # noqa: E402
 
@@ -168,7 +168,7 @@ async def test_a_wrong_password_is_told_to_the_owner(server: int) -> None:
     with pytest.raises(Rejected):
         await bot(server, password="wrong").run(sink)
     assert "check account and password" in sink.reports[0][1]
-    assert known_problem(sink.reports[0][1], "es")
+    assert sentences.render(sink.reports[0][1], "es") != sink.reports[0][1]
 
 
 async def test_a_server_that_is_away_is_unavailable() -> None:

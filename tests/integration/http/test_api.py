@@ -302,12 +302,19 @@ async def test_health_and_the_server_tell_the_same_state(bot: ServedBot) -> None
 async def test_a_night_begins_when_it_is_asked_for(bot: ServedBot) -> None:
     """Its report can be read afterwards, and before it is said that there was none yet."""
     async with await bot.client() as client:
-        before = await client.get("/v1/sleep")
-        assert (before.status_code, before.json()) == (
-            404,
-            {"error": "there was no night yet: POST /v1/sleep begins one"},
-        )
-        assert (await client.get("/v1/sleep?run=9")).json() == {"error": "there was no such night"}
+        before = await client.get("/v1/sleep", headers={"Accept-Language": "fr, es-MX;q=0.9, en;q=0.5"})
+        assert before.headers["content-type"] == "application/problem+json"
+        detail = "aún no ha habido ninguna noche: POST /v1/sleep empieza una"
+        assert before.json() == {
+            "type": "urn:kenobot:api.no_night",
+            "title": "no se encontró",
+            "status": 404,
+            "detail": detail,
+            "error": detail,
+            "key": "api.no_night",
+            "values": {},
+        }
+        assert (await client.get("/v1/sleep?run=9")).json()["key"] == "api.no_such_night"
         assert (await client.post("/v1/sleep")).json() == {"state": "begun"}
         await bot.app.background.sleep_worker.wait_requested()
         report = (await client.get("/v1/sleep")).json()

@@ -253,7 +253,7 @@ async def test_every_other_path_is_not_found(path: str) -> None:
     channel, sink = channel_of(clock), RecordingSink()
     async with served(channel, sink) as client:
         answer = await client.post(path, **signed(clock, {"message": "hello"}))
-    assert (answer.status_code, answer.json()) == (404, {"error": "not found"})
+    assert (answer.status_code, answer.json()["detail"]) == (404, "not found")
 
 
 async def test_without_a_secret_there_is_no_webhook() -> None:

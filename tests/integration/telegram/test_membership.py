@@ -4,7 +4,7 @@ import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.membership import membership_problem
-from kenobot.core.i18n import translate_problem
+from kenobot.ports import sentences
 from tests.integration.telegram.standin import Answer, Box, FakeTelegram, until_idle, update
 
 
@@ -46,5 +46,5 @@ def test_it_is_told_in_spanish() -> None:
     """With the group's number in it."""
     for after in ("kicked", "administrator"):
         problem = membership_problem(change(1, "member", after))
-        assert "-5" in translate_problem(problem, "es")
-        assert translate_problem(problem, "es") != problem
+        assert "-5" in sentences.render(problem, "es")
+        assert sentences.render(problem, "es") != problem

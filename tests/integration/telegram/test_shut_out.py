@@ -6,8 +6,8 @@ import pytest
 
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.core.bus import Bus
-from kenobot.core.i18n import translate_problem
 from kenobot.gateway.channel_supervisor import keep_running
+from kenobot.ports import sentences
 from kenobot.ports.signals import HEALTH_DEGRADED, Envelope
 from kenobot.testing.clock import EagerClock
 from tests.integration.telegram.standin import DEADLINE, Answer, Box, FakeTelegram
@@ -54,4 +54,4 @@ async def test_the_owner_is_told_once_and_what_to_do(
     await asyncio.gather(running, return_exceptions=True)
     assert len(told) == 1
     assert sentence in told[0]
-    assert spanish in translate_problem(told[0], "es")
+    assert spanish in sentences.render(told[0], "es")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kenobot.channels.irc.settings import IrcSettings
-from kenobot.channels.irc.wire import fold, is_person, protocol_lines, room_for_text, strip_formatting
 from kenobot.ports.messages import MessagePart, TextEntity
+from kenobot_irc.settings import IrcSettings
+from kenobot_irc.wire import fold, is_person, protocol_lines, room_for_text, strip_formatting
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from kenobot.channels.email.channel import EmailChannel
-from kenobot.channels.email.mail import (
+from kenobot.ports.clock import SystemClock
+from kenobot.ports.messages import MessagePart, Outbound
+from kenobot_email.channel import EmailChannel
+from kenobot_email.mail import (
     attachments_of,
     conversation_of,
     file_bytes,
@@ -18,9 +20,7 @@ from kenobot.channels.email.mail import (
     read_words,
     sender_of,
 )
-from kenobot.channels.email.settings import EmailSettings
-from kenobot.ports.clock import SystemClock
-from kenobot.ports.messages import MessagePart, Outbound
+from kenobot_email.settings import EmailSettings
 
 
 def verified(*results: str) -> bool:

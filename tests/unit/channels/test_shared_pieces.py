@@ -10,21 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kenobot.channels import xmpp
-from kenobot.channels.email.settings import EmailSettings
+import kenobot_xmpp
 from kenobot.channels.intake import Intake, read_time
-from kenobot.channels.irc.settings import IrcSettings
 from kenobot.channels.markup import as_html, mark_up, plain_marks, render_parts, split_lines
-from kenobot.channels.matrix.settings import MatrixSettings
 from kenobot.channels.mention import strip_name
 from kenobot.channels.people import ChatSettings, check_people
-from kenobot.channels.xmpp.settings import XmppSettings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.messages import Inbound, MessagePart, TextEntity
 from kenobot.ports.plugin import PluginContext
 from kenobot.testing.channel import RecordingSink
 from kenobot.testing.clock import START, EagerClock, ManualClock
+from kenobot_email.settings import EmailSettings
+from kenobot_irc.settings import IrcSettings
+from kenobot_matrix.settings import MatrixSettings
+from kenobot_xmpp.settings import XmppSettings
 
 
 def test_marks_stand_around_what_they_format_also_within_each_other() -> None:
@@ -100,7 +100,7 @@ def test_a_channel_whose_package_is_missing_says_which(monkeypatch: pytest.Monke
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     account = XmppSettings.model_validate({"account": "k@example.org", "password": "x", "owners": ["ana@example.org"]})
     with pytest.raises(ConfigError, match=r"pip install 'kenobot\[xmpp\]'"):
-        xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
+        kenobot_xmpp.build(account, PluginContext(home=tmp_path, clock=SystemClock(), bot_name="Keno"))
 
 
 async def test_the_intake_waits_while_it_is_full_and_keeps_the_order() -> None:

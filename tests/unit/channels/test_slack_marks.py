@@ -3,7 +3,7 @@
 import pytest
 
 from kenobot.channels.markup import render_parts
-from kenobot.channels.slack.events import write
+from kenobot_slack.events import write
 
 
 @pytest.mark.parametrize(

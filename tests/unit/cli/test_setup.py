@@ -22,6 +22,7 @@ from kenobot.cli.setup import command, live_checks, wizard
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.service_check import find_local_servers, is_refused, offered_models
 from kenobot.cli.setup.time_zone import system_timezone
+from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from tests.integration.channels.processes import free_port
@@ -810,6 +811,20 @@ def test_a_channel_without_its_package_is_not_asked_about(
     assert "pip install 'kenobot[xmpp]'" in said
     assert not [question for question in person.asked if "XMPP" in question]
     assert load_settings(home, {}).settings.channels.enabled == ()
+
+
+def test_a_channel_that_is_not_installed_is_offered_with_what_installs_it(
+    cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The question is asked again, and a flag is refused."""
+    real = plugins.names
+    monkeypatch.setattr(plugins, "names", lambda group: tuple(name for name in real(group) if name != "irc"))
+    person = Person(monkeypatch, "", "offline", "irc", "n")
+    code, said, _ = cli("setup")
+    assert (code, "run pip install 'kenobot[irc]'" in said) == (0, True)
+    assert any("irc" in question for question in person.asked)
+    code, _, why = cli("setup", "--yes", "--enable", "irc")
+    assert (code, "run pip install 'kenobot[irc]'" in why) == (78, True)
 
 
 def test_flags_set_up_a_channel(cli: Cli, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

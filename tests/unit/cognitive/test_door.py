@@ -1,11 +1,9 @@
 """The rest of the product imports memory by its door, `kenobot.cognitive.memory` (a contract in pyproject.toml)."""
 
 import ast
-from pathlib import Path
 
-import kenobot
+from tests.sources import CORE, find_modules
 
-_ROOT = Path(kenobot.__file__).parent
 _DOOR = "kenobot.cognitive.memory"
 _AT_THE_DOOR = 30  # names that the door offers and others import: lower this number, never raise it
 
@@ -13,8 +11,8 @@ _AT_THE_DOOR = 30  # names that the door offers and others import: lower this nu
 def _imported_names() -> set[tuple[str, str]]:
     """List what modules outside of memory import from it, as module and name."""
     found = set()
-    for path in _ROOT.rglob("*.py"):
-        if path.is_relative_to(_ROOT / "cognitive"):
+    for path in find_modules():
+        if path.is_relative_to(CORE / "cognitive"):
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("kenobot.cognitive"):

@@ -1,16 +1,15 @@
 """Spanish or English?"""
 
 import re
-from pathlib import Path
 from string import Formatter
 
 import pytest
 
-import kenobot
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, find_language, guess_language, talk_language
 from tests.cases import each
 from tests.cost import assert_bounded
+from tests.sources import find_modules
 
 
 @pytest.mark.parametrize(
@@ -129,9 +128,7 @@ def gaps(sentence: str) -> set[str]:
 
 def test_the_names_in_use_are_those_of_the_catalogue() -> None:
     """A misspelt name, or a sentence that nothing says, does not pass."""
-    root = Path(kenobot.__file__).parent
-    modules = [path for folder in root.iterdir() if folder.is_dir() for path in folder.resolve().rglob("*.py")]
-    used = {name for path in modules for name in re.findall(r"\btexts\.([A-Z_]+)", path.read_text("utf-8"))}
+    used = {name for path in find_modules() for name in re.findall(r"\btexts\.([A-Z_]+)", path.read_text("utf-8"))}
     assert used == texts.SENTENCES.keys()
     with pytest.raises(AttributeError, match="NO_SUCH_SENTENCE"):
         texts.NO_SUCH_SENTENCE  # noqa: B018 - the access is what is tested

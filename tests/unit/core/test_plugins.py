@@ -45,6 +45,15 @@ def test_an_unknown_name_lists_what_exists(monkeypatch: pytest.MonkeyPatch) -> N
     assert "console, telegram" in str(caught.value)
 
 
+def test_a_channel_that_ships_apart_names_the_extra_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its distribution is not there; one of the same name by somebody else is foreign."""
+    pretend(monkeypatch, xmpp="kenobot_xmpp:plugin", irc=f"{HERE}:good")
+    with pytest.raises(ConfigError, match=r"\"matrix\" is not installed: run pip install 'kenobot\[matrix\]'"):
+        plugins.load("kenobot.channels", "matrix")
+    foreign = [plugins.is_foreign("kenobot.channels", name) for name in ("xmpp", "irc")]
+    assert foreign == [False, True]
+
+
 @pytest.mark.parametrize("target", ["kenobot.no_such_module:plugin", f"{HERE}:no_such_name", f"{HERE}:not_a_plugin"])
 def test_a_broken_plugin_is_a_plugin_error(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     """A plugin that cannot be imported, or is something else, is named in the error."""
@@ -72,9 +81,13 @@ def test_only_what_is_asked_for_is_imported() -> None:
 
 
 def test_every_entry_point_of_ours_names_a_module_here() -> None:
-    """The entry points are in step with the tree."""
+    """The entry points are in step with the tree, those of the distributions beside the core too."""
     own = metadata.distribution("kenobot").entry_points
     assert {entry.value.partition(".")[0] for entry in own} == {"kenobot"}
+    for group, names in plugins.APART.items():
+        assert {(name, plugins.find(group, name).value) for name in names} == {
+            (name, f"kenobot_{name}:plugin") for name in names
+        }
 
 
 async def test_a_part_that_cannot_be_closed_keeps_no_other_open(

@@ -24,6 +24,7 @@ from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.errors import Rejected, StoreError
 from kenobot.ports.messages import Inbound, MessagePart
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import (
     BUDGET_NEAR,
     HEALTH_DEGRADED,
@@ -168,7 +169,12 @@ async def full(database: Database) -> AsyncIterator[None]:
 
 
 CASES: list[tuple[Signal, dict[str, PayloadValue], str, str]] = [
-    (HEALTH_DEGRADED, {"reason": "channel fake keeps failing"}, "channel fake keeps failing", "falla una y otra vez"),
+    (
+        HEALTH_DEGRADED,
+        {"reason": Sentence("channels.keeps_failing", name="fake")},
+        "channel fake keeps failing",
+        "falla una y otra vez",
+    ),
     (MESSAGE_QUARANTINED, {"channel": "fake", "reason": "odd"}, "cannot read (fake)", "no puedo leer (fake)"),
     (MESSAGE_DEAD_LETTERED, {"channel": "fake", "chat": "2"}, "have stopped trying", "he dejado de intentarlo"),
     (MESSAGE_FAILED, {"channel": "fake", "chat": "2", "part": 1}, "could not be delivered", "No se ha podido entregar"),

@@ -18,7 +18,8 @@ def test_an_error_is_worded_by_its_key_with_its_values() -> None:
     ("reason", "english", "spanish"),
     [
         (StoreError("database.damaged"), "damaged", "dañada"),
-        (PermissionError(13, "Permission denied"), "permission denied", "PERMISSION DENIED"),
+        (PermissionError(13, "Permission denied"), "permission denied", "permiso denegado"),
+        (OSError("The disk is odd"), "the disk is odd", "THE DISK IS ODD"),
         ("plain words", "plain words", "PLAIN WORDS"),
     ],
 )

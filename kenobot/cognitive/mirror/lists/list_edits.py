@@ -15,7 +15,6 @@ from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.line_pairs import FileLines, LineEdits
 from kenobot.cognitive.mirror.lists.list_layout import FileBlock
 from kenobot.cognitive.mirror.lists.list_view import CURSOR, ListFile
 from kenobot.cognitive.mirror.paths import FileRole
@@ -26,11 +25,13 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
+from kenobot.language.line_pairs import FileLines, LineEdits
 from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.memory_files import RevivedLine
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 from kenobot.storage.times import stamp
@@ -380,4 +381,5 @@ class ListFileEdit(ListFile):
 
     def _put(self, record: Record, kind: str, values: Mapping[str, ColumnValue]) -> None:
         stamped = {**values, "updated": stamp(self._context.at)}
-        change(self.connection, record, kind, stamped, self._context.change_context(f"the owner edited {self.path}"))
+        act = self._context.change_context(Sentence("reasons.owner_edited", path=self.path))
+        change(self.connection, record, kind, stamped, act)

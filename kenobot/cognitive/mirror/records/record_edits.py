@@ -30,6 +30,7 @@ from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.memory_files import RevivedLine
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
 
@@ -166,7 +167,7 @@ def _quotation(
 
 def _set_status(connection: Connection, record: Record, status: str, context: AdmitContext) -> int:
     """Give a record the status that a person wished; 0 when that is not possible."""
-    act = context.change_context("the owner wished it, by its card")
+    act = context.change_context(Sentence("reasons.owner_wished"))
     if status == "forgotten":
         return int(forget(connection, record.id, (record.scope,), context) is not None)
     values: dict[str, ColumnValue] = {"status": status, "updated": stamp(context.at)}
@@ -208,7 +209,7 @@ def _new(connection: Connection, spot: FileLocation, card: RecordFile, context: 
         return EditOutcome(1, None)
     record = records.get(connection, decision.record, (spot.scope,))
     if record is not None and values.get("pinned"):
-        act = context.change_context("the owner pinned it")
+        act = context.change_context(Sentence("reasons.owner_pinned"))
         change(connection, record, "pinned", {"policy_class": "protected"}, act)
     return EditOutcome(1, decision.record)
 
@@ -221,7 +222,7 @@ class _Edit:
         self._record = record
         self._card = card
         self._context = context
-        self._act: ChangeContext = context.change_context("the owner edited its card")
+        self._act: ChangeContext = context.change_context(Sentence("reasons.owner_edited_card"))
         was = record_file_rows.values_after(connection, record, card.revision)
         self._base = record._replace(**{name: value for name, value in was.items() if name in _COLUMNS})  # type: ignore[arg-type]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.mirror.records.front_matter import LineEnding
 from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.cognitive.store import records as store
+from kenobot.core.front_matter import LineEnding
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import UNKNOWN, FileStamp
@@ -16,6 +16,7 @@ from kenobot.storage.scopes import Scopes, scope_filter
 RecordFileKind = Literal["card", "artifact"]
 
 _COLUMNS = "folder, name, kind, record_id, digest, rest, ends, mtime, size, inode"
+_PUT = f"INSERT OR REPLACE INTO record_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +102,20 @@ def save_row(connection: Connection, row: RecordFileRow) -> None:
             "DELETE FROM record_file WHERE record_id = ? AND kind = ? AND NOT (folder = ? AND name = ?)",
             (row.record, row.kind, row.folder, row.name),
         )
+    connection.execute(_PUT, _values(row))
+
+
+def _values(row: RecordFileRow) -> tuple[str | int | None, ...]:
     rest = json.dumps(row.extra_lines, ensure_ascii=False) if row.extra_lines else ""
-    connection.execute(
-        f"INSERT OR REPLACE INTO record_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (row.folder, row.name, row.kind, row.record, row.digest, rest, row.line_ending, *row.stamp),
-    )
+    return (row.folder, row.name, row.kind, row.record, row.digest, rest, row.line_ending, *row.stamp)
 
 
-def save_rows(connection: Connection, rows: Iterable[RecordFileRow]) -> None:
-    for row in rows:
-        save_row(connection, row)
+def save_rows(connection: Connection, rows: Iterable[tuple[RecordFileRow, RecordFileRow | None]]) -> None:
+    """Note files, each with the one that showed its record before; see `save_row`."""
+    for row, before in rows:
+        if before is not None and before.path != row.path:
+            drop_row(connection, before.path)
+    connection.executemany(_PUT, [_values(row) for row, _ in rows])
 
 
 def save_stamps(connection: Connection, rows: Iterable[RecordFileRow]) -> None:

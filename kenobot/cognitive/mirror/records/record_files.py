@@ -328,7 +328,8 @@ class RecordFiles(FileSync[EditOutcome]):
             else:
                 touched += await self._take_first(plan, plan.row.path)
         if written:
-            await self._database.write(partial(record_file_rows.save_rows, rows=[row for _, row in written]))
+            rows = [(row, plan.previous_row) for plan, row in written]
+            await self._database.write(partial(record_file_rows.save_rows, rows=rows))
         for plan, _ in written:
             if plan.moved_from is not None:
                 await self._remove(plan.moved_from.path, plan.moved_from.stamp)

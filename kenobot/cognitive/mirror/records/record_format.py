@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from kenobot.cognitive.mirror.records import front_matter
-from kenobot.cognitive.mirror.records.front_matter import LineEnding, UnusableFileError
-from kenobot.core import lazy
+from kenobot.core import front_matter, lazy
+from kenobot.core.front_matter import LineEnding, UnusableFileError
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
@@ -190,10 +189,19 @@ def _is_time(text: str) -> bool:
 
 def _shown(link: FileLink) -> dict[str, Json]:
     """Render a link, without what it has in common with most."""
-    usual = {"last": link.first_at, "weight": 1, "confidence": 1, "seen": 1, "why": ""}
-    given = {"last": link.last_at, **{name: getattr(link, name) for name in ("weight", "confidence", "seen", "why")}}
-    shown = {name: value for name, value in given.items() if value != usual[name]}
-    return {"to": link.to, "type": link.type, "first": link.first_at, **shown}
+    to, kind, weight, confidence, seen, first_at, last_at, why = link
+    shown: dict[str, Json] = {"to": to, "type": kind, "first": first_at}
+    if last_at != first_at:
+        shown["last"] = last_at
+    if weight != 1:
+        shown["weight"] = weight
+    if confidence != 1:
+        shown["confidence"] = confidence
+    if seen != 1:
+        shown["seen"] = seen
+    if why:
+        shown["why"] = why
+    return shown
 
 
 def _link(shown: Json) -> FileLink:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain, count
 from zoneinfo import ZoneInfo
 
@@ -139,13 +140,14 @@ def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
     """List what lies in a box, as far as it is believed."""
     members = boxes.box_members(connection, box.id)
     known = records.by_ids(connection, [member.record for member in members], (box.scope,))
-    lines = [f"# {', '.join(named_topics(m for m in members if _alive(known, m.record))) or box.text}", ""]
-    for member in members:
-        if _alive(known, member.record):
-            first = known[member.record].text.partition("\n")[0]
-            lines.append(f"- {local_time(datetime.fromisoformat(known[member.record].created), zone)} {first}")
+    alive = {number: record for number, record in known.items() if record.status == "active"}
+    members = [member for member in members if member.record in alive]
+    lines = [f"# {', '.join(named_topics(members)) or box.text}", ""]
+    lines += [_tell_member(record.text, record.created, zone) for record in (alive[m.record] for m in members)]
     return "\n".join(lines).rstrip()
 
 
-def _alive(known: dict[int, Record], number: int) -> bool:
-    return number in known and known[number].status == "active"
+@lru_cache(maxsize=1024)  # a box is written anew with each memory that is laid into it
+def _tell_member(text: str, created: str, zone: ZoneInfo) -> str:
+    first = text.partition("\n")[0]
+    return f"- {local_time(datetime.fromisoformat(created), zone)} {first}"

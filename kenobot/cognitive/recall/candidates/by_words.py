@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.index.documents import name_key, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.lexicon import STOPWORDS
-from kenobot.language.question.answers import asked_type
+from kenobot.language.question.question import Question, parse_question
 from kenobot.language.words import fold, search_stems, words
 from kenobot.storage.connection import Connection
 
@@ -114,16 +114,18 @@ class ParsedQuery:
     first_person: bool = False
 
 
-def parse_query(text: str, before: str, policy: RecallPolicy) -> ParsedQuery:
+def parse_query(question: Question, before: str, policy: RecallPolicy) -> ParsedQuery:
     """Parse a message. A short one, such as "and hers?", borrows words of the text before it."""
-    own = words(text)
-    naming = _CALLED if asked_type(text) == "name" else frozenset[str]()
+    own = question.said
+    naming = _CALLED if question.answer_type == "name" else frozenset[str]()
     found = {_stems(word): policy.naming_weight if word in naming else 1.0 for word in _ends(own)}
     if len(found) < policy.borrow_below_words:
         for word in _ends(words(before)):
             found.setdefault(_stems(word), policy.borrowed_weight)
     speaker = any(word in _FIRST_PERSON for word in own)
-    return ParsedQuery(tuple(QueryTerm(each, weight) for each, weight in found.items()), name_spans(text), speaker)
+    return ParsedQuery(
+        tuple(QueryTerm(each, weight) for each, weight in found.items()), name_spans(question.text), speaker
+    )
 
 
 def with_names(query: ParsedQuery, names: Sequence[str]) -> ParsedQuery:
@@ -166,7 +168,7 @@ def search_records(
     index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy
 ) -> list[LexicalHit]:
     """Search the live records of `scopes` (None: of all) for `text`, best first."""
-    places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(text, "", policy)
+    places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(parse_question(text), "", policy)
     standing = query_term_counts(index, places, query)
     return search_documents(index, places, query, standing, policy, SearchLimits.of(policy))
 

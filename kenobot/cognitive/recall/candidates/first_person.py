@@ -19,12 +19,17 @@ _PRONOUNS = {"en": ("I", "my"), "es": ("yo", "mi")}
 _NO_PRONOUN = ("", "")  # in other languages the name is left out
 
 
-def as_speakers_say(index: SideIndex, scopes: Sequence[str] | None, text: str) -> str:
-    """Rephrase a message in the first person of the speakers of `scopes` (None: of all) that it names; or return it."""
+def as_speakers_say(
+    index: SideIndex, scopes: Sequence[str] | None, text: str, spans: Sequence[str] | None = None
+) -> str:
+    """Rephrase a message in the first person of the speakers of `scopes` (None: of all) that it names; or return it.
+
+    spans: what of it may be a name, where that is known.
+    """
     if len(text) > _LONGEST:
         return text
-    none = set[str]()
-    named = index.read(partial(conversation_rows.speakers_named, scopes=scopes, names=name_spans(text)), none)
+    none, names = set[str](), name_spans(text) if spans is None else spans
+    named = index.read(partial(conversation_rows.speakers_named, scopes=scopes, names=names), none)
     return in_first_person(text, named)
 
 

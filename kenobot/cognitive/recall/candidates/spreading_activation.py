@@ -182,8 +182,7 @@ def _settled(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
     scores = inhibit(scores, policy.inhibition, policy.rivals)
     paths: dict[int, tuple[PathStep, ...]] = {}
     for record, came in wave.came.items():
-        before = paths.get(came[0], ())
-        paths[record] = (*before, PathStep(*came))
+        paths[record] = (*paths.get(came[0], ()), PathStep(*came))
     worth = [
         (-blend_scores(score, wave.strength[record], policy), -score, record)
         for record, score in scores.items()

@@ -6,6 +6,7 @@ A segment is talk of one chat without a long pause, made of the messages alone, 
 import json
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -36,6 +37,10 @@ _CHARACTERS = 4000
 _COLUMNS = "message, stretch, place, day, speaker, answers, words, asks, dated, wishes"
 
 
+TurnRow = tuple[int, int, int, int, str, bool, int, bool, bool, bool]
+"""The values of an `IndexedTurn`, in their order."""
+
+
 class IndexedTurn(NamedTuple):
     """A turn in its segment. segment: the id of its first message. position: how many messages come before.
 
@@ -58,6 +63,10 @@ class IndexedTurn(NamedTuple):
     @property
     def date(self) -> date:
         return date.fromordinal(self.day)
+
+
+indexed_turn = partial(tuple.__new__, IndexedTurn)
+"""Make a turn of its row, without a step of the interpreter."""
 
 
 def write_turns(index: Connection, truth: Connection, messages: Iterable[int], rows: Sequence[MessageRow]) -> None:
@@ -109,25 +118,24 @@ def _before(index: Connection, truth: Connection, session: str, message: int) ->
 # ── search ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def turns_by_message(index: Connection, messages: Iterable[int]) -> list[IndexedTurn]:
+def turns_by_message(index: Connection, messages: Iterable[int]) -> list[TurnRow]:
     """Read the turns of messages; those that are not indexed are left out."""
     return _turns(index, f"talk WHERE message {AMONG}", messages)
 
 
-def turns_at(index: Connection, places: Iterable[tuple[int, int]]) -> list[IndexedTurn]:
+def turns_at(index: Connection, places: Iterable[tuple[int, int]]) -> list[TurnRow]:
     """Read the turns at these places, each a segment and a position."""
     source = "json_each(?) AS wanted JOIN talk ON talk.stretch = wanted.value ->> 0 AND talk.place = wanted.value ->> 1"
     return _turns(index, source, places)
 
 
-def turns_of_segments(index: Connection, segments: Iterable[int]) -> list[IndexedTurn]:
+def turns_of_segments(index: Connection, segments: Iterable[int]) -> list[TurnRow]:
     """Read every turn of these segments."""
     return _turns(index, f"talk WHERE stretch {AMONG}", segments)
 
 
-def _turns(index: Connection, source: str, wanted: Iterable[object]) -> list[IndexedTurn]:
-    rows = index.execute(f"SELECT {_COLUMNS} FROM {source}", (json.dumps(list(wanted)),))
-    return list(map(IndexedTurn._make, rows))
+def _turns(index: Connection, source: str, wanted: Iterable[object]) -> list[TurnRow]:
+    return index.execute(f"SELECT {_COLUMNS} FROM {source}", (json.dumps(list(wanted)),)).fetchall()
 
 
 def speakers_named(index: Connection, scopes: Sequence[str] | None, names: Sequence[str]) -> set[str]:

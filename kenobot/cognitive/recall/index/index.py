@@ -54,6 +54,7 @@ class SideIndex:
         self._readers: list[Connection] = []
         self._generation = 0
         self._sick = False
+        self.has_gap = False  # something that came was more than a query waits for
         self.vectors: VectorIndex | None = None
 
     @property
@@ -82,7 +83,7 @@ class SideIndex:
             else:
                 index = self._writer(truth)
             with _transaction(index):
-                _index_new(index, truth)
+                self.has_gap |= _index_new(index, truth)
 
     def backlog_size(self, truth: Connection) -> int:
         """About how many rows `index_backlog` has still to read."""
@@ -97,6 +98,7 @@ class SideIndex:
         with unbroken(), self._lock, self._forgiving():
             index = self._writer(truth)
             gaps = backlog_rows.gaps(index)
+            self.has_gap = bool(gaps)
             if not gaps:
                 return int(posting_rows.merge_step(index))
             with _transaction(index):
@@ -247,10 +249,14 @@ class Indexer(BackgroundTask):
         """Start to index the backlog."""
         self._begin(self._index_quietly)
 
+    async def tick(self) -> None:
+        """Index the rest of what queries did not wait for. Raises StoreError."""
+        if self._index.has_gap:
+            await self.index_all()
+
     async def index_all(self) -> None:
         """Index all that is new and the whole backlog. Raises StoreError."""
-        await self._database.read(self._index.catch_up)
-        whole = await self._database.read(self._index.backlog_size)
+        whole = await self._database.read(self._catch_up)
         logged = 0
         if whole >= _WORTH_LOGGING:
             log.info("The memory index is being made: about %s rows.", whole)
@@ -259,6 +265,10 @@ class Indexer(BackgroundTask):
             if whole >= _WORTH_LOGGING and done > logged:
                 logged = done
                 log.info("The memory index: %s %%.", 100 * done // _TENTHS)
+
+    def _catch_up(self, truth: Connection) -> int:
+        self._index.catch_up(truth)
+        return self._index.backlog_size(truth)
 
     async def _index_quietly(self) -> None:
         try:
@@ -298,25 +308,29 @@ def _backlog_size(index: Connection) -> int:
     return backlog_rows.gap_size(backlog_rows.gaps(index)) + posting_rows.is_full_merge_due(index)
 
 
-def _index_new(index: Connection, truth: Connection) -> None:
-    """Index the newest of what came since; the rest becomes a gap."""
+def _index_new(index: Connection, truth: Connection) -> bool:
+    """Index the newest of what came since; the rest becomes a gap. Returns whether there is one."""
     state = index_state(index, truth)
     if state.current:
-        return
+        return False
     (event, message), (last_event, last_message) = state.seen, state.newest
     records, messages = backlog_rows.touched(truth, max(event, last_event - _AWAITED), last_event)
     messages += range(max(message, last_message - _AWAITED) + 1, last_message + 1)
     if events.has_purge(truth, event, last_event):
         posting_rows.request_full_merge(index)
     _index_rows(index, truth, records, messages)
+    has_gap = False
     for low, high in imported_talks.changed_talk(truth, event, last_event):
         if (ids := imported_talk.message_range(truth, low, high)) is not None:
             backlog_rows.add_gap(index, "message", ids[0] - 1, ids[1])
+            has_gap = True
     for kind, before, now in (("event", event, last_event), ("message", message, last_message)):
         if now - before > _AWAITED:
             backlog_rows.add_gap(index, kind, before, now - _AWAITED)
+            has_gap = True
         if now > before:
             backlog_rows.move_cursor(index, truth, kind, now)
+    return has_gap
 
 
 def _fill(index: Connection, truth: Connection, gap: backlog_rows.Gap, rows: int) -> None:

@@ -121,7 +121,8 @@ def rare_term_counts(connection: Connection, messages: Sequence[int], up_to: int
         for document, partition, terms in _turn_terms(connection, messages)
     }
     docs = document_counts(connection, list(set[str]().union(*found.values())))
-    return {message: sum(docs[token] <= up_to for token in tokens) for message, tokens in found.items()}
+    rare = {token for token, count in docs.items() if count <= up_to}
+    return {message: len(tokens & rare) for message, tokens in found.items()}
 
 
 def _turn_terms(connection: Connection, messages: Iterable[int]) -> list[tuple[int, int, list[str]]]:

@@ -18,7 +18,6 @@ from kenobot.cognitive.recall.results import render
 from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import events, records
-from kenobot.language.question.asking import asks
 from kenobot.language.recall_need import is_question
 from kenobot.ports.recall import LoadMode, Score
 from kenobot.ports.records import Record
@@ -63,7 +62,7 @@ class MemoryReader:
         from kenobot.cognitive.recall.search.fusion import recall_with_queries  # noqa: PLC0415 - not needed to start
 
         report = recall_with_queries(connection, self._index, query)
-        return search_pack(report) if report.shown or (asks(query.text) and not query.all_shown) else NO_MEMORY
+        return search_pack(report) if report.shown or (query.question.asks and not query.all_shown) else NO_MEMORY
 
     # ── the summary of what is no longer shown ───────────────────────────────────────────────────────────────────────
 

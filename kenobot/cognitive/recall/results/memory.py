@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.language.calendar import local_day
+from kenobot.language.question.question import Question, parse_question
 from kenobot.language.recall_need import RecallNeed
 from kenobot.ports.recall import (
     DIGITS,
@@ -74,6 +75,11 @@ class MemoryQuery:
     policy: Policy = DEFAULT
 
     @property
+    def question(self) -> Question:
+        """Return its text as a question, which is made once."""
+        return parse_question(self.text)
+
+    @property
     def scopes(self) -> tuple[str, ...]:
         """The scopes within reach by name."""
         return scope_names(self.reach) or ()
@@ -109,10 +115,6 @@ class SearchHints:
     def added_to(self, query: MemoryQuery) -> MemoryQuery:
         """Return the query with these hints."""
         return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
-
-
-NO_HINTS = SearchHints()
-"""Hints of models that were not asked."""
 
 
 @dataclass(frozen=True, slots=True)

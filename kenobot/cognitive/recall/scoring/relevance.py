@@ -11,9 +11,10 @@ from datetime import date
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.scoring.weights import record_weights
-from kenobot.language.dates import DateRange, calendar_names, parse_date_range
+from kenobot.language.dates import DateRange, calendar_names
 from kenobot.language.question import answers
-from kenobot.language.words import fold, head_and_tail, words
+from kenobot.language.question.question import Question
+from kenobot.language.words import fold, words
 from kenobot.ports.records import Record
 
 _EITHER = 0.5
@@ -31,18 +32,16 @@ class QuestionFeatures:
     negative: bool
 
 
-def question_features(text: str, names: Sequence[str], subjects: frozenset[str], today: date) -> QuestionFeatures:
+def question_features(asked: Question, names: Sequence[str], subjects: frozenset[str], today: date) -> QuestionFeatures:
     """Extract the features of a question. names: of people it means without naming them."""
-    short = head_and_tail(text)
-    plain = fold(short)
-    people = {word for name in [*names, *answers.proper_names(text)] for word in words(name) if len(word) > 1}
+    people = asked.names.union(word for name in names for word in words(name))
     return QuestionFeatures(
-        frozenset(people),
+        frozenset(word for word in people if len(word) > 1),
         subjects,
-        answers.asked_kinds(text),
-        parse_date_range(plain, today),
-        calendar_names(plain),
-        answers.is_negative(short),
+        asked.answer_kinds,
+        asked.find_days(today),
+        asked.calendar_names,
+        asked.is_negative,
     )
 
 

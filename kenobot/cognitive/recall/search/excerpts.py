@@ -14,6 +14,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.question.question import Question
 from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.language.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, import_kind
@@ -54,7 +55,7 @@ def select_excerpts(
     asked = _questions(connection, kept.values())
     chosen: list[Excerpt] = []
     places = limit
-    quoted, asked_now = set[str](), normalise(query.text)
+    quoted, asked_now = set[str](), query.question.key
     for each in near:
         turn = kept.get(each.turn.message)
         if turn is None:
@@ -66,8 +67,8 @@ def select_excerpts(
         question = asked.get(turn.inbox_id or 0, "") if each.turn.by_bot else turn.text
         said = normalise(turn.text)
         same = asked_now == (said if question is turn.text else normalise(question))
-        useless = (same or _only_asks(question, query.text)) and not (each.turn.by_bot and each.matched)
-        if said in quoted or useless or (each.turn.by_bot and is_echo(turn, question, query.text)):
+        useless = (same or _only_asks(question, query.question)) and not (each.turn.by_bot and each.matched)
+        if said in quoted or useless or (each.turn.by_bot and is_echo(turn, question, query.question)):
             sieve.drop("turn", turn.id, "irrelevant")
             continue
         quoted.add(said)
@@ -120,18 +121,18 @@ def _questions(connection: Connection, turns: Collection[MessageRow]) -> Mapping
     return {row.inbox_id: row.text for row in rows if row.role == "user" and row.inbox_id is not None}
 
 
-def is_echo(reply: MessageRow, question: str, asked_now: str) -> bool:
+def is_echo(reply: MessageRow, question: str, asked_now: Question) -> bool:
     """Return whether a reply has hardly a word beside those of its question and of the question asked now."""
-    known = {*terms(head_and_tail(question)), *terms(asked_now)}
+    known = asked_now.terms.union(terms(head_and_tail(question)))
     said = {word for word in words(head_and_tail(reply.text)) if word not in STOPWORDS}
     return sum(known.isdisjoint(stems(word)) for word in said) < _OWN_WORDS
 
 
-def _only_asks(text: str, asked_now: str) -> bool:
+def _only_asks(text: str, asked_now: Question) -> bool:
     """Return whether a text asks some of what is asked now, and says no more: a question answers none."""
     if not text.rstrip().endswith(_QUESTION_MARKS):
         return False
-    known = {*terms(asked_now)}
+    known = asked_now.terms
     said = (word for word in words(text[:_LONGEST]) if word not in STOPWORDS)
     return all(not known.isdisjoint(stems(word)) for word in said)
 

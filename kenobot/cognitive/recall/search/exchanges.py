@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from kenobot.cognitive.recall.index import conversation_rows
-from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
+from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
@@ -55,7 +55,7 @@ def quote_other_halves(
             break
         if turn is None or turn.line.name or turn.text in quoted or sieve.shows_turn(turn):
             continue
-        if turn.role == "assistant" and is_echo(turn, excerpts[head].turn.text, query.text):
+        if turn.role == "assistant" and is_echo(turn, excerpts[head].turn.text, query.question):
             continue
         each = seen.get(number)
         matched = each.matched if each is not None else ()
@@ -76,6 +76,6 @@ def _is_found(each: RankedTurn) -> bool:
 def _find_other_halves(index: SideIndex, turns: Sequence[IndexedTurn]) -> Mapping[int, int]:
     """Find the message that is the other half of each turn's exchange, by the turn's message."""
     places = {(turn.segment, turn.position + (-1 if turn.by_bot else 1)): turn for turn in turns}
-    beside = index.read(partial(conversation_rows.turns_at, places=places), list[IndexedTurn]())
-    found = {places[each.segment, each.position]: each for each in beside}
+    rows = index.read(partial(conversation_rows.turns_at, places=places), list[TurnRow]())
+    found = {places[each.segment, each.position]: each for each in map(IndexedTurn._make, rows)}
     return {turn.message: found[turn].message for turn in turns if turn in found and found[turn].by_bot != turn.by_bot}

@@ -14,6 +14,7 @@ from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.judge import FitFeatures, fit_probability
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.language.question.question import Question
 from kenobot.language.words import terms
 
 _TOLD_TOGETHER = frozenset({"member", "time"})
@@ -59,12 +60,12 @@ def told_together(memory: RecalledMemory) -> bool:
     return bool(memory.path) and any(step.type in _TOLD_TOGETHER for step in memory.path)
 
 
-def keep_on_topic(text: str, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
+def keep_on_topic(question: Question, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
     """Drop what was only told together with another memory, and shares no word with that or with the message."""
     if not any(map(told_together, ranked)):
         return [*ranked]
     known = {each.record.id: each for each in ranked}
-    asked = frozenset(terms(text))
+    asked = question.terms
     kept: list[RecalledMemory] = []
     for each in ranked:
         if told_together(each):

@@ -26,7 +26,7 @@ def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQ
     shown = _fused([first, *others], query)
     candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
     level = first.level
-    kind = answers.asked_type(query.text)
+    kind = query.question.answer_type
     able = any(not answers.lacks_answer(kind, query.text, item_text(each)) for each in shown)
     if able and any(each.level != "none" for each in others):  # the first search may have found too little
         level = max("low", level, key=CONFIDENCE_LEVELS.index)

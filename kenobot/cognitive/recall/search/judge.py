@@ -21,7 +21,7 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.judge_features import Features, item_features
 from kenobot.language.question import answers
-from kenobot.language.question.question import parse_question
+from kenobot.language.question.question import Question
 from kenobot.ports.recall import ConfidenceLevel
 
 WORDS_ALONE = "words"
@@ -135,12 +135,11 @@ def speaker_probability(features: SpeakerFeatures) -> float:
     return _weigh(learned_weights().speakers, SPEAKER_NAMES, _speaker_values(features))
 
 
-def answered_by_texts(question: str, texts: Sequence[str], policy: RecallPolicy) -> bool:
+def answered_by_texts(question: Question, texts: Sequence[str], policy: RecallPolicy) -> bool:
     """Return whether one of some texts, best first, answers a question, by words alone."""
-    asked = parse_question(question)
-    able = (each for each in texts if not answers.lacks_answer(asked.answer_type, question, each))
+    able = (each for each in texts if not answers.lacks_answer(question.answer_type, question.text, each))
     items = [JudgedItem(each) for each in islice(able, MOST_JUDGED)]
-    likely = answer_probability(JudgedQuestion(asked, items), WORDS_ALONE)
+    likely = answer_probability(JudgedQuestion(question, items), WORDS_ALONE)
     return likely is not None and likely >= policy.none_below
 
 

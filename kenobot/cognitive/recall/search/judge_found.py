@@ -10,8 +10,7 @@ from kenobot.cognitive.recall.search.found_items import ItemKey, item_key, item_
 from kenobot.cognitive.recall.search.judge import MOST_JUDGED, WORDS_ALONE, answer_probability, speaker_probability
 from kenobot.cognitive.recall.search.speakers import speaker_features
 from kenobot.language.question.answers import is_latin
-from kenobot.language.question.asking import asks_for_work
-from kenobot.language.question.question import Question, parse_question
+from kenobot.language.question.question import Question
 
 Found = RecalledMemory | Excerpt
 
@@ -22,7 +21,7 @@ def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found
     Not of requests, nor of what only asks, nor of what is not in Latin letters, nor of talk of several people but where
     it is denied that it is the one asked about who says it.
     """
-    if asks_for_work(query.text):
+    if query.question.asks_for_work:
         return None
     talk = [each for each in found if isinstance(each, Excerpt)]
     if len(talk) == len(found) and (said := speaker_features(parsed, talk)) is not None:
@@ -32,9 +31,9 @@ def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found
     quoted = [each for each in chosen if isinstance(each, Excerpt)]
     if quoted and all(each.turn.line.name for each in quoted):
         return None
-    if not chosen or not is_latin(query.text) or not all(is_latin(item_text(each)) for each in chosen):
+    if not chosen or not query.question.is_latin or not all(is_latin(item_text(each)) for each in chosen):
         return None
-    question, vectors = parse_question(query.text), index.vectors
+    question, vectors = query.question, index.vectors
     if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
         items = [JudgedItem(item_text(each), turn=isinstance(each, Excerpt)) for each in chosen]
         model, row, judged = WORDS_ALONE, None, JudgedQuestion(question, items)

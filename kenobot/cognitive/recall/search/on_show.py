@@ -8,7 +8,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
-from kenobot.language.question.question import asked_words
+from kenobot.language.question.question import Question
 from kenobot.language.words import stems, words
 
 _MARKS = ("- ", "— ")
@@ -28,8 +28,13 @@ class ShownTexts:
 
     def __contains__(self, text: str) -> bool:
         """Return whether a text is an item of its own: behind the mark of a list."""
-        # Most are not shown at all, which one search tells.
-        return text in self._shown and any(f"{mark}{text}{end}" in self._shown for mark in _MARKS for end in _ENDS)
+        if text not in self._shown:  # as most are not
+            return False
+        for mark in _MARKS:
+            for end in _ENDS:
+                if f"{mark}{text}{end}" in self._shown:
+                    return True
+        return False
 
     def say(self, text: str) -> bool:
         """Return whether a line says what a text says, but for a few words. A question says nothing."""
@@ -45,12 +50,11 @@ class ShownTexts:
         likely = [(at, count) for at, count in shared.items() if count >= least * size]
         return any(count >= least * len(self._statements[at][1]) for at, count in likely)
 
-    def answer(self, question: str, policy: RecallPolicy = DEFAULT.recall) -> bool:
+    def answer(self, question: Question, policy: RecallPolicy = DEFAULT.recall) -> bool:
         """Return whether lines that share a word with a question answer it, judged by words alone."""
         from kenobot.cognitive.recall.search.judge import answered_by_texts  # noqa: PLC0415 - only a search asks
 
-        asked = {stem for word in asked_words(question) for stem in stems(word)}
-        shares = [(len(asked & _stems(known)), line) for line, known in self._statements]
+        shares = [(len(question.asked_stems & _stems(known)), line) for line, known in self._statements]
         best = sorted([each for each in shares if each[0]], key=lambda each: -each[0])
         return answered_by_texts(question, [line for _, line in best], policy)
 

@@ -9,14 +9,13 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, MentionedSubjects
 from kenobot.cognitive.recall.candidates.spreading_activation import Activation, spread_activation
-from kenobot.cognitive.recall.results.memory import MemoryQuery, RecalledMemory
+from kenobot.cognitive.recall.results.memory import RecalledMemory
 from kenobot.cognitive.recall.scoring.relevance import question_features, score_relevance
 from kenobot.cognitive.recall.scoring.score import ScoreFeatures, feedback_delta, fuse_relevance, score
 from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.question.asking import asks
 from kenobot.ports.recall import MatchWay, PathStep, Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
@@ -50,7 +49,7 @@ def rank_records(
         query.vector_relevance,
         key=lambda number: (-similarities.get(number, 0.0), -query.vector_relevance[number], -number),
     )[: policy.max_candidates]
-    question = question_features(query.text, hits.names, frozenset(subjects), query.today)
+    question = question_features(query.question, hits.names, frozenset(subjects), query.today)
     named = set(by_name)
     likely = list(dict.fromkeys([*matched, *by_name, *near]))
     if question.people or question.days or question.calendar_names:  # only what a record says can tell
@@ -63,10 +62,10 @@ def rank_records(
             dropped = query.trace.dropped
             unread = [each for each in likely if each not in records and ("record", each) not in dropped]
             query.trace.estimates = {each: estimates[each] for each in unread}
-    scorer = _Scorer(connection, query, hits.mentioned, list(records), beside_vectors=bool(similarities))
+    scorer = _Scorer(connection, sieve, hits.mentioned, list(records), beside_vectors=bool(similarities))
     fitting = score_relevance(question, records, matched, similarities, policy) if similarities else {}
     best = sorted(fitting, key=lambda number: (-fitting[number][0], -number))[: policy.max_nearest]
-    given = best if asks(query.text) else []
+    given = best if query.question.asks else []
     memories = []
     for number, record in records.items():
         hit, dense = matched.get(number), query.vector_relevance.get(number)
@@ -128,18 +127,19 @@ class _Scorer:
     def __init__(
         self,
         connection: Connection,
-        query: MemoryQuery,
+        sieve: RecallFilter,
         mentioned: MentionedSubjects,
         ids: Sequence[int],
         *,
         beside_vectors: bool,
     ) -> None:
-        self._query, self._policy = query, query.policy.recall
+        query = sieve.query
+        self._sieve, self._query, self._policy = sieve, query, query.policy.recall
         self._at = query.as_of or query.now
         self._mentioned = mentioned
         self._feedback = feedback.feedback_counts(connection, ids)
         # A question wants its answer, however old it is, and however slight.
-        self._kept = self._policy.when_asked if beside_vectors and asks(query.text) else 1.0
+        self._kept = self._policy.when_asked if beside_vectors and query.question.asks else 1.0
 
     def direct(
         self,
@@ -168,7 +168,16 @@ class _Scorer:
         matched, terms = (hit.matched, hit.terms) if hit is not None else ((), frozenset[str]())
         scored = score(features, self._policy, self._kept)
         return RecalledMemory(
-            record, scored, relevance, ways, matched, (), confidence, terms=terms, relevance_parts=parts
+            record,
+            scored,
+            relevance,
+            ways,
+            matched,
+            (),
+            confidence,
+            on_show=self._sieve.in_prompt(record),
+            terms=terms,
+            relevance_parts=parts,
         )
 
     def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
@@ -176,7 +185,9 @@ class _Scorer:
         share = self.share(found.path)
         scored = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
         confidence = self._confidence(record)
-        return RecalledMemory(record, scored, parent.relevance * share, ("link",), (), found.path, confidence)
+        on_show = self._sieve.in_prompt(record)
+        relevance = parent.relevance * share
+        return RecalledMemory(record, scored, relevance, ("link",), (), found.path, confidence, on_show=on_show)
 
     def share(self, path: Iterable[PathStep]) -> float:
         """Compute a neighbour's share of its parent's score: less with each step, and with less confident links."""
@@ -202,7 +213,7 @@ def _with_neighbours(
         return memories
     seeds = {number: memory.score.value for number, memory in parents.items()}
     most = 2 * query.most_memories
-    better = sorted(-memory.score.value for memory in memories if not sieve.in_prompt(memory.record))
+    better = sorted([-memory.score.value for memory in memories if not memory.on_show])
     steps = query.policy.graph.max_steps if len(better) < most else policy.max_linked  # far ones hardly find a place
     reached = spread_activation(
         connection, seeds, query.reach, query.policy.graph, at=query.now, steps=steps, known=True
@@ -216,7 +227,7 @@ def _with_neighbours(
         left = left[len(some) :]
         for number, record in sieve.filter_records(connection, some).items():
             found.append(scorer.linked(record, parents[reached[number].seed], reached[number]))
-            if not sieve.in_prompt(record):
+            if not found[-1].on_show:
                 reserved -= bisect_right(better, -worth[number]) >= most
                 insort(better, -worth[number])
     return sorted([*memories, *found], key=rank_key)

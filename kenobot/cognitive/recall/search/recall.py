@@ -44,9 +44,6 @@ from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.language.question import relations
-from kenobot.language.question.asking import asks
-from kenobot.language.recall_need import recall_need
 from kenobot.language.words import search_terms
 from kenobot.ports.recall import ConfidenceLevel, Score
 from kenobot.storage.connection import Connection
@@ -56,7 +53,7 @@ from kenobot.storage.scopes import Scopes, scope_names
 def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
     """Search for a message. Brings the index up to date first, so that what was just said is found."""
     policy = query.policy.recall
-    need = "full" if query.force else recall_need(query.text)
+    need = "full" if query.force else query.question.need
     room = query.budget or policy.budget
     empty = SearchReport(need=need, budget=room)
     if need == "no_recall":
@@ -68,7 +65,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     relevance = {number: relevance_from_similarity(each, query.policy.meaning) for number, each in similarities.items()}
     query = replace(query, vector_relevance=relevance | dict(query.vector_relevance))
     sieve = RecallFilter(query)
-    ranked = keep_on_topic(query.text, ranking.rank_records(connection, hits, sieve, similarities), sieve)
+    ranked = keep_on_topic(query.question, ranking.rank_records(connection, hits, sieve, similarities), sieve)
     if query.trace is not None:
         query.trace.add_records(ranked)
     question = _question_kind(index, query, hits)
@@ -80,10 +77,10 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
     memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
     best = max((memory.relevance for memory in ranked), default=0.0)
-    if query.marks and asks(query.text):
+    if query.marks and query.question.asks:
         likely = best if ranked or not on_show else None
     turns: list[RankedTurn] = []
-    if best < policy.strong_from or (asks(query.text) and not query.marks):
+    if best < policy.strong_from or (query.question.asks and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
     found = _mixed(ranked, memories, excerpts, query, sieve, room)
@@ -94,12 +91,12 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     by_turns = 0.0 if query.marks else best_excerpt  # shared words do not outweigh a reranker that found no answer
     best = best if memories else 0.0
     near = level = _level_by_nearness(best, likely if memories or likely is None else 0.0, by_turns, policy)
-    if asks(query.text):
+    if query.question.asks:
         if found and not query.marks:
             judged = judge_found(index, query, parsed, found)
             level, likely = _judged_level(judged, near, policy, measured=question is not None)
             level = level if memories else min(level, "medium", key=CONFIDENCE_LEVELS.index)
-        if level == "none" and sieve.on_show.answer(query.text, policy):
+        if level == "none" and sieve.on_show.answer(query.question, policy):
             level = "low"
     halves = quote_other_halves(connection, index, found, turns, sieve, room)
     return replace(
@@ -152,7 +149,7 @@ def _judged_level(
 def _question_kind(index: SideIndex, query: MemoryQuery, hits: SearchHits) -> QuestionKind | None:
     """Describe the question; None for other messages, where no vectors are searched, and with a reranker's marks."""
     vectors = index.vectors
-    if query.marks or query.as_of is not None or vectors is None or not asks(query.text):
+    if query.marks or query.as_of is not None or vectors is None or not query.question.asks:
         return None
     if not vectors.has_query_vector(query.text):
         return None
@@ -167,7 +164,13 @@ def _rank_turns(
 ) -> list[RankedTurn]:
     """Rank the turns; none of them when they do not fit the question."""
     ranked = rank_turns(
-        index, query.text, query.today, scope_names(query.reach), parsed, query.policy, whole=query.trace is not None
+        index,
+        query.question,
+        query.today,
+        scope_names(query.reach),
+        parsed,
+        query.policy,
+        whole=query.trace is not None,
     )
     if query.trace is not None:
         query.trace.add_turns(ranked)
@@ -196,9 +199,9 @@ def _search(
     """The parsed message, and what was found by its words, by names and by vectors."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
-    parsed = parse_query(query.text, query.preceding_text, query.policy.recall)
+    parsed = parse_query(query.question, query.preceding_text, query.policy.recall)
     names: list[str] = []
-    if relationships := relations.asked_relationships(query.text):
+    if relationships := query.question.relationships:
         names = index.read(
             lambda side: relationship_names.find_names(connection, side, query.reach, relationships), names
         )
@@ -236,10 +239,9 @@ def _split_by_prompt(
     ranked: Sequence[RecalledMemory], sieve: RecallFilter
 ) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """Return what the prompt does not show yet, and what it shows already, which takes no room."""
-    fresh = [memory for memory in ranked if not sieve.in_prompt(memory.record)]
-    known = [memory for memory in ranked if sieve.in_prompt(memory.record)]
+    known = [memory for memory in ranked if memory.on_show]
     sieve.dropped["on show already"] += len(known)
-    return fresh, [replace(each, on_show=True) for each in known]
+    return [memory for memory in ranked if not memory.on_show], known
 
 
 def _by_marks(

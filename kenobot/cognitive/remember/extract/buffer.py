@@ -22,7 +22,7 @@ from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
-from kenobot.storage.state import read_state, write_state
+from kenobot.storage.state import read_state, replace_state
 
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
 SignalLevel = Literal["high", "medium", "low", "none"]
@@ -86,10 +86,7 @@ def cursor(connection: Connection, session: str) -> int:
 
 def advance_cursor(connection: Connection, session: str, before: int, last: int) -> bool:
     """Put the cursor of a session to `last`, inside a transaction; False when it no longer stands at `before`."""
-    if cursor(connection, session) != before:
-        return False
-    write_state(connection, _WAITING + session, str(last))
-    return True
+    return replace_state(connection, _WAITING + session, str(before) if before else None, str(last))
 
 
 def pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:

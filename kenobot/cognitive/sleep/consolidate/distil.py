@@ -6,7 +6,6 @@ What recurs and what was learned the hard way lasts; a model may be asked instea
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.mirror.paths import slug
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.weeks import days_of_week, is_own_words
@@ -14,7 +13,9 @@ from kenobot.cognitive.sleep.plan import model_answers
 from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import tiers
+from kenobot.language.salience import salience_signs
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 _LASTING_CATEGORIES = frozenset({"decision", "lesson", "principle", "skill", "correction"})
@@ -31,7 +32,7 @@ def plan(view: NightView) -> Iterator[Change]:
             for record, tier in _place(chosen, summary.scope, view)
         ]
         name = summary.key.rpartition(":")[2]
-        reason = f"{name} is over: {len(edits)} of {len(facts)} facts last, the others are kept"
+        reason = Sentence("reasons.week_over", name=name, lasting=len(edits), count=len(facts))
         archived = UpdateRecord(summary.id, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY})
         yield Change("distilled", reason, (*edits, archived), summary.id)
 

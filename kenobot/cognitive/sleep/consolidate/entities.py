@@ -20,6 +20,7 @@ from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.language.fingerprint import OWNER_SUBJECT, normalize_name
 from kenobot.ports.json_value import Json
+from kenobot.ports.sentences import Sentence
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
@@ -47,7 +48,7 @@ def plan(view: NightView) -> Iterator[Change]:
 def rename_subject(view: NightView, scope: str, old: str, new: str) -> Iterator[Change]:
     """File everything about subject `old` of a scope under `new`."""
     same = normalize_name(old).replace("-", "") == normalize_name(new).replace("-", "")
-    reason = "it is the same name, written otherwise" if same else "it is known to go by that name"
+    reason = Sentence("reasons.same_name") if same else Sentence("reasons.known_name")
     about = pass_rows.ids_about(view.connection, scope, old)
     for start in range(0, len(about), _AT_ONCE):
         chunk = about[start : start + _AT_ONCE]
@@ -118,7 +119,7 @@ def _propose(view: NightView, pairs: Sequence[tuple[int, str, str, str]]) -> Ite
         key = f"{_KIND}:{scope}:{one}:{other}"
         if left > 0 and not proposal_store.was_proposed(view.connection, key):
             left -= 1
-            yield Change("proposed", "two names may be one", (_proposal(view, key, scope, one, other),))
+            yield Change("proposed", Sentence("reasons.names_may_be_one"), (_proposal(view, key, scope, one, other),))
 
 
 def _proposal(view: NightView, key: str, scope: str, one: str, other: str) -> ProposeChange:

@@ -17,6 +17,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.core import lazy
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 _DONE = lazy.regex(r"\[[xX✓✔]\][ \t]")
@@ -34,7 +35,7 @@ def plan(view: NightView) -> Iterator[Change]:
         left = []
         for record in core:
             if _DONE.match(record.text) and not pass_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY):
-                reason = "it is done: MEMORY.md lists open items only"
+                reason = Sentence("reasons.done_is_unlisted")
                 yield update(record, "filed", reason, {"tier": tiers.DAILY}, unchanged(record, "tier"))
             else:
                 left.append(record)
@@ -55,7 +56,7 @@ def _lean(scope: str, core: Sequence[Record], view: NightView) -> Iterator[Chang
         if size <= policy.lean_core_chars:
             return
         edits = [UpdateRecord(record.id, {"tier": f"{tiers.REF}{topic}"}, {"tier": tiers.CORE}) for record in group]
-        reason = f"MEMORY.md is long: {len(edits)} settled facts about {topic} are kept in ref-{topic}.md"
+        reason = Sentence("reasons.settled_moved", count=len(edits), topic=topic)
         yield Change("filed", reason, tuple(edits))
         size -= sum(len(record.text) for record in group)
 

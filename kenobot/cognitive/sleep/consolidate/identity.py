@@ -18,6 +18,7 @@ from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.quoting import quote_lines
 from kenobot.language.words import stems, words
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 SLOT = "identity"
@@ -36,10 +37,11 @@ def plan(view: NightView) -> Iterator[Change]:
     for record in _too_long(view):
         answer = view.answer(_question(view, record))
         text = _check_condensed(answer, record.text, policy) if answer is not None else None
-        trust, how = ("model", "a model condensed it") if text is not None else (record.trust, "its oldest lines left")
+        trust = "model" if text is not None else record.trust
+        how = Sentence("reasons.model_condensed" if text is not None else "reasons.oldest_lines_left")
         text = text if text is not None else condense(record.text, policy.max_identity_bytes)
         values = {"text": text, "trust": trust, "updated": stamp(view.now)}
-        reason = f"longer than {policy.max_identity_bytes} bytes: {how}, and the old text stays in its history"
+        reason = Sentence("reasons.identity_long", bytes=policy.max_identity_bytes, how=how)
         yield update(record, "condensed", reason, values, unchanged(record, "text"))
 
 

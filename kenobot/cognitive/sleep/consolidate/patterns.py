@@ -10,7 +10,16 @@ from datetime import timedelta
 
 from kenobot.cognitive.policy.procedural import ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
-from kenobot.cognitive.procedural.find_solution import (
+from kenobot.cognitive.procedural.pattern import CONSOLIDATION, candidate_of, one_line, patterns_of
+from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
+from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
+from kenobot.language.calendar import parse_time
+from kenobot.language.problem_words import keyword_similarity
+from kenobot.language.similarity import SimilarTexts
+from kenobot.language.solutions import (
+    RESPONSE_CHARS,
+    TRIGGER_CHARS,
     Solution,
     combine_texts,
     find_solution,
@@ -19,20 +28,9 @@ from kenobot.cognitive.procedural.find_solution import (
     mentions_solution,
     trigger_of,
 )
-from kenobot.cognitive.procedural.pattern import (
-    CONSOLIDATION,
-    candidate_of,
-    keyword_similarity,
-    one_line,
-    patterns_of,
-)
-from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
-from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
-from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
-from kenobot.language.calendar import parse_time
-from kenobot.language.similarity import SimilarTexts
 from kenobot.ports.identity import Trust
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 _REMEMBERED = 6  # entries with a failure that a later entry may solve
@@ -70,7 +68,7 @@ def _by_rules(
     policy = view.policy.procedural
     failures: defaultdict[str, deque[Record]] = defaultdict(lambda: deque(maxlen=_REMEMBERED))
     for record in unjudged.records():
-        solution = worded.pop(record.id, None) or find_solution(record.text, policy)
+        solution = worded.pop(record.id, None) or find_solution(record.text)
         if solution is not None:
             if not _has_taught(view.connection, record):
                 yield solution, (record,)
@@ -89,7 +87,7 @@ def _pair(failure: Record, solution: Record, policy: ProceduralPolicy) -> tuple[
     near = then is not None and now is not None and abs(now - then) <= timedelta(minutes=policy.together_minutes)
     if not near and not set(failure.source_message_ids) & set(solution.source_message_ids):
         return None
-    combined = combine_texts(failure.text, solution.text, policy)
+    combined = combine_texts(failure.text, solution.text)
     return (combined, (failure, solution)) if combined is not None else None
 
 
@@ -139,8 +137,8 @@ def _learn(solution: Solution, sources: tuple[Record, ...], known: _KnownPattern
         evidence=tuple(sorted({turn for record in sources for turn in record.source_message_ids})),
     )
     ids = tuple(record.id for record in sources)
-    names = " and ".join(f"#{number}" for number in ids)
-    reason = f"{names} {'tells' if len(ids) == 1 else 'tell'} a problem and what solved it"
+    names = ", ".join(f"#{number}" for number in ids)
+    reason = Sentence("reasons.solved" if len(ids) == 1 else "reasons.solved_by_several", names=names)
     return Change("learned", reason, (AdmitRecord(candidate, derived_from=ids),))
 
 
@@ -175,11 +173,11 @@ def _wordings(
 
 def _ground(trigger: str, response: str, text: str, policy: ProceduralPolicy) -> Solution | None:
     """Return a model's wording; None when it is too long, says nothing, or says what the entry does not."""
-    if len(trigger) > policy.trigger_chars or len(response) > policy.response_chars:
+    if len(trigger) > TRIGGER_CHARS or len(response) > RESPONSE_CHARS:
         return None
-    if not is_grounded(trigger, text, policy) or not is_grounded(response, text, policy):
+    if not is_grounded(trigger, text) or not is_grounded(response, text):
         return None
-    short = trigger_of(trigger, policy)
+    short = trigger_of(trigger)
     return Solution(short, response) if short else None
 
 

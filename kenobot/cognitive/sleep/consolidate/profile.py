@@ -21,6 +21,7 @@ from kenobot.language.words import fold, terms
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 SLOT = "person"
@@ -44,7 +45,7 @@ def plan(view: NightView) -> Iterator[Change]:
     current = records.slot_record(view.connection, OWNER_SCOPE, "profile", SLOT)
     if len(parts) < view.policy.consolidation.min_profile_fragments:
         if current is not None and current.source == "sleep":
-            yield expire(current, "too little is known that a profile is made of", stamp(view.now), touch=True)
+            yield expire(current, Sentence("reasons.profile_thin"), stamp(view.now), touch=True)
         return
     if _stands(view, parts):
         return
@@ -60,7 +61,7 @@ def plan(view: NightView) -> Iterator[Change]:
     )
     learn = AdmitRecord(candidate, derived_from=tuple(part.id for part in parts))
     record = current.id if current is not None else None
-    yield Change("profiled", f"it sums up {len(parts)} memories", (learn,), record)
+    yield Change("profiled", Sentence("reasons.sums_up", count=len(parts)), (learn,), record)
 
 
 def profile_sources(view: NightView) -> list[Record]:

@@ -7,7 +7,7 @@ and what its owner took back from there is not put there again.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kenobot.cognitive.beliefs.value import is_salient, salience, salience_signs
+from kenobot.cognitive.beliefs.value import is_salient, salience
 from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.sleep import pass_rows
@@ -19,11 +19,13 @@ from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import phrases
+from kenobot.language.salience import salience_signs
 from kenobot.language.similarity import SimilarTexts
 from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
 from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 PROMOTED = "promoted"
@@ -50,7 +52,7 @@ def plan(view: NightView) -> Iterator[Change]:
         chosen = model_answers.parse_record_ids(answer.get("lasting"), batch) or ()
         for record in batch:
             if record.id in chosen and core.add(record.scope, record.text):
-                yield _to_core(record, {}, "a model took it for something lasting")
+                yield _to_core(record, {}, Sentence("reasons.model_found_lasting"))
     yield from unjudged.save_watermark()
 
 
@@ -127,7 +129,7 @@ def _promote(record: Record, core: _CoreTexts, view: NightView) -> Iterator[Chan
     if text != record.text and records.by_key(view.connection, record.scope, record.form, key_of(text)) is None:
         values = {"text": text, "key": key_of(text)}
     signs = ", ".join(salience_signs(record.text))
-    reason = f"it stands out ({signs}: {salience(record.text, view.policy.value):.1f}) and states a fact"
+    reason = Sentence("reasons.stands_out", signs=signs, salience=salience(record.text, view.policy.value))
     yield _to_core(record, values, reason)
 
 

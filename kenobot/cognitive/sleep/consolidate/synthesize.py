@@ -21,6 +21,7 @@ from kenobot.language.similarity import similarity
 from kenobot.language.statements.statement_relation import relation
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 META = "meta"
@@ -44,7 +45,7 @@ def plan(view: NightView) -> Iterator[Change]:
             yield _conclude(view, principle, theme)
         elif readable:
             about = LogEvent({"records": [record.id for record in theme]})
-            yield Change("pondered", f"{len(theme)} near memories have no principle in common", (about,))
+            yield Change("pondered", Sentence("reasons.nothing_in_common", count=len(theme)), (about,))
 
 
 def new_themes(view: NightView) -> list[list[Record]]:
@@ -126,7 +127,7 @@ def _conclude(view: NightView, principle: str, theme: Sequence[Record]) -> Chang
     )
     values = {"confidence": policy.meta_confidence, "stability": policy.meta_stability}
     learn = AdmitRecord(candidate, derived_from=tuple(sorted(ids)), supersedes=tuple(outgrown), values=values)
-    return Change("concluded", f"{len(theme)} memories about one subject have it in common", (learn,))
+    return Change("concluded", Sentence("reasons.in_common", count=len(theme)), (learn,))
 
 
 def _says_new(principle: str, theme: Sequence[Record]) -> bool:
@@ -142,7 +143,7 @@ def _expire_unfounded(view: NightView) -> Iterator[Change]:
     for meta, sources in _metas(view):
         concluded = meta.status == "active" and meta.source == "sleep" and meta.verification != "user_confirmed"
         if concluded and sources and len(pass_rows.live_facts(view.connection, sources)) < least:
-            yield expire(meta, "too little is left of what it was concluded from", stamp(view.now), touch=True)
+            yield expire(meta, Sentence("reasons.conclusion_thin"), stamp(view.now), touch=True)
 
 
 def _question(theme: Sequence[Record]) -> ModelQuestion:

@@ -12,6 +12,7 @@ from kenobot.cognitive.sleep.plan.model_answers import parse_object, question_ab
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 
 _ELSEWHERE = frozenset({"sleep", "import"})  # what sleep made is no news to it, and an import is hearsay
 
@@ -74,7 +75,7 @@ class UnjudgedRecords:
         """Plan to save the watermark if it rose."""
         if self._reached != self._watermark:
             data = LogEvent(self._reached.event_data(self._name))
-            yield Change("judged", "what came up to here was looked through", (data,))
+            yield Change("judged", Sentence("reasons.looked_through"), (data,))
 
     def _batches(self) -> Iterator[tuple[ModelQuestion, Sequence[Record]]]:
         policy = self._view.policy.procedural

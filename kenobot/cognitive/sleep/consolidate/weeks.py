@@ -24,6 +24,7 @@ from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 _DIGEST = "of"  # attribute of a summary: the digest of the facts it was written of
@@ -101,7 +102,7 @@ def _warm_weeks(view: NightView) -> Iterator[_Week]:
 def _sum_up(week: _Week, view: NightView) -> Change | None:
     summary, policy = week.summary, view.policy.decay
     if not week.facts:
-        reason = f"nothing is left of {week.name} that its summary could say"
+        reason = Sentence("reasons.week_empty", week=week.name)
         return expire(summary, reason, stamp(view.now)) if summary is not None else None
     if summary is not None and not week.new and (summary.tier == tiers.ARCHIVE or week.is_by_model):
         return None
@@ -128,7 +129,7 @@ def _change(week: _Week, text: str, writer: str) -> Change | None:
     """writer: "" for a person, whose words it then still is."""
     if redaction.find_secret(text) is not None:
         return None  # memory refuses it, in this night and in every other
-    summary, reason = week.summary, f"the days of {week.name} until {week.until} are summed up"
+    summary, reason = week.summary, Sentence("reasons.days_summed_up", week=week.name, until=week.until)
     if summary is not None and summary.text == text:
         links = tuple(AddLink(summary.id, number, "derived", reason) for number in week.new)
         return Change("summed up", reason, links, summary.id) if links else None

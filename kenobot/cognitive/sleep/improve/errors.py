@@ -13,9 +13,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Literal, get_args
 
-from kenobot.cognitive.beliefs.value import salience_signs
 from kenobot.cognitive.policy.sleep import PruningPolicy
-from kenobot.cognitive.procedural.find_solution import lacks_subject
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord, unchanged
 from kenobot.cognitive.sleep.plan.model_answers import one_line
@@ -24,9 +22,12 @@ from kenobot.cognitive.sleep.plan.texts import system_prompt, texts
 from kenobot.core import lazy
 from kenobot.language.calendar import local_day
 from kenobot.language.lexicon import alternatives
+from kenobot.language.salience import salience_signs
+from kenobot.language.solutions import lacks_subject
 from kenobot.language.words import detect_language, fold, words
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 
 ErrorClass = Literal["internal", "configuration", "external", "user"]
 
@@ -45,11 +46,11 @@ _GRAVE = lazy.regex(rf"\b(?:{alternatives('error_grave')})\b")
 _PASSING = lazy.regex(rf"\b(?:{alternatives('error_passing')})\b")
 _HEADER = lazy.regex(r"\A#*\s*\d{1,2}:\d{2}\s*[—–-]\s*")
 _REASONS = {
-    None: "it tells of no trouble of ours",
-    "external": "it came from outside: nothing to be learned",
-    "user": "the input could not be right: nothing to be learned",
-    "internal": "our own trouble",
-    "configuration": "a setting was missing or wrong",
+    None: "reasons.no_trouble",
+    "external": "reasons.from_outside",
+    "user": "reasons.wrong_input",
+    "internal": "reasons.own_trouble",
+    "configuration": "reasons.wrong_setting",
 }
 
 
@@ -93,7 +94,7 @@ def _change(view: NightView, record: Record, verdict: ErrorVerdict) -> Change:
     tagged = UpdateRecord(record.id, {"tags": tags}, unchanged(record, "tags", "text"), shown=False)
     text = lesson_text(record.text, kind, local_day(view.now, view.zone), policy, verdict.lesson)
     if text is None:
-        return Change("classified", _REASONS[kind], (tagged,), record.id)
+        return Change("classified", Sentence(_REASONS[kind]), (tagged,), record.id)
     candidate = Candidate(
         "note",
         record.scope,
@@ -106,7 +107,8 @@ def _change(view: NightView, record: Record, verdict: ErrorVerdict) -> Change:
         evidence=record.source_message_ids,
         action="store_note",
     )
-    return Change("learned", f"{_REASONS[kind]}: a lesson", (tagged, AdmitRecord(candidate, (record.id,))), record.id)
+    reason = Sentence("reasons.lesson", why=Sentence(_REASONS[kind]))
+    return Change("learned", reason, (tagged, AdmitRecord(candidate, (record.id,))), record.id)
 
 
 def _is_marked(record: Record) -> bool:

@@ -20,6 +20,7 @@ from kenobot.cognitive.store import records
 from kenobot.language.facts.parse_facts import Category
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot.ports.sentences import Sentence
 
 _ADVICE = {
     "increase": "served later. Go on noting it.",
@@ -117,7 +118,7 @@ def plan(view: NightView) -> Iterator[Change]:
         slot=GUIDELINES,
         attributes=(("version", str(version)),),
     )
-    reason = f"version {version}, from what became of what was noted in the last {policy.telemetry_days:.0f} days"
+    reason = Sentence("reasons.guidelines", version=version, days=policy.telemetry_days)
     yield Change("learned", reason, (AdmitRecord(candidate),), current.id if current is not None else None)
 
 

@@ -18,6 +18,7 @@ from kenobot.core import lazy
 from kenobot.language.calendar import local_day
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot.ports.sentences import Sentence
 
 _AGAIN = timedelta(days=90)  # before a flaw is noted a second time
 _LINE = lazy.regex(r"- (\d{4}-\d{2}-\d{2}): (.+)")
@@ -38,7 +39,7 @@ def plan(view: NightView) -> Iterator[Change]:
         text = "\n".join(filter(None, (page, *lines)))
         page_of_bot = Candidate("profile", OWNER_SCOPE, text, category="identity", source="sleep", trust="model",
                                 slot=SLOT)  # fmt: skip
-        reason = "many replies show it"
+        reason = Sentence("reasons.replies_show")
         yield Change("reflected", reason, (AdmitRecord(page_of_bot),), current.id if current is not None else None)
 
 

@@ -13,6 +13,7 @@ from kenobot.ports.identity import QUOTED_TRUST, least_trusted, parse_trust
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, RelationVerdict
 from kenobot.ports.records import ColumnValue, LinkType, Record
+from kenobot.ports.sentences import pack, unpack
 
 ColumnValues = Mapping[str, ColumnValue]
 
@@ -163,7 +164,7 @@ _WIRE_NAMES = {kind: name for name, kind in _PARTS.items()}
 def change_to_json(change: Change) -> str:
     """Write a change as ASCII JSON. Raises TypeError for what JSON cannot hold."""
     parts = [[_WIRE_NAMES[type(part)], asdict(part)] for part in change.parts]
-    fields = {"kind": change.kind, "reason": change.reason, "record": change.record, "parts": parts}
+    fields = {"kind": change.kind, "reason": pack(change.reason), "record": change.record, "parts": parts}
     return json.dumps(fields, default=datetime.isoformat)
 
 
@@ -171,7 +172,7 @@ def change_from_json(text: str) -> Change:
     """Read what `change_to_json` wrote."""
     fields = json.loads(text)
     parts = tuple(_part(name, values) for name, values in fields["parts"])
-    return Change(fields["kind"], fields["reason"], parts, fields["record"])
+    return Change(fields["kind"], unpack(fields["reason"]), parts, fields["record"])
 
 
 def _part(name: str, fields: dict[str, Any]) -> ChangePart:

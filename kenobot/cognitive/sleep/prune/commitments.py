@@ -19,6 +19,7 @@ from kenobot.language.calendar import local_day
 from kenobot.language.completions import completed_commitment, completes, completion_sentences, names_part, says_done
 from kenobot.language.facts.clause_rules import promises
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 OVERDUE = "overdue"
@@ -45,7 +46,7 @@ def plan(view: NightView) -> Iterator[Change]:
         end_of_day = datetime.combine(day, time(), view.zone) + timedelta(days=1)
         is_over = view.now - end_of_day >= timedelta(days=view.policy.pruning.keep_resolved_days)
         if is_over and not pass_rows.was_reverted(view.connection, record.id, "status", "expired"):
-            reason, end = f"it was resolved on {day.isoformat()}", record.valid_to or stamp(view.now)
+            reason, end = Sentence("reasons.resolved", day=day.isoformat()), record.valid_to or stamp(view.now)
             yield expire(record, reason, end, unchanged(record, "attributes", "tags", "updated"))
 
 
@@ -95,16 +96,16 @@ def _questions(view: NightView, left_open: Sequence[Record], heard: Sequence[tup
         for question in pass_rows.records_of_form(view.connection, "question", category):
             about = tiers.derived_from_ids(view.connection, question.id)
             if question.status == "active" and about.isdisjoint(expected):
-                yield expire(question, "it is open no longer", stamp(view.now), touch=True)
+                yield expire(question, Sentence("reasons.not_open"), stamp(view.now), touch=True)
             asked[category] |= about
             waiting |= about if question.status == "active" else set()
     for record, day in heard:
         if record.id not in asked[MAYBE_DONE]:
-            yield _question(view, record, MAYBE_DONE, day, f"what was said on {day} sounds as if it were done")
+            yield _question(view, record, MAYBE_DONE, day, Sentence("reasons.sounds_done", day=day))
     for record in left_open:
         if record.id in overdue - asked[OVERDUE] - waiting:
             day = str(due_on(record))
-            reason = f"its day, {day}, has passed, and nothing said that it is done"
+            reason = Sentence("reasons.overdue", day=day)
             yield _question(view, record, OVERDUE, day, reason)
 
 
@@ -123,7 +124,7 @@ def _may_end(utterance: RecentUtterance, record: Record) -> bool:
 
 
 def _resolve(record: Record, day: str) -> Change:
-    reason = f"on {day} it was said to be done"
+    reason = Sentence("reasons.said_done", day=day)
     values = {"attributes": note_resolved(record, day)}
     return update(record, "resolved", reason, values, unchanged(record, "attributes"))
 

@@ -25,6 +25,7 @@ from kenobot.cognitive.sleep.plan.changes import Change, expire, unchanged, upda
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.language.calendar import parse_time
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
 
@@ -45,11 +46,11 @@ def _expire_ended(view: NightView) -> Iterator[Change]:
             continue
         is_guess = tier_of_confidence(record.confidence, view.policy.admit) == "speculative"
         if is_guess and is_protected(record, view.policy.value):
-            reason = "it is a guess, and matters too much to go by itself"
+            reason = Sentence("reasons.guess_matters")
             yield update(record, "kept", reason, {"expires": None}, unchanged(record, "expires"), shown=False)
             continue
         day = stamp(end)[:10]
-        reason = f"it was a guess, and nobody confirmed it by {day}" if is_guess else f"it held until {day}"
+        reason = Sentence("reasons.guess_unconfirmed", day=day) if is_guess else Sentence("reasons.held_until", day=day)
         yield expire(record, reason, record.valid_to or stamp(end), unchanged(record, "expires", "confirmed"))
 
 
@@ -57,7 +58,7 @@ def _quiet_scratchpads(view: NightView) -> Iterator[Change]:
     """Expire scratchpads older than the policy's days. Undoing that counts as touching one."""
     before = view.now - timedelta(days=view.policy.sleep.scratchpad_days)
     for record in pass_rows.stale_scratchpads(view.connection, before):
-        reason = f"nobody has written it for {days_since(view.now, record.updated, record.last_seen):.1f} days"
+        reason = Sentence("reasons.unwritten", days=days_since(view.now, record.updated, record.last_seen))
         yield expire(record, reason, stamp(view.now), unchanged(record, "updated", "last_seen"))
 
 
@@ -67,7 +68,7 @@ def _expire_unused_patterns(view: NightView) -> Iterator[Change]:
         if record.policy_class == "protected" or is_kept(record.confidence, record.use_count, view.policy.procedural):
             continue
         if not pass_rows.moved_by_sleep(view.connection, [record.id], "expired"):
-            reason = f"its confidence is {record.confidence:.2f}, and it was never used"
+            reason = Sentence("reasons.unsure_unused", confidence=record.confidence)
             yield expire(record, reason, stamp(view.now), unchanged(record, "confidence", "use_count", "policy_class"))
 
 
@@ -86,8 +87,8 @@ def _old_facts(view: NightView) -> Iterator[Change]:
     for record in pass_rows.archivable_records(view.connection, before, policy):
         if _may_be_archived(record, view.policy.value) and not _was_reverted(view, record, _ARCHIVED):
             used = f"{record.use_count} use{'' if record.use_count == 1 else 's'}"
-            age = f"older than {policy.archive_days:.0f} days"
-            reason = f"{age}, of little importance ({record.importance:.2f}), {used}"
+            age = Sentence("reasons.older", days=policy.archive_days)
+            reason = Sentence("reasons.unimportant", age=age, importance=record.importance, use=used)
             yield update(record, "archived", reason, _ARCHIVED, unchanged(record, *_JUDGED))
 
 
@@ -125,7 +126,7 @@ def _fade_beliefs(view: NightView) -> Iterator[Change]:
         else:
             continue
         if not _was_reverted(view, record, values):
-            reason = f"believed at {belief:.2f} after silence, of {record.confidence:.2f} when it was last heard of"
+            reason = Sentence("reasons.faded", belief=belief, confidence=record.confidence)
             yield update(record, kind, reason, values, unchanged(record, *_BELIEF), shown="status" in values)
 
 

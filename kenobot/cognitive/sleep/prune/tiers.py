@@ -17,6 +17,7 @@ from kenobot.cognitive.store import feedback, tiers
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 
 _JUDGED = ("tier", "use_count", "last_used", "confirmed", "verification", "policy_class")
 _OWN_HAND = frozenset({"edit", "command"})  # who wrote it into MEMORY.md takes it out of there
@@ -46,10 +47,10 @@ def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]
         if size <= limit:
             break
         size -= _size(record)
-        reason = f"MEMORY.md is fuller than it should be, and this is worth {routing.value:.2f}"
+        reason = Sentence("reasons.memory_full", worth=routing.value)
         yield update(record, "demoted", reason, {"tier": "archive"}, unchanged(record, *_JUDGED))
     for record, routing in rising:
-        reason = f"used {record.use_count} times, and worth {routing.value:.2f}: it belongs at hand"
+        reason = Sentence("reasons.used_often", count=record.use_count, worth=routing.value)
         yield update(record, "raised", reason, {"tier": "core"}, unchanged(record, *_JUDGED))
 
 
@@ -102,7 +103,7 @@ def _old_logs(view: NightView) -> Iterator[Change]:
             ids = [
                 number for number in ids if not pass_rows.was_reverted(view.connection, number, "tier", tiers.ARCHIVE)
             ]
-            reason = f"the log of {day} is {(view.today - date.fromisoformat(day)).days} days old"
+            reason = Sentence("reasons.log_old", day=day, days=(view.today - date.fromisoformat(day)).days)
             for start in range(0, len(ids), _AT_ONCE):
                 chunk = ids[start : start + _AT_ONCE]
                 edits = [UpdateRecord(number, {"tier": tiers.ARCHIVE}, {"tier": tiers.DAILY}) for number in chunk]

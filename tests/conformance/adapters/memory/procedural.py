@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from kenobot.cognitive.mirror.pattern_file import validate_entry
-from kenobot.cognitive.mirror.records.front_matter import UnusableFileError
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.procedural.find_solution import find_solution
 from kenobot.cognitive.procedural.pattern import CONSOLIDATION, Pattern, match_patterns, pattern_of, text_of
 from kenobot.cognitive.sleep.consolidate.promote import fact_lines, statement_lines
 from kenobot.cognitive.sleep.prune.endings import is_kept
+from kenobot.core.front_matter import UnusableFileError
+from kenobot.language.solutions import find_solution
 from tests.conformance.cases import Adapter, Case, Checked, Outcome, compare
 from tests.memory_rows import open_memory, put_record
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.core.i18n import translate_problem
+from kenobot.ports import sentences
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import HEALTH_DEGRADED, MESSAGE_IN, Envelope
 from kenobot.storage.database import Database
@@ -70,7 +70,7 @@ async def test_another_message_under_a_known_id_is_taken_in_and_told(house: Hous
     assert [pending.inbound.text for pending in house.turns] == ["one", "two", "three"]
     assert len(told) == 2
     assert all("another bot's token" in reason for reason in told)
-    assert translate_problem(told[0], "es") != told[0]
+    assert sentences.render(told[0], "es") != told[0]
 
 
 async def test_a_message_that_a_newer_version_reads_otherwise_is_a_repeat(house: House) -> None:

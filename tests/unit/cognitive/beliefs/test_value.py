@@ -12,12 +12,12 @@ from kenobot.cognitive.beliefs.value import (
     is_salient,
     route_tier,
     salience,
-    salience_signs,
     strength,
 )
 from kenobot.cognitive.policy.beliefs import ValuePolicy
 from kenobot.cognitive.store.feedback import FeedbackCounts
 from kenobot.language.calendar import parse_time
+from kenobot.language.salience import salience_signs
 from kenobot.ports.records import Record
 from kenobot.storage.times import stamp
 from kenobot.testing.clock import START

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.compact import prompt, rule_summary, self_check, sentences
+from kenobot.cognitive.compact import prompt, rule_summary, self_check
 from kenobot.cognitive.compact.digest import (
     MISSING_LABEL,
     Digest,
@@ -18,10 +18,11 @@ from kenobot.cognitive.compact.digest import (
     render_digest,
     trim_digest,
 )
-from kenobot.cognitive.compact.sentences import TextCoverage
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language import sentence_content
 from kenobot.language.quoting import find_quotations
+from kenobot.language.sentence_content import TextCoverage
 from kenobot.ports.identity import Trust
 from kenobot.ports.turns import ConversationTurn
 from tests.memory_rows import open_memory, put_record
@@ -53,8 +54,8 @@ def turn(text: str, answer: str = "", *, last: int = 2, inbox: int = 1, trust: T
 )  # fmt: skip
 def test_decisions_are_told(text: str) -> None:
     """In both languages, as people say it."""
-    assert sentences.is_decision(text)
-    assert not sentences.is_decision("Qué bonito día, the weather is nice")
+    assert sentence_content.is_decision(text)
+    assert not sentence_content.is_decision("Qué bonito día, the weather is nice")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,8 @@ def test_decisions_are_told(text: str) -> None:
 )  # fmt: skip
 def test_open_things_are_told(text: str) -> None:
     """What is to be done, known or decided."""
-    assert sentences.is_open(text)
-    assert not sentences.is_open("Ayer llamé al fontanero y vino")
+    assert sentence_content.is_open(text)
+    assert not sentence_content.is_open("Ayer llamé al fontanero y vino")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_open_things_are_told(text: str) -> None:
 )
 def test_names_are_told_by_their_capitals(text: str, names: list[str]) -> None:
     """Days, months and the first word of a sentence are no names."""
-    assert [*sentences.names(text)] == names
+    assert [*sentence_content.names(text)] == names
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_names_are_told_by_their_capitals(text: str, names: list[str]) -> None:
 )
 def test_numbers_come_with_what_they_count(text: str, found: list[str]) -> None:
     """A day is no number, and a lone digit tells nothing."""
-    assert [*sentences.numbers(text)] == found
+    assert [*sentence_content.numbers(text)] == found
 
 
 def test_a_day_is_kept_in_whatever_spelling() -> None:

@@ -1,11 +1,11 @@
 """What the mirror noted of a file, and a death before it did."""
 
-from kenobot.cognitive.mirror.lists.line_pairs import pair_lines
 from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
 from kenobot.cognitive.mirror.lists.list_view import ListFile
 from kenobot.cognitive.mirror.paths import role_of
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.store import list_file_rows
+from kenobot.language.line_pairs import pair_lines
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import run_steps
 from kenobot.storage.state import read_state, write_state

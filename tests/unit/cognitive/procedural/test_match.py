@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.procedural.pattern import (
-    Pattern,
-    candidate_of,
-    keyword_similarity,
-    match_patterns,
-    pattern_of,
-    text_of,
-)
+from kenobot.cognitive.procedural.pattern import Pattern, candidate_of, match_patterns, pattern_of, text_of
+from kenobot.language.problem_words import keyword_similarity
 from tests.memory_rows import open_memory, put_record
 
 _NONE: dict[str, str] = {}

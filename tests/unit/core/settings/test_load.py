@@ -173,7 +173,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
         ("[watch]\nevery_seconds = nan", "watch.every_seconds = NaN must be a number from 1 to 3600."),
         ("[bot]\nname = 5", "bot.name = 5 must be a text."),
-        ('[bot]\nname = ""', 'bot.name = "": string should have at least 1 character.'),
+        ('[bot]\nname = ""', 'bot.name = "": should have at least 1 character.'),
         (
             '[bot]\ntimezone = "Europe/Madird"',
             'bot.timezone = "Europe/Madird": not the name of a time zone; did you mean Europe/Madrid?',
@@ -295,6 +295,18 @@ def test_what_a_plugin_needs_is_asked_for_once_it_is_on(home: Home, strange: Non
     assert line == (
         "channels.my-door.needed is not set: put it in kenobot.toml or in KENOBOT_CHANNELS__MY_DOOR__NEEDED."
     )
+
+
+def test_settings_of_a_channel_that_is_not_installed_wait_until_it_is_wanted(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its table is no mistake; once it is switched on, the message names what installs it."""
+    real = plugins.names
+    monkeypatch.setattr(plugins, "names", lambda group: tuple(name for name in real(group) if name != "irc"))
+    table = '[channels.irc]\nserver = "irc.example.org"\n'
+    assert accepted(home, table).settings.channels.enabled == ()
+    (line,) = refused(home, f'[channels]\nenabled = ["irc"]\n{table}')
+    assert line.endswith("The channel \"irc\" is not installed: run pip install 'kenobot[irc]'")
 
 
 def test_a_plugin_cannot_let_unknown_keys_pass(home: Home, strange: None) -> None:

@@ -29,6 +29,15 @@ def test_weights_move_towards_what_answers_and_stay_where_they_are_kept() -> Non
     assert learn_weights.cross_validate(examples, prior, (0,)) == [1, 1, 1]
 
 
+def test_what_talk_hardly_tells_apart_is_held_to_the_round_weights() -> None:
+    """Of pulls by which as much is found in what was left out, the strongest is taken."""
+    rows, answers = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([True, False])
+    examples = [learn_weights.Example(rows, answers, str(at)) for at in range(3)]
+    pull, found = learn_weights.choose_pull(examples, np.array([1.0, 0.5]))
+    assert pull == max(learn_weights.PULLS)
+    assert found == [1, 1, 1]
+
+
 def test_what_was_not_looked_at_counts_as_missed() -> None:
     """A question of two answers, of which one was not found, is half answered."""
     example = learn_weights.Example(np.array([[1.0], [0.0]]), np.array([True, False]), "a", missing=1)

@@ -23,6 +23,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.ports.memory import CONFIDED
 from kenobot.ports.records import ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 QUESTION = "question"
@@ -58,21 +59,21 @@ def _needs_owner(older: Record, newer: Record) -> bool:
 
 def _resolve(view: NightView, conflict: Conflict, newer: Record) -> Change:
     older, now = conflict.record, stamp(view.now)
-    contradicts = AddLink(newer.id, older.id, "contradicts", "it says otherwise")
+    contradicts = AddLink(newer.id, older.id, "contradicts", Sentence("reasons.otherwise"))
     expects = unchanged(older, "text", "verification")
     marks = _mark_confided(older, newer)
     if conflict.ends_record:
         superseded = conflict.resolution == "supersede"
         status = "superseded" if superseded else "invalidated"
         ended = UpdateRecord(older.id, {"status": status, "valid_to": now, "updated": now}, expects)
-        takes = AddLink(newer.id, older.id, "supersedes", "it says otherwise")
+        takes = AddLink(newer.id, older.id, "supersedes", Sentence("reasons.otherwise"))
         parts: tuple[ChangePart, ...] = (ended, takes) if superseded else (ended, takes, contradicts)
-        return Change(status, f"#{newer.id}, which was said later, says otherwise", (*parts, *marks), older.id)
+        return Change(status, Sentence("reasons.later_otherwise", newer=newer.id), (*parts, *marks), older.id)
     weaker = [UpdateRecord(older.id, _weaken(older, view.policy), expects, shown=False)]
     confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one
         weaker.append(UpdateRecord(newer.id, {"confidence": confidence}, shown=False))
-    reason = f"#{newer.id} says otherwise, and {len(older.source_message_ids)} turns support it"
+    reason = Sentence("reasons.supported_otherwise", newer=newer.id, turns=len(older.source_message_ids))
     return Change("weakened", reason, (*weaker, contradicts, *marks), older.id)
 
 
@@ -101,5 +102,5 @@ def _question(view: NightView, older: Record, newer: Record) -> Change:
     language = pass_rows.language_about(view.connection, older, newer)
     [question] = texts("conflict", language, older=one_line(older.text), newer=one_line(newer.text))
     learn = question_about(question, QUESTION, older, newer)
-    against = AddLink(newer.id, older.id, "contradicts", "both cannot be so, and nothing tells which is")
-    return Change("questioned", f"#{older.id} and #{newer.id} cannot both be so", (learn, against), newer.id)
+    against = AddLink(newer.id, older.id, "contradicts", Sentence("reasons.undecided"))
+    return Change("questioned", Sentence("reasons.at_odds", one=older.id, other=newer.id), (learn, against), newer.id)

@@ -17,6 +17,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.language.similarity import topic_words
 from kenobot.ports.memory import CONFIDED
 from kenobot.ports.records import HEARSAY, ColumnValue, Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 _MOST_EVIDENCE = 200
@@ -40,10 +41,10 @@ def merge_records(view: NightView, members: Sequence[Record]) -> Change | None:
     ended = {"status": "superseded", "valid_to": now, "updated": now}
     parts: list[ChangePart] = [UpdateRecord(loser.id, ended, {"text": loser.text}) for loser in losers]
     parts.append(UpdateRecord(winner.id, _best_values(winner, losers, view), {"text": winner.text}))
-    parts += [AddLink(winner.id, loser.id, "supersedes", "it says the same") for loser in losers]
+    parts += [AddLink(winner.id, loser.id, "supersedes", Sentence("reasons.same")) for loser in losers]
     parts += _inherit_links(view, winner, losers)
     names = ", ".join(f"#{number}" for number in sorted(loser.id for loser in losers))
-    return Change("merged", f"it says the same as {names}", tuple(parts), winner.id)
+    return Change("merged", Sentence("reasons.same_as", other=names), tuple(parts), winner.id)
 
 
 def survivor_rank(record: Record, policy: Policy) -> tuple[bool, int, bool, float, int, float, str, int, str]:

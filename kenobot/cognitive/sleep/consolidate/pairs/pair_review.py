@@ -22,6 +22,7 @@ from kenobot.language.fingerprint import is_same_or_more_exact, normalize_name
 from kenobot.language.similarity import similarity
 from kenobot.language.statements.attribute_statements import is_single_valued
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.times import stamp
 
 _PAST_ADMIT = ("import", "edit")  # sources that `admit` did not compare with all that it should
@@ -109,7 +110,7 @@ class PairReview:
                 if self.ended.isdisjoint(pair.ids) and pair.ids not in self._resolved
             )
             if links:
-                reason = f"a model read {len(pairs)} near pairs, and {len(links)} say different things"
+                reason = Sentence("reasons.pairs_read", pairs=len(pairs), different=len(links))
                 yield Change("compared", reason, links)
 
 
@@ -244,7 +245,7 @@ def _expire_answered(view: NightView) -> Iterator[Change]:
     for question in pass_rows.records_of_form(view.connection, "question", QUESTION):
         about = tiers.derived_from_ids(view.connection, question.id)
         if question.status == "active" and len(pass_rows.live_facts(view.connection, about)) < len(about):
-            yield expire(question, "one of the two is no longer remembered", stamp(view.now), touch=True)
+            yield expire(question, Sentence("reasons.one_gone"), stamp(view.now), touch=True)
 
 
 DUPLICATES = Pass(

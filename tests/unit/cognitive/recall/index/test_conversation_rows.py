@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.recall.index import conversation_rows
-from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn
+from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.storage import conversation
@@ -38,8 +38,9 @@ async def _found(memory: Memory, text: str, **more: object) -> list[str]:
 
 def _known(memory: Memory, messages: Iterable[int]) -> list[IndexedTurn]:
     """What the index knows of these messages in their talk."""
-    none: list[IndexedTurn] = []
-    return memory.index.read(lambda index: conversation_rows.turns_by_message(index, messages), none)
+    none: list[TurnRow] = []
+    rows = memory.index.read(lambda index: conversation_rows.turns_by_message(index, messages), none)
+    return [*map(IndexedTurn._make, rows)]
 
 
 async def test_what_stands_beside_the_words_is_found(memory: Memory) -> None:

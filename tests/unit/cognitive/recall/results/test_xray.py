@@ -3,10 +3,10 @@
 import json
 from datetime import timedelta
 
+from kenobot.agent.search_report import as_json, as_markdown, as_text
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.prompt.usage import explain_turn, records_behind_reply
 from kenobot.cognitive.recall.results.memory import MemoryPack, SearchReport
-from kenobot.cognitive.recall.results.xray import as_json, as_markdown, as_text
 from kenobot.ports.recall import MatchExplanation
 from tests.unit.cognitive.recall.house import REACH, Memory, shown
 

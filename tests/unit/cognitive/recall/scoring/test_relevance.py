@@ -11,6 +11,7 @@ from kenobot.cognitive.recall.scoring.relevance import (
 )
 from kenobot.cognitive.recall.scoring.weights import FIXED_WEIGHTS, RECORD_PRIOR, record_weights
 from kenobot.language.question.answers import proper_names
+from kenobot.language.question.question import parse_question
 from kenobot.ports.records import Record
 
 START = "2025-03-01T00:00:00.000Z"
@@ -21,14 +22,14 @@ TODAY = date(2025, 11, 20)
 
 
 def _better(question: str, one: Record, other: Record, names: tuple[str, ...] = ()) -> bool:
-    question_parts = question_features(question, names, frozenset(), TODAY)
+    question_parts = question_features(parse_question(question), names, frozenset(), TODAY)
     found = score_relevance(question_parts, {1: one, 2: other}, {}, {1: 1.0, 2: 1.0}, DEFAULT.recall)
     return found[1][0] > found[2][0]
 
 
 def test_the_nearer_fits_better_and_the_best_fully() -> None:
     """And what is behind falls behind by how much less it fits."""
-    question = question_features("What about the boiler?", (), frozenset(), TODAY)
+    question = question_features(parse_question("What about the boiler?"), (), frozenset(), TODAY)
     found = score_relevance(question, dict.fromkeys((1, 2, 3), NEAR), {}, {1: 1.0, 2: 0.5}, DEFAULT.recall)
     assert found[1][0] == 1
     assert 1 > found[2][0] > found[3][0] > 0
@@ -64,7 +65,9 @@ def test_a_name_that_no_record_has_makes_no_difference() -> None:
 def test_what_is_odd_breaks_nothing() -> None:
     """A record without a day, a question without words."""
     assert not _better("In July?", NEAR._replace(day=""), NEAR._replace(day="some day"))
-    assert score_relevance(question_features("", (), frozenset(), TODAY), {}, {}, {}, DEFAULT.recall) == {}
+    assert (
+        score_relevance(question_features(parse_question(""), (), frozenset(), TODAY), {}, {}, {}, DEFAULT.recall) == {}
+    )
 
 
 def test_names_stand_in_capitals_within_a_sentence() -> None:

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.search.judge import (
     speaker_probability,
 )
 from kenobot.cognitive.recall.search.judge_features import item_features
-from kenobot.language.question.question import asked_words, parse_question
+from kenobot.language.question.question import parse_question
 
 
 def _judged(question: str, *texts: str) -> JudgedQuestion:
@@ -39,12 +39,12 @@ def _judged(question: str, *texts: str) -> JudgedQuestion:
 def test_an_answer_is_likelier_than_what_only_comes_near(question: str, answer: str, near_miss: str) -> None:
     likely, unlikely = (answer_probability(_judged(question, text), WORDS_ALONE) or 0.0 for text in (answer, near_miss))
     assert likely > unlikely
-    assert answered_by_texts(question, [answer], DEFAULT.recall)
+    assert answered_by_texts(parse_question(question), [answer], DEFAULT.recall)
 
 
 def test_the_best_of_what_was_found_decides() -> None:
     texts = ["the gym closes at 10", "my sister Priya is getting married in Udaipur"]
-    assert answered_by_texts("where's Priya getting married?", texts, DEFAULT.recall)
+    assert answered_by_texts(parse_question("where's Priya getting married?"), texts, DEFAULT.recall)
 
 
 def test_nothing_is_judged_without_items() -> None:
@@ -75,7 +75,7 @@ def test_a_related_word_covers_a_word_of_the_question() -> None:
 
 
 def test_words_that_mean_nothing_are_not_asked_for() -> None:
-    assert asked_words("what is the name of my boss") == ("name", "boss")
+    assert parse_question("what is the name of my boss").asked_words == ("name", "boss")
 
 
 def test_what_the_speaker_asked_about_says_counts() -> None:

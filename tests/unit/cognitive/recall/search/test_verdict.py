@@ -4,6 +4,7 @@ import pytest
 
 from kenobot.cognitive.recall.results.render import render_search
 from kenobot.cognitive.recall.search.on_show import ShownTexts
+from kenobot.language.question.question import parse_question
 from tests.unit.cognitive.recall.house import Memory
 
 _TOLD = (
@@ -42,7 +43,7 @@ async def test_the_talk_on_show_counts_too(memory: Memory, text: str, question: 
 async def test_a_line_that_is_no_memory_counts_too(memory: Memory, text: str, question: str) -> None:
     """People write into their files by hand; a summary tells what was said."""
     await memory.learn("The flowerpot, the locker, el dentista, la wifi and a birthday are on the list of Bea")
-    assert ShownTexts(f"# House\n\n{text}.\n").answer(question)
+    assert ShownTexts(f"# House\n\n{text}.\n").answer(parse_question(question))
     assert (await memory.recall(question, prompt_text=f"# House\n\n{text}.\n")).level != "none"
 
 
@@ -57,7 +58,7 @@ async def test_a_line_that_is_no_memory_counts_too(memory: Memory, text: str, qu
 )
 def test_a_line_that_only_comes_near_answers_nothing(line: str, question: str) -> None:
     """Nor does the question itself."""
-    assert not ShownTexts(f"{line}\n").answer(question)
+    assert not ShownTexts(f"{line}\n").answer(parse_question(question))
 
 
 async def test_what_is_unknown_is_told_without_a_claim_about_the_rest_of_the_prompt(memory: Memory) -> None:

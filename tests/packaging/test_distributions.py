@@ -1,0 +1,61 @@
+"""The distributions beside the core: of one version with it, installed by its extras, and known to every tool."""
+
+import tomllib
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from kenobot import __version__
+from kenobot.core.plugins import APART
+from tests.packaging.lowest import ROOT, beside, read_project
+from tests.sources import PACKAGES
+
+TOOLS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+IMPORTED = {path.name for path in PACKAGES}
+
+
+def test_all_distributions_have_the_version_of_the_core() -> None:
+    """And each needs the core of exactly that version."""
+    assert read_project()["version"] == __version__
+    for name, folder in beside().items():
+        project = read_project(folder)
+        core = Requirement(project["dependencies"][0])
+        assert (project["name"], project["version"]) == (name, __version__)
+        assert (core.name, str(core.specifier)) == ("kenobot", f"=={__version__}")
+
+
+def test_the_extra_of_its_name_installs_each_distribution() -> None:
+    """Of the same version, and nothing else."""
+    extras = read_project()["optional-dependencies"]
+    for name in beside():
+        assert extras[name.removeprefix("kenobot-")] == [f"{name}=={__version__}"]
+
+
+def test_a_missing_plugin_s_extra_is_known() -> None:
+    """The core knows what ships apart, so that it can name the extra, and take it for ours."""
+    shipped = {
+        (group, name)
+        for folder in beside().values()
+        for group, points in read_project(folder)["entry-points"].items()
+        for name in points
+    }
+    assert shipped == {(group, name) for group, names in APART.items() for name in names}
+
+
+def test_every_tool_sees_the_packages_beside_the_core() -> None:
+    """The type checker, the tests, the import rules and uv list them one by one."""
+    folders = {folder.relative_to(ROOT).as_posix() for folder in beside().values()}
+    assert set(TOOLS["pytest"]["ini_options"]["pythonpath"]) == folders
+    assert set(TOOLS["mypy"]["mypy_path"].split(":")) == folders
+    assert set(TOOLS["mypy"]["packages"]) == {*IMPORTED, "tests", "bench", "release"}
+    assert set(TOOLS["importlinter"]["root_packages"]) == IMPORTED
+    assert set(TOOLS["uv"]["sources"]) == {"kenobot", *beside()}
+
+
+def test_each_distribution_lists_its_folders() -> None:
+    """A package that is not listed would be left out of the wheel."""
+    for folder in beside().values():
+        found = {path.parent.relative_to(folder).as_posix().replace("/", ".") for path in folder.rglob("__init__.py")}
+        setuptools = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+        listed = {each for each in found if not each.startswith("build")}
+        assert set(setuptools["packages"]) == listed
