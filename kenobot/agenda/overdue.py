@@ -143,7 +143,7 @@ def _iterate_overdue(connection: Connection, today: date, zone: ZoneInfo, at: da
 
 
 def _may_ask(connection: Connection, record: Record, at: datetime) -> bool:
-    happened = Memory.list_events(connection, record.id)
+    happened = Memory.history.list_events(connection, record.id)
     asked = [each for each in happened if each.kind == ASKED]
     if len(asked) >= _MOST_TIMES or any(each.kind == LEFT for each in happened):
         return False

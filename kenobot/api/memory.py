@@ -145,7 +145,9 @@ async def list_memories(
     """List memories, the newest first: the owner's key sees all of them, another its user's."""
     before, statuses = read_cursor(cursor), () if status == "all" else (status,)
     rows = await caller.services.database.read(
-        lambda connection: Store.list_records(connection, caller.reach, statuses, limit=limit + 1, before=before)
+        lambda connection: Store.records.list_records(
+            connection, caller.reach, statuses, limit=limit + 1, before=before
+        )
     )
     return page_of(rows, limit, lambda row: row.id, _render)
 
@@ -158,9 +160,9 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
         record = find_record(connection, caller, number)
         around = [
             Neighbour(to=link.dst if link.src == record.id else link.src, type=link.type, confidence=link.confidence)
-            for link in Store.list_links(connection, record.id, caller.reach, _LINKS)
+            for link in Store.records.list_links(connection, record.id, caller.reach, _LINKS)
         ]
-        told = Store.list_quotations(connection, record.source_message_ids, caller.reach)
+        told = Store.history.list_quotations(connection, record.source_message_ids, caller.reach)
         said = [
             Quotation(turn=turn, trust=message.trust, at=message.at, session=message.session, text=message.text)
             for turn, message in told
@@ -175,7 +177,7 @@ async def get_history(caller: MemoryReader, number: MemoryId) -> list[Change]:
     """Return what happened to a memory, newest first."""
 
     def read(connection: Connection) -> list[HistoryStep]:
-        return Store.history(connection, find_record(connection, caller, number).id, caller.reach)
+        return Store.history.list_steps(connection, find_record(connection, caller, number).id, caller.reach)
 
     names = Change.model_fields
     return [
@@ -215,10 +217,10 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
 
     def read(connection: Connection) -> ReplyOrigin:
         session = readable_session(connection, caller, name)
-        reply = Store.explain_reply(connection, session, caller.reach)
+        reply = Store.history.explain_reply(connection, session, caller.reach)
         if reply is None:
             raise HTTPException(404)
-        behind, others = Store.split_used(reply)
+        behind, others = Store.history.split_used(reply)
         used = [_used(each, behind=True) for each in behind] + [_used(each, behind=False) for each in others]
         return ReplyOrigin(
             session=session,
@@ -303,7 +305,7 @@ async def undo(caller: MemoryWriter, what: Undo, idempotency_key: IdempotencyKey
     """Take back a decision about memory: the event that is named, or the newest one of the caller's own memory."""
 
     def work(connection: Connection) -> Decided:
-        event = what.event or Store.find_undoable(connection, (caller.write_scope,))
+        event = what.event or Store.history.find_undoable(connection, (caller.write_scope,))
         if event is None:
             raise HTTPException(409, Sentence("api.nothing_to_undo"))
         try:
@@ -336,13 +338,13 @@ async def change_memory(
 
 
 def _report_change(connection: Connection, caller: Caller, action: str, number: int) -> Decided:
-    newest = Store.history(connection, number, caller.reach)
+    newest = Store.history.list_steps(connection, number, caller.reach)
     return Decided(action=action, memory=number, event=newest[0].event if newest else 0)
 
 
 def find_record(connection: Connection, caller: Caller, number: int) -> Record:
     """Return a memory in reach. Raises HTTPException with 404."""
-    record = Store.get(connection, number, caller.reach)
+    record = Store.records.get(connection, number, caller.reach)
     if record is None:
         raise HTTPException(404)
     return record

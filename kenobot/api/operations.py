@@ -120,7 +120,7 @@ async def get_health(caller: HealthReader) -> Health:
     services = caller.services
 
     def read(connection: Connection) -> tuple[dict[str, int], dict[str, int]]:
-        counts = Memory.count_by_form(connection, ALL_SCOPES)
+        counts = Memory.records.count_by_form(connection, ALL_SCOPES)
         return dict(message_status.state_counts(connection)), dict(counts)
 
     messages, memories = await services.database.read_long(read)

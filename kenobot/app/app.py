@@ -422,11 +422,9 @@ class App:
 
     async def _rehearse(self) -> None:
         """Compile the patterns of memory before a transaction needs them."""
-        from kenobot.cognitive.memory import rehearse
-
         try:
             with run_at_rank(Rank.LATER):
-                await self.database.read(partial(rehearse, at=self.clock.now()))
+                await self.database.read(partial(Memory.rehearse, at=self.clock.now()))
         except StoreError as error:
             _log.warning("Memory is not rehearsed: %s", error)
 

@@ -91,7 +91,7 @@ def _exit_code(words: list[str], clock: "Clock | None") -> int:
 def _run(words: list[str], clock: "Clock | None") -> int:
     speak_in_argparse()
     home = argparse.ArgumentParser(prog="kenobot", usage=say(_USAGE).partition(": ")[2], add_help=False)
-    home.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=say("data directory (~/.kenobot)"))
+    home.add_argument("--home", metavar=say("DIR"), default=argparse.SUPPRESS, help=say("data directory (~/.kenobot)"))
     rest = home.parse_known_args(words)[1]
     if rest[:1] in (["version"], ["--version"]):
         print(f"kenobot {__version__}")

@@ -58,7 +58,7 @@ def memory_log(context: CommandContext) -> int:
     with context.read(rows=True) as connection:
         rows = _latest(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
-        records = Memory.get_all(connection, ids, context.scopes) if ids else {}
+        records = Memory.records.get_all(connection, ids, context.scopes) if ids else {}
     if rows and not args.json:
         cells = [_event(context, row, records.get(row["record_id"])) for row in rows]
         print_table(("#", "time", "what", "by", "memory"), cells)

@@ -44,7 +44,7 @@ def build_parser(
     commands = dict(commands)
     shared: Mapping[str, Mapping[str, Any]] = commands.pop("arguments")
     root = argparse.ArgumentParser(prog="kenobot", parents=[home])
-    groups = {"": root.add_subparsers(metavar="COMMAND", required=True)}
+    groups = {"": root.add_subparsers(metavar=say("COMMAND"), required=True)}
     for words, command in commands.items():
         if words.partition(" ")[0] != name:
             continue
@@ -62,7 +62,7 @@ def build_parser(
             _add_arguments(parser, parser, command.get("arguments", ()), shared)
             parser.set_defaults(call=command["call"], command=last, json=False, as_of=None)
         else:
-            groups[words] = parser.add_subparsers(metavar="COMMAND", required=True)
+            groups[words] = parser.add_subparsers(metavar=say("COMMAND"), required=True)
     return root
 
 

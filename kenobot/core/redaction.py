@@ -10,6 +10,7 @@ from typing import Self
 from urllib.parse import quote
 
 from kenobot.core import lazy
+from kenobot.ports.sentences import Sentence
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("redaction.toml").read_text("utf-8"))
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -33,7 +34,8 @@ _SYNTAX = re.compile(
 def find_secret(text: str) -> str | None:
     """Return the kind of secret in `text`, in words; None when there is none."""
     found = next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
-    return found or ("a password" if _TOLD.search(text) else None)
+    kind = found or ("secrets.password" if _TOLD.search(text) else None)
+    return None if kind is None else Sentence(kind)
 
 
 def measure_settled(text: str, start: int = 0) -> int:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Literal
 
 from kenobot.core import lazy
@@ -93,12 +92,17 @@ def _is_unused(words: Sequence[str], shown: Iterable[str]) -> bool:
     """Tell whether no content word of the reply stands in a memory, in this form or another."""
     said = frozenset(stem for word in set(words) for stem in stems(fold(word)))
     remembered = False
-    for line in chain.from_iterable(text.split("\n") for text in shown):
-        found = _content_stems(line)
+    for text in shown:
+        found = _stems_of_lines(text)
         if not said.isdisjoint(found):
             return False
         remembered = remembered or bool(found)
     return remembered
+
+
+@lru_cache(maxsize=64)  # what a prompt begins with is the same turn after turn
+def _stems_of_lines(text: str) -> frozenset[str]:
+    return frozenset().union(*map(_content_stems, text.split("\n")))
 
 
 @lru_cache(maxsize=2048)

@@ -12,6 +12,7 @@ from kenobot.core import lazy, redaction
 from kenobot.language.lexicon import load_phrases
 from kenobot.language.sentences import LONGEST
 from kenobot.language.words import fold
+from kenobot.ports.sentences import Sentence
 
 _P = load_phrases(__package__, "told_secrets.toml")
 _SHORT = 2000  # characters of a text whose verdict is kept at hand
@@ -53,24 +54,30 @@ _MARKED = r"\d{4,8}-?[a-z]" + _OVER
 _PASS_WORD = rf"(?!(?:{_P['in_talk']})\b)[^\W\d_]{{2,14}}"
 _SEVERAL = rf"(?:{_PASS_WORD}[ -]){{3,8}}{_PASS_WORD}(?=[\"'”»)]?\W*(?:\Z|[\n.;!,]))"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a PIN", lazy.regex(_named("pin", rf"{_DIGITS_3}|{_MARKED}|{_SPELT}|[\"'“«]?\d{{1,3}}(?:-\d{{1,3}}){{2,5}}"))),
-    ("a password", lazy.regex(_named("password", rf"{_MIXED}|{_DIGITS_4}"))),
-    ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['password']}){_ENDS}{_OF}{_IS}{_WORD}")),
-    ("a PIN", lazy.regex(rf"{_BEGINS}(?:{_P['guarded']}){_ENDS}(?:{_IS}){_NO_CODE}\d{{4,8}}{_OVER}")),
-    ("a PIN", lazy.regex(rf"{_BEGINS}pin[ ]{_NO_CODE}\d{{4,8}}[ ](?:{_P['pin_is']}){_ENDS}")),
-    ("a PIN", lazy.regex(rf"{_BEGINS}(?:{_P['typing']})[ ]\d{{3,8}},?[ ](?:{_P['to_open']}){_ENDS}")),
-    ("a PIN", lazy.regex(rf"(?<![\w.,:]){_NO_CODE}\d{{4,8}}[ ](?:{_P['opens']}){_ENDS}")),
-    ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['word']}){_ENDS}{_OF}{_IS}{_WORD}")),
     (
-        "a password",
+        "secrets.pin",
+        lazy.regex(_named("pin", rf"{_DIGITS_3}|{_MARKED}|{_SPELT}|[\"'“«]?\d{{1,3}}(?:-\d{{1,3}}){{2,5}}")),
+    ),
+    ("secrets.password", lazy.regex(_named("password", rf"{_MIXED}|{_DIGITS_4}"))),
+    ("secrets.password", lazy.regex(rf"{_BEGINS}(?:{_P['password']}){_ENDS}{_OF}{_IS}{_WORD}")),
+    ("secrets.pin", lazy.regex(rf"{_BEGINS}(?:{_P['guarded']}){_ENDS}(?:{_IS}){_NO_CODE}\d{{4,8}}{_OVER}")),
+    ("secrets.pin", lazy.regex(rf"{_BEGINS}pin[ ]{_NO_CODE}\d{{4,8}}[ ](?:{_P['pin_is']}){_ENDS}")),
+    ("secrets.pin", lazy.regex(rf"{_BEGINS}(?:{_P['typing']})[ ]\d{{3,8}},?[ ](?:{_P['to_open']}){_ENDS}")),
+    ("secrets.pin", lazy.regex(rf"(?<![\w.,:]){_NO_CODE}\d{{4,8}}[ ](?:{_P['opens']}){_ENDS}")),
+    ("secrets.password", lazy.regex(rf"{_BEGINS}(?:{_P['word']}){_ENDS}{_OF}{_IS}{_WORD}")),
+    (
+        "secrets.password",
         lazy.regex(
             rf"{_BEGINS}(?:{_P['access']}){_ENDS}[^\n\d:]{{0,30}}[\d:][^\n]{{0,40}}?[ ]"
             rf"(?:{_P['some_word']})(?:{_IS}|[ ]){_WORD}"
         ),
     ),
-    ("a password", lazy.regex(rf"{_BEGINS}(?:{_P['passphrase']}){_ENDS}{_OF}(?:{_IS}|[ ]){_SEVERAL}")),
-    ("a key", lazy.regex(_named("key", rf"{_MIXED}|{_DIGITS_4}"))),
-    ("a recovery phrase", lazy.regex(rf"{_BEGINS}(?:{_P['phrase']}){_OF}{_IS}(?:[^\W\d_]{{2,12}}[ ,]{{1,2}}){{2}}")),
+    ("secrets.password", lazy.regex(rf"{_BEGINS}(?:{_P['passphrase']}){_ENDS}{_OF}(?:{_IS}|[ ]){_SEVERAL}")),
+    ("secrets.key", lazy.regex(_named("key", rf"{_MIXED}|{_DIGITS_4}"))),
+    (
+        "secrets.recovery_phrase",
+        lazy.regex(rf"{_BEGINS}(?:{_P['phrase']}){_OF}{_IS}(?:[^\W\d_]{{2,12}}[ ,]{{1,2}}){{2}}"),
+    ),
 )
 _SECRETS = "|".join(_P[kind] for kind in ("password", "key", "pin", "passphrase", "phrase", "asked_for"))
 _NAMES = lazy.regex(rf"{_BEGINS}(?:{_SECRETS}){_ENDS}")
@@ -100,11 +107,11 @@ def _find(text: str) -> str | None:
     plain = fold(text).replace("’", "'").replace("\t", " ")
     named = next((kind for kind, pattern in _KINDS if pattern.search(plain)), None)
     if named is not None or _PAIR.search(text):
-        return named or "a password"
+        return Sentence(named or "secrets.password")
     if _tells_card(plain):
-        return "a card number"
+        return Sentence("secrets.card_number")
     is_account = any(_is_iban(match[0]) for match in _IBAN.finditer(text)) or _SORT_CODE.search(plain)
-    return "an account number" if is_account else None
+    return Sentence("secrets.account_number") if is_account else None
 
 
 def names_secret(text: str) -> bool:

@@ -3,5 +3,6 @@
 Messages are frozen dataclasses; interfaces are Protocols, so that a plugin needs no base class.
 
 identity: who speaks, and scopes. messages: what comes in and goes out. channel, provider, embedder, postprocessor:
-what a plugin implements. memory: candidates and decisions. plugin: what an entry point holds. signals, clock, errors.
+what a plugin implements. memory: candidates and decisions. records, recall, explanations, memory_changes, memory_files,
+nights, turns: the values that memory takes and gives. plugin: what an entry point holds. signals, clock, errors.
 """

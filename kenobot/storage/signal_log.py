@@ -10,7 +10,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence, change_values, pack
-from kenobot.ports.signals import ALL_SIGNALS, Envelope, PayloadValue
+from kenobot.ports.signals import ALL_SIGNALS, Envelope
 from kenobot.storage.connection import Connection, replace_surrogates
 from kenobot.storage.database import Database
 
@@ -76,14 +76,13 @@ class SignalLog:
 
     def _row(self, envelope: Envelope) -> tuple[str, str, str, str, str]:
         """Make the row of a signal; people's words become their length."""
-        payload: dict[str, Any] = {k: self._redact_value(envelope, k, value) for k, value in envelope.payload.items()}
+        told_keys = envelope.signal.text_keys
+        payload: dict[str, Any] = {
+            key: value if not isinstance(value, str) else len(value) if key in told_keys else self._redact(value)
+            for key, value in envelope.payload.items()
+        }
         if isinstance(reason := envelope.payload.get("reason"), Sentence):  # to be worded in another language
             payload["said"] = pack(change_values(reason, self._redact))
         at = envelope.at.isoformat(timespec="microseconds")
         told = replace_surrogates(_encode(payload))
         return at, envelope.signal.name, envelope.source, envelope.trace, told
-
-    def _redact_value(self, envelope: Envelope, key: str, value: PayloadValue) -> PayloadValue:
-        if not isinstance(value, str):
-            return value
-        return len(value) if key in envelope.signal.text_keys else self._redact(value)

@@ -55,7 +55,7 @@ _FORMS: Mapping[str, tuple[Text, Text]] = {
 def show_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/memory`: show how much is remembered here, and the newest; `/memory WORDS`: show the memories about them."""
     reach = call.principal.read_scopes
-    counts = Memory.count_by_form(connection, reach, told_only=True)
+    counts = Memory.records.count_by_form(connection, reach, told_only=True)
     if not counts:
         return texts.MEMORY_NONE(call.language)
     page = _PAGE.fullmatch(call.arguments)
@@ -63,9 +63,9 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
         return _search(connection, call, context)
     number = int(page[1]) if page is not None else 1
     skipped = _NEWEST * (number - 1)
-    newest = Memory.list_records(connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1, told_only=True)[
-        skipped:
-    ]
+    newest = Memory.records.list_records(
+        connection, reach, ("active",), _LISTED, skipped + _NEWEST + 1, told_only=True
+    )[skipped:]
     if not newest:
         return texts.MEMORY_NO_PAGE(call.language)
     shown, has_more = newest[:_NEWEST], len(newest) > _NEWEST
@@ -90,7 +90,7 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
 def open_memory(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """Show one memory whole, with what can be done about it. arguments: its number, and the page to go back to."""
     number, page = [*call.arguments.split(), "1"][:2]
-    record = Memory.get_statement(connection, int(number), call.principal.read_scopes)
+    record = Memory.records.get_statement(connection, int(number), call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     age = time_ago_text(record.created, call.at, call.language)
@@ -108,7 +108,7 @@ def explain(connection: Connection, call: CommandCall, context: CommandContext) 
         return _explain_absence(connection, call, context)
     if number is None:
         return _explain_reply(connection, call)
-    record = Memory.get_statement(connection, number, call.principal.read_scopes)
+    record = Memory.records.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     return CommandAnswer(_because(connection, record, call), _hands(record, call.language, "1"))
@@ -118,7 +118,7 @@ def _explain_absence(connection: Connection, call: CommandCall, context: Command
     """Explain why a text was not remembered, within the scopes of the chat; the command line searches all scopes."""
     own, session = call.principal.read_scopes, call.inbound.session
     query = MemoryQuery(call.arguments, own, call.at, context.zone, session)
-    reply = Memory.explain_reply(connection, session, own)
+    reply = Memory.history.explain_reply(connection, session, own)
     found = context.memory.explain_absence(connection, call.arguments, query, reply, own)
     return render_absence(found, call.arguments, call.language)
 
@@ -131,7 +131,7 @@ def counted_forms(counts: Mapping[str, int], language: Language) -> str:
 
 def _search(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     number, reach = parse_number(call.arguments), call.principal.read_scopes
-    if number is not None and Memory.get_statement(connection, number, reach) is not None:
+    if number is not None and Memory.records.get_statement(connection, number, reach) is not None:
         return open_memory(connection, replace(call, arguments=str(number)), context)
     meant = context.memory.find(connection, call.arguments, reach)
     found, words = [each.record for each in meant[:_NEWEST]], one_line(call.arguments, _QUOTED)
@@ -142,13 +142,13 @@ def _search(connection: Connection, call: CommandCall, context: CommandContext) 
 
 
 def _explain_reply(connection: Connection, call: CommandCall) -> str | CommandAnswer:
-    reply = Memory.explain_reply(connection, call.inbound.session, call.principal.read_scopes)
+    reply = Memory.history.explain_reply(connection, call.inbound.session, call.principal.read_scopes)
     if reply is None:
         return texts.WHY_NONE(call.language)
-    behind, others = Memory.split_used(reply)
+    behind, others = Memory.history.split_used(reply)
     question = texts.QUOTED(call.language, text=one_line(reply.question, _QUOTED))
     present = (used.record for used in behind if used.record is not None)
-    named = [record for record in present if not Memory.is_chat_summary(record)][
+    named = [record for record in present if not Memory.records.is_chat_summary(record)][
         :_BEHIND
     ]  # a chat's summary is no memory
     if not named:
@@ -192,7 +192,9 @@ def _hands(record: Record, language: Language, page: str) -> tuple[tuple[Choice,
 def _because(connection: Connection, record: Record, call: CommandCall) -> str:
     """Return a memory with its origin, its time and the words it was told in."""
     quote = ""
-    for _, said in Memory.list_quotations(connection, record.source_message_ids, call.principal.read_scopes)[:1]:
+    for _, said in Memory.history.list_quotations(connection, record.source_message_ids, call.principal.read_scopes)[
+        :1
+    ]:
         mine = said.trust == call.principal.trust
         quote = (texts.WHY_QUOTE if mine else texts.WHY_QUOTE_ELSE)(call.language, said=one_line(said.text, _QUOTED))
     origin = _ORIGINS.get(record.source, texts.FROM_TAG)(call.language)

@@ -82,7 +82,7 @@ def _follow(
     asked = ChangePayload(**answered.payload)
     if not answered.is_yes and not answered.is_part and not asked.whole:
         return texts.CHANGE_DECLINED(call.language)
-    old = Memory.get(connection, asked.old, call.principal.read_scopes)
+    old = Memory.records.get(connection, asked.old, call.principal.read_scopes)
     if old is None or old.status != "active":
         return texts.CHANGE_GONE(call.language)
     message = inbox.read_text(connection, asked.asked)
@@ -121,9 +121,9 @@ def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: 
 
 def _end(connection: Connection, old: Record, asked: ChangePayload, left: str, occasion: AdmitContext) -> int:
     """End what is over by the memory that takes its place; returns the event by which all of it is undone."""
-    new = Memory.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
+    new = Memory.records.get(connection, asked.new, (old.scope,)) if asked.new is not None else None
     by, status = (new.id, "superseded") if new is not None and new.status == "active" else (None, "invalidated")
-    if left and Memory.get_same(connection, old.scope, old.form, left) is None:
+    if left and Memory.records.get_same(connection, old.scope, old.form, left) is None:
         return Telling.keep_rest(connection, old, left, occasion, _CLAUSE_REASON)
     root = Telling.end(connection, old, status, occasion, _REASON, by)
     for record in _longer(connection, old, by):

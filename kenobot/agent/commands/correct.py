@@ -29,7 +29,7 @@ def correct(connection: Connection, call: CommandCall, context: CommandContext) 
     number = parse_number(first)
     if number is None:
         return texts.CORRECT_HOW(call.language)
-    record = Memory.get_statement(connection, number, call.principal.read_scopes)
+    record = Memory.records.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     if not _may_correct(connection, record, call):
@@ -80,7 +80,7 @@ def want_words_no_more(connection: Connection, call: CommandCall) -> None:
 
 
 def _may_correct(connection: Connection, record: Record, call: CommandCall) -> bool:
-    return not call.author or Memory.is_said_only_by(connection, record, call.author)
+    return not call.author or Memory.history.is_said_only_by(connection, record, call.author)
 
 
 def ask_for_words(connection: Connection, record: Record, call: CommandCall, clause: str = "") -> CommandAnswer:
@@ -101,7 +101,7 @@ def _settle(
     declined = parse_answer(words) == "no" or bool(stop_word(words))
     approvals.close_approval(connection, approval.id, "denied" if declined else "approved", call.inbound.platform_id)
     number = int(str(approval.payload["record"]))
-    record = Memory.get_statement(connection, number, call.principal.read_scopes)
+    record = Memory.records.get_statement(connection, number, call.principal.read_scopes)
     if record is None:
         return texts.FORGET_GONE(call.language, number=number)
     if declined:

@@ -102,7 +102,7 @@ def forget_memory(
 def _forget_number(
     connection: Connection, number: int, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    record = Memory.get(connection, number, call.principal.read_scopes)
+    record = Memory.records.get(connection, number, call.principal.read_scopes)
     if record is None or record.status != "active":
         return texts.FORGET_GONE(call.language, number=number)
     if not _may_forget(connection, record, call):
@@ -145,13 +145,13 @@ def _follow(
     approval, question = asked
     chosen, is_no = _read_choice(answer, question.records), answer in ("no", "part")
     if not is_no and not question.about and not chosen:
-        records = Memory.get_all(connection, question.records, reach)
+        records = Memory.records.get_all(connection, question.records, reach)
         return texts.FORGET_WHICH(call.language, lines=numbered_lines(list(records.values()), call.language))
     approvals.close_approval(connection, approval, "denied" if is_no else "approved")
     if is_no:
         return texts.FORGET_DECLINED(call.language)
     if not question.about:
-        records = Memory.get_all(connection, chosen, reach)
+        records = Memory.records.get_all(connection, chosen, reach)
         live = [records[number] for number in chosen if number in records and records[number].status == "active"]
         return _forget(connection, live, call, context)
     # It may have been extracted since the question.
@@ -200,7 +200,7 @@ def _forget_turn(
 ) -> str | CommandAnswer:
     """Forget a turn that is not extracted yet, and report it."""
     number = Memory.admit_unextracted(connection, unread, about, context.admit_context(call), context.zone)
-    record = Memory.get(connection, number, call.principal.read_scopes) if number is not None else None
+    record = Memory.records.get(connection, number, call.principal.read_scopes) if number is not None else None
     if record is None or record.status != "active":
         inbox = unread.turn.inbox_id
         conversation.hide_turns(connection, [inbox] if inbox is not None else [], number or 0)
@@ -288,7 +288,7 @@ def _question_to(approval: Approval, inbound: Inbound, principal: Principal) -> 
 
 
 def _may_forget(connection: Connection, record: Record, call: CommandCall) -> bool:
-    return not call.author or Memory.is_said_only_by(connection, record, call.author)
+    return not call.author or Memory.history.is_said_only_by(connection, record, call.author)
 
 
 def _is_own_turn(connection: Connection, unread: UnextractedTurn, call: CommandCall) -> bool:

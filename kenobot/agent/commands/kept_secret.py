@@ -124,5 +124,5 @@ def _keep(
         )
         decision = Memory.remember(connection, candidate, context.admit_context(call))
         if decision.record is not None:
-            event = Memory.last_decision(connection, decision.record) or event
+            event = Memory.history.last_decision(connection, decision.record) or event
     return event

@@ -90,7 +90,7 @@ def tell_learned(
     text = _render_learned(decision, words, language)
     if decision.action not in ("created", "replaced") or decision.record is None:
         return text
-    event = Memory.last_decision(connection, decision.record)
+    event = Memory.history.last_decision(connection, decision.record)
     if event is None:
         return CommandAnswer(text, ())
     if gone := _load_ended_texts(connection, event, scope):
@@ -101,9 +101,9 @@ def tell_learned(
 def _load_ended_texts(connection: Connection, decision: int, scope: str) -> list[str]:
     """Read the texts of the memories of a scope that a decision ended or changed."""
     found = []
-    for each in Memory.list_decision(connection, decision):
+    for each in Memory.history.list_decision(connection, decision):
         if each.record is not None and each.kind in ("superseded", "invalidated", "amended"):
-            record = Memory.get(connection, each.record, (scope,))
+            record = Memory.records.get(connection, each.record, (scope,))
             found += [str(each.previous_values.get("text") or record.text)] if record is not None else []
     return found
 
@@ -121,12 +121,12 @@ def undo_change(connection: Connection, call: CommandCall, context: CommandConte
         return texts.UNDO_HOW(call.language)
     if event is None:
         own = (call.principal.write_scope, chat_scope(call.inbound.session))
-        event = Memory.find_undoable(connection, dict.fromkeys(own), call.author)
+        event = Memory.history.find_undoable(connection, dict.fromkeys(own), call.author)
         if (undone := _undo_reminder(connection, call, context, event)) is not None:
             return undone
     if event is None:
         return texts.UNDO_NONE(call.language)
-    if call.author and not Memory.is_only_of(connection, event, call.author, call.principal.read_scopes):
+    if call.author and not Memory.history.is_only_of(connection, event, call.author, call.principal.read_scopes):
         return texts.UNDO_OTHERS(call.language)
     try:
         done = Memory.undo(connection, event, call.principal.read_scopes, context.admit_context(call), call.author)
@@ -141,7 +141,7 @@ def _undo_reminder(
     """Take back the last change of a reminder here, where it is newer than that of memory; None where it is not."""
     from kenobot.agent.commands import reminder_changes  # noqa: PLC0415 - seldom needed
 
-    change = Memory.get_event(connection, event) if event is not None else None
+    change = Memory.history.get_event(connection, event) if event is not None else None
     return reminder_changes.undo_last(connection, call, context, change.at if change is not None else "")
 
 

@@ -136,7 +136,7 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
         HeldFiles.settle_loss(connection)
         return texts.MISSING_KEPT(call.language)
     reach, most = call.principal.read_scopes, _POLICY.max_forgotten_together
-    records = Memory.get_all(connection, loss.records, reach)
+    records = Memory.records.get_all(connection, loss.records, reach)
     live = [record for record in records.values() if record.status == "active"]
     if wish not in _FORGET:
         age = time_ago_text(loss.at, call.at, call.language)
@@ -187,7 +187,7 @@ def _render_revived(
 ) -> str:
     """List the first of what came back."""
     some = lines[: _POLICY.max_offered]
-    known = Memory.get_all(connection, [line.record for line in some if line.record], reach)
+    known = Memory.records.get_all(connection, [line.record for line in some if line.record], reach)
     shown = [numbered_lines(list(known.values()), language)] if known else []
     shown += [texts.REVIVED_ERASED(language, what=one_line(line.text)) for line in some if not line.record]
     more = len(lines) - len(some)

@@ -42,7 +42,7 @@ def answer_by_button(connection: Connection, call: CommandCall, context: Command
 def _follow(
     connection: Connection, word: str, number: int, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
-    record = Memory.get(connection, number, call.principal.read_scopes)
+    record = Memory.records.get(connection, number, call.principal.read_scopes)
     today = call.at.astimezone(context.zone).date()
     if record is None or record.status != "active" or Promises.resolved_on(record, today, context.zone) is not None:
         return texts.PROMISE_GONE(call.language)

@@ -61,7 +61,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if answered:
         lines.append(texts.STATUS_ANSWERED(language, age=time_ago_text(answered, call.at, language)))
         lines += _last_times(connection, call)
-    forms = counted_forms(Memory.count_by_form(connection, call.principal.read_scopes), language)
+    forms = counted_forms(Memory.records.count_by_form(connection, call.principal.read_scopes), language)
     lines.append(texts.STATUS_MEMORY(language, forms=forms) if forms else texts.MEMORY_NONE(language))
     if owner:
         lines.append(_last_night(connection, call, language))

@@ -41,7 +41,7 @@ class TakeBackPayload:
 
 def ask_to_take_back(connection: Connection, call: CommandCall, _: CommandContext) -> str | CommandAnswer:
     """Ask whether to undo what was last remembered in this chat."""
-    told = Memory.find_last_told(connection, call.inbound.session, call.principal.write_scope, call.at)
+    told = Memory.history.find_last_told(connection, call.inbound.session, call.principal.write_scope, call.at)
     if not told:
         return texts.TAKE_BACK_NONE(call.language)
     session = call.inbound.session

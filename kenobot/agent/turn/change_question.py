@@ -142,10 +142,10 @@ def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
 
 
 def _ended_something(connection: Connection, record: int) -> bool:
-    root = Memory.last_decision(connection, record)
-    return root is not None and any(each.kind in _ENDING for each in Memory.list_decision(connection, root))
+    root = Memory.history.last_decision(connection, record)
+    return root is not None and any(each.kind in _ENDING for each in Memory.history.list_decision(connection, root))
 
 
 def _was_asked(connection: Connection, question: ChangeQuestion) -> bool:
-    happened = Memory.list_events(connection, question.old.id)
+    happened = Memory.history.list_events(connection, question.old.id)
     return any(each.kind == ASKED and each.data.get("words") == question.words for each in happened)

@@ -106,10 +106,10 @@ class Edits:
     ) -> Iterator[Record]:
         """Yield what the turn of the old words alone made of memory, the newest first."""
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
-        lately = Memory.list_lately_learned(connection, edit.session)
+        lately = Memory.records.list_lately_learned(connection, edit.session)
         for scope in reach:
-            lately += Memory.list_told_by(connection, scope, turn.rows, _LATEST)
-        for record in Memory.get_all(connection, list(dict.fromkeys(lately)), reach).values():
+            lately += Memory.records.list_told_by(connection, scope, turn.rows, _LATEST)
+        for record in Memory.records.get_all(connection, list(dict.fromkeys(lately)), reach).values():
             sources = set(record.source_message_ids)
             if sources and sources <= set(turn.rows) and record.status == "active":
                 yield record
@@ -121,7 +121,7 @@ class Edits:
         reach = principal.read_scopes if principal.role == "owner" else (principal.write_scope,)
         day = at.astimezone(self._zone).date().isoformat()
         act = AdmitContext(at, day, principal.role, edit.session, evidence=edit.id)
-        births = [each for each in Memory.list_events(connection, record.id) if each.kind in _BIRTHS]
+        births = [each for each in Memory.history.list_events(connection, record.id) if each.kind in _BIRTHS]
         if not births:
             return False
         try:

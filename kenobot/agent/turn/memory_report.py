@@ -302,7 +302,7 @@ def _records_with_attribute(
         for scope in query.scopes
         for subject in subjects
         for name in (attribute, *_ALSO_TELLS.get(attribute, ()))
-        for record in Memory.list_with_attribute(connection, scope, subject, name)
+        for record in Memory.records.list_with_attribute(connection, scope, subject, name)
     }
     return sorted(found.values(), key=lambda record: (record.valid_from, record.id), reverse=True)
 
@@ -328,18 +328,18 @@ def _told(
         yield "- refused:"
     if decision.record is None:
         return
-    record = Memory.get(connection, decision.record, (candidate.scope,))
+    record = Memory.records.get(connection, decision.record, (candidate.scope,))
     assert record is not None
     first = record.source_message_ids[:1]
     repeated = decision.action == "reinforced" and first != (turn.inbox_id,)
     label = "known" if repeated else "noted here" if record.scope == chat_scope(session) else "noted"
     yield f"- {label}: {_line(record.text)}"
-    root = Memory.last_decision(connection, record.id)
-    for event in Memory.list_decision(connection, root) if root is not None and not repeated else ():
+    root = Memory.history.last_decision(connection, record.id)
+    for event in Memory.history.list_decision(connection, root) if root is not None and not repeated else ():
         if event.record in (None, record.id):
             continue
         assert event.record is not None
-        other = Memory.get(connection, event.record, (candidate.scope,))
+        other = Memory.records.get(connection, event.record, (candidate.scope,))
         if other is None:
             continue
         before = _line(str(event.previous_values.get("text") or other.text))

@@ -48,7 +48,7 @@ def _memory(connection: Connection, caller: Caller, found: RecalledMemory) -> It
 def _origin(connection: Connection, caller: Caller, record: Record) -> Iterator[str]:
     """Render the messages that told a record; without one, its source."""
     zone, told = caller.services.zone, record.source_message_ids[:_QUOTED]
-    said = [message for _, message in Memory.list_quotations(connection, told, caller.reach)]
+    said = [message for _, message in Memory.history.list_quotations(connection, told, caller.reach)]
     for message in said:
         yield f"  from: {message.session}, {_local(message.at, zone)}: “{flatten(message.text)}”"
     if not said:

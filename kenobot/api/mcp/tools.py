@@ -92,11 +92,11 @@ async def remember(caller: Caller, arguments: memory.NewMemory) -> str:
 
 def _find_repeated(connection: Connection, caller: Caller, text: str) -> memory.Decided | None:
     """Find the memory of these words that was made a moment ago, and what made it."""
-    record = Memory.get_same(connection, caller.write_scope, "note", text)
+    record = Memory.records.get_same(connection, caller.write_scope, "note", text)
     made = record and parse_time(record.created)
     if record is None or made is None or caller.services.clock.now() - made > _REPEATS_WITHIN:
         return None
-    newest = Memory.history(connection, record.id, caller.reach)[0]
+    newest = Memory.history.list_steps(connection, record.id, caller.reach)[0]
     return memory.Decided(action=newest.kind, memory=record.id, event=newest.event)
 
 
@@ -138,7 +138,9 @@ async def undo(caller: Caller, arguments: memory.Undo) -> str:
     told = f"Undone. Undo event {done.event} takes that back."
     if "memory" not in caller.key.scopes:
         return f"{told} It was memory {done.memory}."
-    record = await caller.services.database.read(lambda connection: Memory.get(connection, done.memory, caller.reach))
+    record = await caller.services.database.read(
+        lambda connection: Memory.records.get(connection, done.memory, caller.reach)
+    )
     now = "" if record is None else f" It is {record.status} now: {record.text}"
     return f"{told} It was memory {done.memory}.{now}"
 

@@ -113,7 +113,7 @@ class TalkImport:
 
     def _find_record(self, sheet: FilePlan) -> int | None:
         """Find the record of a file of which a part is there, after a stop."""
-        for part in Memory.list_decision(self.connection, self.root):
+        for part in Memory.history.list_decision(self.connection, self.root):
             if part.data.get("path") == sheet.path and part.record is not None:
                 return part.record
         return None

@@ -39,7 +39,7 @@ def remember(context: CommandContext) -> int:
     make_home(context)
     with _writing(context) as connection:
         decision = Memory.remember(connection, candidate, context.owner)
-        record = Memory.get(connection, decision.record or 0, (scope,))
+        record = Memory.records.get(connection, decision.record or 0, (scope,))
         if record is None:
             return options.print_failure(say("Not remembered: {reason}.", reason=decision.reason), options.FAILED)
     row = {"action": decision.action, "reason": decision.reason, **record_row(record)}
@@ -59,7 +59,7 @@ def correct(context: CommandContext) -> int:
             )
         except ValueError as error:
             return options.print_failure(say("Not corrected: {reason}.", reason=error), options.FAILED)
-        record = Memory.get(connection, decision.record or 0, (previous.scope,))
+        record = Memory.records.get(connection, decision.record or 0, (previous.scope,))
         if record is None:
             return options.print_failure(say("Not corrected: {reason}.", reason=decision.reason), options.FAILED)
     row = {"action": decision.action, "in_place_of": previous.id, **record_row(record)}
@@ -93,7 +93,7 @@ def undo(context: CommandContext) -> int:
     with _writing(context) as connection:
         event = context.args.event
         if event is None:
-            event = Memory.find_undoable(connection, scopes)
+            event = Memory.history.find_undoable(connection, scopes)
         if event is None:
             return options.print_failure("Nothing to undo in that memory: `kenobot memory log` shows what happened.")
         done = Memory.undo(connection, event, context.scopes, context.owner)

@@ -58,10 +58,10 @@ def list_(context: CommandContext) -> int:
     forms = (args.form,) if args.form else _SHOWN_FORMS
     with context.read() as connection:
         if moment is not None:
-            records = Memory.list_records(connection, context.scopes, (), forms, _ALL, at=moment)
+            records = Memory.records.list_records(connection, context.scopes, (), forms, _ALL, at=moment)
         else:
             statuses = () if args.status == "all" else (args.status,)
-            records = Memory.list_records(connection, context.scopes, statuses, forms, _ALL)
+            records = Memory.records.list_records(connection, context.scopes, statuses, forms, _ALL)
     sure = (record for record in records if record.confidence >= args.min_confidence)
     return _print(context, [record_row(record) for record in islice(sure, args.limit)])
 
@@ -83,7 +83,7 @@ def show(context: CommandContext) -> int:
         with context.read() as connection:
             return _show_one(context, connection, Memory.resolve(connection, context.args.ref, context.scopes))
     with context.read() as connection:
-        records = Memory.list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
+        records = Memory.records.list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
     rows = [record_row(each) for each in sorted(records, key=lambda each: (each.scope, each.created, each.id))]
     return _print(context, rows)
 
@@ -91,7 +91,7 @@ def show(context: CommandContext) -> int:
 def _show_one(context: CommandContext, connection: Connection, record: Record) -> int:
     moment = context.moment(context.args.as_of)
     if moment is not None:
-        then = Memory.get_as_of(connection, record.id, moment, context.scopes)
+        then = Memory.records.get_as_of(connection, record.id, moment, context.scopes)
         if then is None:
             return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
@@ -99,7 +99,7 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
     row["effective_confidence"] = round(Inspection.strength(record, moment or context.now), 3)
     row["links"] = [
         {"to": link.dst if link.src == record.id else link.src, "type": link.type, "confidence": link.confidence}
-        for link in Memory.list_links(connection, record.id, context.scopes, _LINKS)
+        for link in Memory.records.list_links(connection, record.id, context.scopes, _LINKS)
     ]
     return options.print_rows([row], context.args.json, partial(_record_text, context))
 
@@ -107,7 +107,7 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
 def history(context: CommandContext) -> int:
     with context.read() as connection:
         record = Memory.resolve(connection, context.args.ref, context.scopes)
-        rows = [asdict(change) for change in Memory.history(connection, record.id, context.scopes)]
+        rows = [asdict(change) for change in Memory.history.list_steps(connection, record.id, context.scopes)]
     return options.print_rows(rows, context.args.json, partial(_change_lines, context), "Nothing is known of its past.")
 
 
@@ -118,7 +118,7 @@ def why(context: CommandContext) -> int:
             rows = [_origin(connection, Memory.resolve(connection, args.ref, context.scopes), context)]
         else:
             session = args.session or conversation.last_answered_session(connection)
-            reply = Memory.explain_reply(connection, session, context.scopes) if session else None
+            reply = Memory.history.explain_reply(connection, session, context.scopes) if session else None
             if reply is None:
                 return options.print_failure("Nothing was answered there yet: `kenobot chat` begins a conversation.")
             return _print_why(connection, reply, context)
@@ -130,7 +130,7 @@ def _print_why(connection: Connection, reply: ReplyExplanation, context: Command
     as_json = context.args.json
     if not as_json:
         print(one_line(f"{context.local_time(reply.at)}  {reply.session}  {_shorten(reply.question)}"))
-    behind, others = Memory.split_used(reply)
+    behind, others = Memory.history.split_used(reply)
     parts = ((behind, True, "Behind the answer:"), (others, False, "In view besides, without a word of it:"))
     for used, is_behind, heading in parts:
         rows = [_used_row(connection, each, context) | {"behind": is_behind} for each in used]
@@ -150,7 +150,7 @@ def _origin(connection: Connection, record: Record, context: CommandContext) -> 
     """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
     said = [
         {"turn": turn, "trust": message.trust, "at": message.at, "session": message.session, "text": message.text}
-        for turn, message in Memory.list_quotations(connection, record.source_message_ids, context.scopes)
+        for turn, message in Memory.history.list_quotations(connection, record.source_message_ids, context.scopes)
     ]
     names = ("id", "form", "text", "scope", "status", "source", "trust", "created")
     return {name: getattr(record, name) for name in names} | {"said": said}

@@ -17,7 +17,7 @@ def why_not(context: CommandContext) -> int:
     context.require_current_schema()
     with context.index() as (index, connection):
         session = args.session or conversation.last_answered_session(connection) or ""
-        reply = Memory.explain_reply(connection, session, context.scopes) if session else None
+        reply = Memory.history.explain_reply(connection, session, context.scopes) if session else None
         question = reply.question if reply is not None else text
         vectors.enable_vector_search(context, connection, index, question)
         query = MemoryQuery(text, _reach(context, connection, session), context.now, context.zone, session)

@@ -52,7 +52,7 @@ class FileView(Generic[Detail]):
 
 @dataclass(frozen=True, slots=True)
 class DirtyFiles:
-    """What has to be written of one kind, in that order.
+    """Files of one kind that have to be written, in that order.
 
     event: the newest that was looked at. again: what was to be written whatever the events say.
     """

@@ -172,7 +172,9 @@ def _put_in(
 
 
 def _words(records: Sequence[Record], policy: BoxPolicy) -> tuple[str, ...]:
-    return plain_topics((term for record in records for term in terms(record.text)), policy.max_topics)
+    """Return the words of records, as topics; a word is folded already."""
+    found = dict.fromkeys(word for record in records for word in terms(record.text))
+    return tuple([word for word in found if len(word) > 1 or not word.isascii()][: policy.max_topics])
 
 
 def _list_latest(held: BoxContents, topics: Sequence[str], told: Sequence[str], at: datetime) -> tuple[str, ...]:

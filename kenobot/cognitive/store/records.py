@@ -188,6 +188,12 @@ def newest_from_messages(connection: Connection, scope: str, messages: Iterable[
     return [row[0] for row in rows]
 
 
+def has_more(connection: Connection, scope: str, number: int) -> bool:
+    """Return whether a scope has more live records than a number, without counting them all."""
+    rows = connection.execute(f"SELECT 1 FROM record WHERE {LIVE} AND scope = ? LIMIT 1 OFFSET ?", (scope, number))
+    return rows.fetchone() is not None
+
+
 def count_daily(connection: Connection, scope: str) -> int:
     """Count the live facts of days' logs of a scope, as `newest_daily` selects them."""
     return count(connection, f"{FACTS} AND {IN_LOGS} AND {LIVE} AND {NO_OWNER_PREFERENCE}", (), (scope,))

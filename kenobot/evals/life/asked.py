@@ -83,7 +83,7 @@ def find_asked_about(connection: Connection, speaker: Speaker, house: Simulation
         return None
     number = found.payload["old"]
     assert isinstance(number, int)
-    return Memory.get_all(connection, [number], ALL_SCOPES)[number]
+    return Memory.records.get_all(connection, [number], ALL_SCOPES)[number]
 
 
 def _is_over(record: Record, utterance: Utterance) -> bool:

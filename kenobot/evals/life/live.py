@@ -241,8 +241,8 @@ def told_by(record: Record) -> str:
 
 def everything(connection: Connection) -> list[Record]:
     """Read all notes and episodes of a home that messages tell, whatever became of them."""
-    numbers = range(1, Memory.last_number(connection) + 1)
-    found = Memory.get_all(connection, numbers, ALL_SCOPES).values()
+    numbers = range(1, Memory.records.last_number(connection) + 1)
+    found = Memory.records.get_all(connection, numbers, ALL_SCOPES).values()
     return [record for record in found if record.form in _FORMS and record.source_message_ids]
 
 

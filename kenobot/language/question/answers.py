@@ -177,9 +177,21 @@ def lacks_answer(asked: AnswerType | None, question: str, text: str) -> bool:
     return names_other_relationship(question, text) and not _TO_BE_NAMED.search(plain)
 
 
+@lru_cache(64)
+def _fold_question(question: str) -> str:
+    """Fold a question, once for all texts that may answer it."""
+    return fold(question[:_LONGEST])
+
+
+@lru_cache(64)
+def _question_words(question: str) -> frozenset[str]:
+    """Split a question into words, once for all texts that may answer it."""
+    return frozenset(words(_fold_question(question)))
+
+
 def asks_who_is(question: str) -> bool:
     """Return whether a question asks who it is that has a bond or trade, as "who is my dentist?" does."""
-    return _pattern("other", "who_is").search(fold(question[:_LONGEST])) is not None
+    return _pattern("other", "who_is").search(_fold_question(question)) is not None
 
 
 def _names_person(question: str, plain: str) -> bool:
@@ -187,15 +199,15 @@ def _names_person(question: str, plain: str) -> bool:
 
     "Who is my dentist?" has its trade, and no pronoun says who that is.
     """
-    known = set(words(fold(question[:_LONGEST])))
+    known = _question_words(question)
     if asks_who_is(question):
-        known |= set(_tables()["other"]["pronouns"].split())
+        known = known.union(_tables()["other"]["pronouns"].split())
     return any(match[0] not in known for match in _pattern("type_held", "person").finditer(plain))
 
 
 def _lacks_day(question: str, plain: str) -> bool:
     """Return whether a folded text has no birthday or the like, or only those of others where the asker's is meant."""
-    if _pattern("other", "own_day").search(fold(question[:_LONGEST])) and _is_day_of_others(plain):
+    if _pattern("other", "own_day").search(_fold_question(question)) and _is_day_of_others(plain):
         return True
     if _BORN.search(plain) is not None:
         return False
@@ -212,7 +224,7 @@ def _is_day_of_others(plain: str) -> bool:
 
 def type_words_in(question: str) -> frozenset[str]:
     """Return the stems of the words of a question that ask for a type of answer."""
-    return frozenset(stem for word in words(fold(question[:_LONGEST])) for stem in stems(word)) & _type_stems()
+    return frozenset(stem for word in _question_words(question) for stem in stems(word)) & _type_stems()
 
 
 def is_type_word(word: str) -> bool:
@@ -235,7 +247,7 @@ def is_latin(text: str) -> bool:
 
 def _has_new_name(question: str, text: str, *, person: bool) -> bool:
     """Return whether a text has a name with a capital that the question has not. person: no name of a place."""
-    known = set(words(question))
+    known = _question_words(question)
     for name in CAPITALISED.finditer(text):
         before = text[: name.start()]
         if person and _PLACE_FOLLOWS.search(before):

@@ -47,7 +47,7 @@ _IN_OTHER_WORDS = {"boss": r"|\b(?:who do i report to|who(?:'s| is) in charge of
 
 @lru_cache(1)
 def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
-    """The relationships of `relationships.toml`, each with the pattern of a message that speaks of it."""
+    """Load the relationships of `relationships.toml`, each with the pattern of a message that speaks of it."""
     tables = load_tables(__package__, "relationships.toml")
     at_home, bare_words = frozenset(tables["at_home"].split()), frozenset(tables["bare"].split())
     found = []
@@ -66,7 +66,7 @@ def _relationships() -> tuple[tuple[Relationship, re.Pattern[str]], ...]:
 
 @lru_cache(1)
 def _any_word() -> re.Pattern[str]:
-    """The words of all relationships."""
+    """Compile the words of all relationships into one pattern."""
     return re.compile("|".join(re.escape(word) for each, _ in _relationships() for word in each.words))
 
 

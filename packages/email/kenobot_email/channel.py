@@ -186,7 +186,9 @@ class EmailChannel:
             inbound, problem = await asyncio.to_thread(self._parse, stored)
         except Exception as error:  # the library raises anything on hostile mails
             raw = stored.raw[:_KEPT].decode("utf-8", "replace")
-            await sink.dead_letter(self.name, stored.handle, raw, f"the mail cannot be read: {type(error).__name__}")
+            await sink.dead_letter(
+                self.name, stored.handle, raw, Sentence("channels.unreadable", kind=type(error).__name__)
+            )
             return
         if problem:
             await sink.report(self.name, problem)

@@ -201,7 +201,7 @@ class IrcChannel:
                     settings.server, settings.port, ssl=context, limit=_LONGEST_READ
                 )
         except (OSError, TimeoutError) as error:
-            reason = "no answer in time" if isinstance(error, TimeoutError) else error
+            reason = Sentence("irc.no_answer") if isinstance(error, TimeoutError) else error
             raise Unavailable("irc.unreachable", reason=reason) from None
         for known in (self._offered, self._joined, self._plain):
             known.clear()

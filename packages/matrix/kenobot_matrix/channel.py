@@ -185,7 +185,7 @@ class MatrixChannel:
                 try:
                     inbound = await self._parse(room, event, sink)
                 except (TypeError, ValueError, AttributeError, KeyError) as error:  # fields of any form
-                    raw, reason = json.dumps(event), f"the message cannot be read: {type(error).__name__}"
+                    raw, reason = json.dumps(event), Sentence("channels.unreadable", kind=type(error).__name__)
                     await sink.dead_letter(self.name, str(event.get("event_id", "")), raw, reason)
                     continue
                 if inbound is not None:

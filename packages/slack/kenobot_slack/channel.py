@@ -19,6 +19,7 @@ from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot_slack.events import (
     NAME,
@@ -163,7 +164,7 @@ class SlackChannel:
         try:
             inbound = self._parse(told, payload, event)
         except (KeyError, TypeError, ValueError, AttributeError) as error:  # fields of any form
-            reason = f"the message cannot be read: {type(error).__name__}"
+            reason = Sentence("channels.unreadable", kind=type(error).__name__)
             await sink.dead_letter(self.name, str(told["envelope_id"]), json.dumps(told), reason)
             inbound = None
         if inbound is None or inbound.external_id in known:
@@ -201,7 +202,7 @@ class SlackChannel:
                 try:
                     inbound = read_message({**message, "channel": room["id"]}, self._me)
                 except (KeyError, TypeError, ValueError, AttributeError) as error:
-                    reason = f"the message cannot be read: {type(error).__name__}"
+                    reason = Sentence("channels.unreadable", kind=type(error).__name__)
                     await sink.dead_letter(self.name, f"{room['id']} {message.get('ts')}", json.dumps(message), reason)
                     continue
                 found += [inbound] if inbound is not None else []

@@ -197,7 +197,9 @@ class ListFiles(FileSync[Blocks]):
         return _hot_paths(self._today(), session)
 
     def _find_dirty(self, connection: Connection, again: set[FileKey]) -> tuple[int, list[FileKey]]:
-        cursor = self._cursor or 0
+        event, cursor = events.last_record_event(connection), self._cursor or 0
+        if event == cursor and not again:
+            return event, []
         marked = {key for key in again if isinstance(key, int)}
         touched = events.record_ids_touched_since(connection, cursor)
         self._touched = TouchedRecords(cursor, {*touched, *marked})
@@ -215,7 +217,7 @@ class ListFiles(FileSync[Blocks]):
         ours = {path for path in paths if role_of(path) is not None}
         # A log leaves the hot tree when the archive has it: so that comes along, and first.
         ours |= {ARCHIVE + path for path in ours if not path.startswith(ARCHIVE) and self._is_old_log(path)}
-        return events.last_record_event(connection), [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
+        return event, [*sorted(ours, key=lambda p: (not p.startswith(ARCHIVE), p))]
 
     async def _write(self, keys: Sequence[FileKey]) -> int:
         return sum([0 if await self._append(str(path)) else await self._reconcile(str(path)) for path in keys])

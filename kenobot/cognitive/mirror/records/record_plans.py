@@ -48,6 +48,9 @@ def dirty_records(connection: Connection, cursor: int, again: set[int], *, compl
     A box tells of what lies in it, so it is written with that. complete: with those that have no file, which a process
     that died was about to write again.
     """
+    event = events.last_record_event(connection)
+    if event == cursor and not again and not complete:
+        return event, []
     found = set(events.record_ids_touched_since(connection, cursor)) | again
     if complete:
         found.update(record_file_rows.records_without_file(connection, ALL_SCOPES))
@@ -55,7 +58,7 @@ def dirty_records(connection: Connection, cursor: int, again: set[int], *, compl
     found.update(record_file_rows.boxes_of(connection, sorted(found)))
     if any(record_file_rows.is_purged(connection, gone) for gone in found - present.keys()):
         found.update(records.select_ids(connection, "form = 'box'", (), ALL_SCOPES))
-    return events.last_record_event(connection), sorted(found)
+    return event, sorted(found)
 
 
 def plan_writes(

@@ -69,6 +69,8 @@ def told_memories(
     ids = [n for scope in reach for n in records.newest_from_messages(connection, scope, wanted, _LATEST)]
     found = records.by_ids(connection, ids, reach)
     missing = wanted.difference(*(record.source_message_ids for record in found.values()))
+    if missing and not any(records.has_more(connection, scope, _LATEST) for scope in reach):
+        missing = set()
     for turn in told:
         if turn.inbox_id in missing:
             older = near_by_subject(connection, turn.text[-_TEXT:], reach, policy.max_known)

@@ -189,7 +189,7 @@ async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) 
 )
 async def test_the_owner_is_told_what_to_mend(tmp_path: Path, hello: str, why: str, then: str) -> None:
     """In their language; a cause that nobody can mend is not spelled out."""
-    refused = Rejected("Anthropic refused the API key: check it with `kenobot setup`.")
+    refused = Rejected("providers.key_refused", service="Anthropic", mark=" (401)")
     async with Scene(tmp_path, [refused]) as scene:
         said = await scene.say(hello)
     assert why in said

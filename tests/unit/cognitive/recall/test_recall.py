@@ -82,6 +82,14 @@ async def test_neighbours_of_the_best_are_found_through_links(memory: Memory) ->
     assert [(edge.src, edge.dst) for edge in found[farther].path] == [(best, near_by), (near_by, farther)]
 
 
+async def test_no_neighbours_are_read_where_the_prompt_shows_every_memory(memory: Memory) -> None:
+    """Only talk is news there, and they would take its places."""
+    best, near_by = await memory.learn("The wedding is in Toledo"), await memory.learn("Book the train early")
+    await memory.link(best, near_by)
+    found = (await memory.recall("where is the wedding?", all_shown=True)).memories
+    assert [each.record.id for each in found] == [best]
+
+
 async def test_neighbours_have_places_when_direct_hits_fill_the_limit(memory: Memory) -> None:
     """However many there are."""
     hits = [await memory.learn(f"Concert {number} tonight at the arena") for number in range(30)]

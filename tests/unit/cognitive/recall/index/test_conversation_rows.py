@@ -1,10 +1,12 @@
 """Turns are ranked by more than their own words."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.index import conversation_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow
 from kenobot.cognitive.recall.results.trace import RecallTrace
@@ -84,6 +86,16 @@ async def test_of_turns_about_the_same_the_one_that_says_what_no_other_says_come
     assert (await _found(memory, "what does the parrot like?", trace=trace))[0] == rare
     counts = {number: trace.ranked["turn", number].features["rare"] for number in (2, 8)}
     assert counts[2] < counts[8]
+
+
+async def test_a_word_of_most_turns_raises_none_of_them_beside_a_rare_one(memory: Memory) -> None:
+    """They are candidates where no rarer word is asked for."""
+    await talk_of(memory, *([f"Ann: The veranda, day {day}"] for day in range(20)), ["Bob: Veranda and pergola"])
+    policy = replace(DEFAULT, recall=replace(DEFAULT.recall, turn_list=5, stretches=1))
+    for text, wanted in (("the veranda and the pergola?", 1), ("the veranda?", 5)):
+        trace = RecallTrace()
+        await memory.recall(text, trace=trace, policy=policy)
+        assert len(trace.ranked) == wanted
 
 
 async def test_a_question_is_worth_less_than_a_statement(memory: Memory) -> None:

@@ -1,0 +1,202 @@
+"""See what is remembered, and what happened to it; inside a transaction of the caller."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from kenobot.cognitive.store import events, records
+from kenobot.ports.records import Record
+from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+
+if TYPE_CHECKING:
+    from kenobot.ports.explanations import ReplyExplanation, UsedMemory
+    from kenobot.ports.records import EventRow, HistoryStep, Link
+    from kenobot.storage.conversation import MessageRow
+
+
+def _talk(left_out: bool) -> str:
+    """Return the key of the summaries of chats where they are left out."""
+    from kenobot.cognitive.compact.digest import KEY
+
+    return KEY if left_out else ""
+
+
+class Records:
+    """Get and list memories."""
+
+    @staticmethod
+    def get(connection: Connection, number: int, reach: Scopes) -> Record | None:
+        """Return a memory, whatever its status."""
+        return records.get(connection, number, reach)
+
+    @staticmethod
+    def get_statement(connection: Connection, number: int, reach: Scopes) -> Record | None:
+        """Return a live memory that says something by itself."""
+        return records.get_statement(connection, number, reach)
+
+    @staticmethod
+    def get_same(connection: Connection, scope: str, form: str, text: str) -> Record | None:
+        """Return the live memory of a scope and a form that says the same as a text."""
+        from kenobot.language.fingerprint import key_of
+
+        return records.by_key(connection, scope, form, key_of(text))
+
+    @staticmethod
+    def get_all(connection: Connection, numbers: Sequence[int], reach: Scopes) -> Mapping[int, Record]:
+        """Return memories by their numbers, those that there are."""
+        return records.by_ids(connection, numbers, reach)
+
+    @staticmethod
+    def list_records(
+        connection: Connection,
+        reach: Scopes,
+        statuses: Sequence[str],
+        forms: Sequence[str] = (),
+        limit: int | None = None,
+        *,
+        before: int | None = None,
+        at: datetime | None = None,
+        told_only: bool = False,
+    ) -> list[Record]:
+        """List memories of these statuses and forms, none for any, the newest first.
+
+        before: only numbers below, of all forms but boxes. at: as they were at that moment, instead of by status.
+        told_only: without the summaries of chats, which hold words of the bot too.
+        """
+        if before is not None:
+            return records.page_of_records(connection, reach, statuses, before, limit or 0)
+        if at is not None:
+            from kenobot.cognitive.control.history import alive_at
+
+            return alive_at(connection, reach, at, forms, limit or 0)
+        return records.list_records(connection, reach, statuses, forms, limit, without_key=_talk(told_only))
+
+    @staticmethod
+    def count_by_form(connection: Connection, reach: Scopes, *, told_only: bool = False) -> dict[str, int]:
+        """Count the live memories by form. told_only: see `list_records`."""
+        return records.live_counts_by_form(connection, reach, without_key=_talk(told_only))
+
+    @staticmethod
+    def list_told_by(connection: Connection, scope: str, turns: Iterable[int], among: int) -> list[int]:
+        """Return which of the newest `among` memories of a scope are made of these turns, by number."""
+        return records.newest_from_messages(connection, scope, turns, among)
+
+    @staticmethod
+    def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
+        """List the live memories of a scope that hold an attribute of a subject."""
+        from kenobot.cognitive.store import term_index
+
+        return term_index.records_with_attribute(connection, scope, subject, name)
+
+    @staticmethod
+    def list_lately_learned(connection: Connection, session: str) -> list[int]:
+        """Return the memories that the newest turns of a conversation made, by number."""
+        from kenobot.cognitive.store.feedback import recently_learned
+
+        return [number for number, _ in recently_learned(connection, session)]
+
+    @staticmethod
+    def is_chat_summary(record: Record) -> bool:
+        """Return whether a memory is the summary of a chat, which holds words of the bot too."""
+        return record.key == _talk(True)
+
+    @staticmethod
+    def last_number(connection: Connection) -> int:
+        """Return the number of the newest memory."""
+        return records.last_record(connection)
+
+    @staticmethod
+    def get_as_of(connection: Connection, number: int, moment: datetime, reach: Scopes) -> Record | None:
+        """Return a memory as it was at a moment; None where it was not there yet."""
+        from kenobot.cognitive.control.history import as_of
+
+        return as_of(connection, number, moment, reach)
+
+    @staticmethod
+    def list_links(connection: Connection, number: int, reach: Scopes, limit: int) -> "list[Link]":
+        """List the links of a memory."""
+        from kenobot.cognitive.store.links import links_around
+
+        return links_around(connection, number, reach, limit)
+
+
+class History:
+    """List what happened to memories, and find the decisions that an undo takes back."""
+
+    @staticmethod
+    def list_steps(connection: Connection, number: int, reach: Scopes) -> "list[HistoryStep]":
+        """List what happened to a memory, the newest first."""
+        from kenobot.cognitive.control.history import history
+
+        return history(connection, number, reach)
+
+    @staticmethod
+    def get_event(connection: Connection, number: int) -> "EventRow | None":
+        """Return an event by its number."""
+        return events.get_event(connection, number)
+
+    @staticmethod
+    def list_events(connection: Connection, number: int) -> "list[EventRow]":
+        """List what happened to a memory, the oldest first, as it is stored."""
+        return events.record_events(connection, number)
+
+    @staticmethod
+    def list_decision(connection: Connection, event: int) -> "list[EventRow]":
+        """List the events of a decision, its own among them."""
+        return events.decision_events(connection, event)
+
+    @staticmethod
+    def last_decision(connection: Connection, number: int) -> int | None:
+        """Return the event of the last decision about a memory: what an undo takes back."""
+        return events.last_decision_on(connection, number)
+
+    @staticmethod
+    def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
+        """Find what the last message that told anything in a chat had remembered lately, by its decisions."""
+        from kenobot.cognitive.control.undo import find_last_told
+
+        return find_last_told(connection, session, scope, at)
+
+    @staticmethod
+    def find_undoable(connection: Connection, scopes: Iterable[str], author: str = "") -> int | None:
+        """Find the newest decision of these scopes that can be undone. author: who alone said what it changed."""
+        from kenobot.cognitive.control.undo import last_undoable_event
+
+        return last_undoable_event(connection, scopes, author)
+
+    @staticmethod
+    def is_only_of(connection: Connection, event: int, author: str, reach: Scopes) -> bool:
+        """Return whether a decision changed nothing but the words of an account."""
+        from kenobot.cognitive.control.undo import changes_only_words_of
+
+        return changes_only_words_of(connection, event, author, reach)
+
+    @staticmethod
+    def list_quotations(connection: Connection, turns: Iterable[int], reach: Scopes) -> "list[tuple[int, MessageRow]]":
+        """Return the messages of turns that are kept and may be shown, each with its turn."""
+        from kenobot.cognitive.store.feedback import quotable_message
+
+        said = ((turn, quotable_message(connection, turn, reach)) for turn in turns)
+        return [(turn, message) for turn, message in said if message is not None]
+
+    @staticmethod
+    def explain_reply(connection: Connection, session: str, reach: Scopes) -> "ReplyExplanation | None":
+        """Return the last reply of a conversation, and the memories that it was shown."""
+        from kenobot.cognitive.control.history import explain_last_reply
+
+        return explain_last_reply(connection, session, reach)
+
+    @staticmethod
+    def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
+        """Split the memories of a reply into those behind it and those that were only in view."""
+        from kenobot.cognitive.control.history import split_used
+
+        return split_used(reply)
+
+    @staticmethod
+    def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
+        """Return whether nobody but an account told a memory."""
+        from kenobot.cognitive.control.forget import said_only_by
+
+        return said_only_by(connection, record, author)
