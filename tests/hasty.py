@@ -48,4 +48,4 @@ class HastyScene(Scene):
         return self.texts
 
     def prompts(self) -> list[str]:
-        return [request.split("_Now:")[0] for request in self.requests]
+        return [request.rpartition("[")[0] for request in self.requests]
