@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.sleep import night
 from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
+from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records
 from kenobot.core import lazy
@@ -109,7 +110,7 @@ async def judge_pairs(data: Data, embedder: str, *, asked: bool) -> Outcome:
     outcome = {kind: Counter[bool]() for _, _, kind in data.pairs}
     texts = [text for one, other, _ in data.pairs for text in (one, other)]
     answer = partial(answer_pairs, data) if asked else None
-    told = await _judged(texts, night.EXPERTS["duplicates"], answer, embedder)
+    told = await _judged(texts, (pair_review.DUPLICATES, pair_review.CONTRADICTIONS), answer, embedder)
     for at, (_, _, kind) in enumerate(data.pairs):
         both = all(told.stands.get(str(2 * at + side), False) for side in (0, 1))
         outcome[kind][both == (kind == "independent")] += 1
@@ -120,7 +121,7 @@ async def judge_errors(data: Data, embedder: str, *, asked: bool) -> Outcome:
     """Return how errors came out: by the class that they are tagged with."""
     outcome = {kind: Counter[bool]() for _, kind in data.errors}
     answer = partial(answer_errors, data) if asked else None
-    told = await _judged([text for text, _ in data.errors], night.EXPERTS["errors"], answer, embedder)
+    told = await _judged([text for text, _ in data.errors], night.ERROR_ANALYZER, answer, embedder)
     for at, (_, kind) in enumerate(data.errors):
         given = [tag.removeprefix("error:") for tag in told.tags.get(str(at), ()) if tag.startswith("error:")]
         outcome[kind][(given or ["none"])[0] == kind] += 1

@@ -36,6 +36,7 @@ from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.clock import SystemClock
 from kenobot.storage import api_keys
+from tests.constants import with_constants
 
 _SECRET = "the secret of a bench"
 _CHATS, _WARM = 50, 30
@@ -125,7 +126,7 @@ async def _serve(folder: Path) -> None:
     loaded = load_settings(home, {})
     parts = load_plugins(home, loaded, clock, ["console"])
     given = {"port": 0, "webhook_secret": _SECRET, "requests_per_minute": 100_000}
-    settings = HttpSettings.model_validate(given | {"wait_seconds": folder.name.rpartition("-")[2]})
+    settings = with_constants(HttpSettings, **(given | {"wait_seconds": float(folder.name.rpartition("-")[2])}))
     bus = Bus(clock)
     channel = HttpChannel(settings, clock, bus)
     instances = PluginInstances(

@@ -137,8 +137,6 @@ async def open_line(folder: Path, embedder: str, other: Command | None = None) -
         environ = {"KENOBOT_MEMORY__EMBEDDER": embedder}
         bot = Bot(folder / "home", telegram, model.url, environ=environ, starter=start)
         bot.configure()
-        file = bot.home / "kenobot.toml"  # a poll each second would be most of what an idle bot does
-        file.write_text(file.read_text("utf-8").replace("poll_seconds = 1\n", "poll_seconds = 30\n"), "utf-8")
         await bot.start()
         try:
             yield Line(telegram, model, bot)

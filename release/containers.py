@@ -26,7 +26,6 @@ _OVERRIDE = """services:
     network_mode: host
     environment:
       KENOBOT_CHANNELS__TELEGRAM__BASE_URL: "{telegram}"
-      KENOBOT_CHANNELS__TELEGRAM__POLL_SECONDS: "1"
       KENOBOT_PROVIDERS__ANTHROPIC__BASE_URL: "{model}"
 """
 

@@ -102,9 +102,7 @@ def point_at_stand_ins(root: Path, telegram: str, model: str) -> None:
     home = root / _HOME / ".kenobot"
     home.mkdir(mode=0o700)
     settings = home / "kenobot.toml"
-    settings.write_text(
-        f"[channels.telegram]\nbase_url = '{telegram}'\npoll_seconds = 1\n[providers.anthropic]\nbase_url = '{model}'\n"
-    )
+    settings.write_text(f"[channels.telegram]\nbase_url = '{telegram}'\n[providers.anthropic]\nbase_url = '{model}'\n")
     settings.chmod(0o600)
     subprocess.run(["chroot", root, "chown", "-R", f"{PERSON}:{PERSON}", f"/{_HOME}"], check=True)
 

@@ -21,7 +21,6 @@ from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.core.settings.schema import ContextSettings
 from kenobot.evals.recall.metrics import percentiles
 from kenobot.gateway.access import Access, Roster
 from kenobot.identity.identity_files import Identity
@@ -109,28 +108,21 @@ class _Watch:
     cpu: list[float]
 
 
-def run(
-    sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback, context: ContextSettings | None = None
-) -> list[SizeResult]:
-    """A row for each size, each in a folder that is gone afterwards. context: the sizes of prompts."""
+def run(sizes: Sequence[int], turns: int, embedder: str, tell: ProgressCallback) -> list[SizeResult]:
+    """A row for each size, each in a folder that is gone afterwards."""
     rows = []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="kenobot-cost-") as folder:
-            rows.append(asyncio.run(_measured(Path(folder), size, turns, embedder, tell, context or ContextSettings())))
+            rows.append(asyncio.run(_measured(Path(folder), size, turns, embedder, tell)))
     return rows
 
 
-async def _measured(
-    folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback, context: ContextSettings
-) -> SizeResult:
+async def _measured(folder: Path, size: int, turns: int, embedder: str, tell: ProgressCallback) -> SizeResult:
     tell(f"{size:,} memories: taking them in")
     await _fill(Home(folder / "home"), size)
     meter, line = CostMeter(), _Line(_LINE)
     provider = ScriptedProvider(meter.reply, name="meter", keep=0)
-    config = "\n".join(["[context]", *(f"{name} = {value}" for name, value in context)])
-    house = Simulation(
-        folder, provider, Roster.of([_OWNER]), start=_START, channels=[_LINE], config=config, embedder=embedder
-    )
+    house = Simulation(folder, provider, Roster.of([_OWNER]), start=_START, channels=[_LINE], embedder=embedder)
     house.channels[_LINE] = line
     tell(f"{size:,} memories: writing their files")
     async with house:
@@ -139,7 +131,7 @@ async def _measured(
         house.app.embedding.begin()
         await house.app.embedding.wait_idle()
         tell(f"{size:,} memories: talking")
-        prompts = _prompts(house, Settings(context=context))
+        prompts = _prompts(house, Settings())
         hello = await prompts.build(*_message(house, "hello"))
         built, taken = await _talk(house, prompts, meter, line, size, turns)
     return _row(size, request_tokens(hello.request), meter.sizes, built, taken)

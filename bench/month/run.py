@@ -14,7 +14,6 @@ from bench.month.checks import MonthResult
 from bench.month.provider import MonthModel
 from bench.month.script import MonthScript, MonthStep
 from kenobot.cli import main
-from kenobot.core.settings.schema import ContextSettings
 from kenobot.gateway.access import Roster
 from kenobot.language.fingerprint import key_of
 from kenobot.testing.scripted import ScriptedProvider
@@ -27,7 +26,6 @@ timezone = "{zone}"
 
 [context]
 memory_tokens = {tokens}
-recent_tokens = {recent}
 """
 _LULL = timedelta(minutes=20)  # after which everything that was said is due to be read for facts
 _NAMED = "key:"  # in the script's orders: the key of the memory with these words
@@ -36,7 +34,7 @@ _NAMED = "key:"  # in the script's orders: the key of the memory with these word
 class MonthSimulation:
     """Use as `async with Stage(...) as stage`; then `run_step` the steps in order."""
 
-    def __init__(self, folder: Path, script: MonthScript, recent_tokens: int) -> None:
+    def __init__(self, folder: Path, script: MonthScript) -> None:
         self.model = MonthModel(script)
         self.restarts = 0
         self.command_failures: list[str] = []
@@ -46,7 +44,7 @@ class MonthSimulation:
             Roster.of(script.owners, script.users, script.chats),
             start=script.steps[0].at.astimezone(UTC) - timedelta(minutes=1),
             channels=dict.fromkeys(step.who.channel for step in script.steps if step.who is not None),
-            config=_CONFIG.format(zone=script.zone.key, tokens=script.memory_tokens, recent=recent_tokens),
+            config=_CONFIG.format(zone=script.zone.key, tokens=script.memory_tokens),
         )
 
     async def __aenter__(self) -> "MonthSimulation":
@@ -116,21 +114,17 @@ class MonthSimulation:
         return [text for form, _, status, text in rows if form == "summary" and status == "active"]
 
 
-def run_month(script: MonthScript, *, fast: bool = False, recent_tokens: int | None = None) -> MonthResult:
-    """Run the whole of `script` in a folder that is gone afterwards.
-
-    fast: with a third of the everyday notes. recent_tokens: as context.recent_tokens; None for the default.
-    """
-    latest = ContextSettings().recent_tokens if recent_tokens is None else recent_tokens
+def run_month(script: MonthScript, *, fast: bool = False) -> MonthResult:
+    """Run the whole of `script` in a folder that is gone afterwards. fast: with a third of the everyday notes."""
     if fast:
         script = _shortened(script)
     with tempfile.TemporaryDirectory(prefix="kenobot-month-") as folder:
-        return asyncio.run(_play(Path(folder), script, latest))
+        return asyncio.run(_play(Path(folder), script))
 
 
-async def _play(folder: Path, script: MonthScript, recent_tokens: int) -> MonthResult:
+async def _play(folder: Path, script: MonthScript) -> MonthResult:
     verdict = MonthResult()
-    async with MonthSimulation(folder, script, recent_tokens) as stage:
+    async with MonthSimulation(folder, script) as stage:
         for step in script.steps:
             await stage.run_step(step)
             if step.expect is not None:

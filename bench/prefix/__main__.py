@@ -16,13 +16,14 @@ from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.app.wiring import prompt_limits
 from kenobot.cli.options import bounded_int, show_progress
 from kenobot.core.settings.load import Settings
-from kenobot.core.settings.schema import ContextSettings
 from kenobot.ports.json_value import Json
+from tests.constants import constants_changed
 
 _SIZES = (0, 250, 500, 1000, 2000, 3000, 6000)
 _DESCRIPTION = """\
-For each least size of the latest notes that every prompt begins with (context.recent_tokens), once not all fit: tokens
-of prompts, and how much of what answers a question stands in the prompt. In homes of their own, with a scripted model.
+For each least size of the latest notes that every prompt begins with (PromptLimits.recent_tokens), once not all fit:
+tokens of prompts, and how much of what answers a question stands in the prompt. In homes of their own, with a scripted
+model.
 No network, no key; your own home is not touched.
 
 month: questions and leaks of `python -m bench.month` that fail. years: facts of so many days, asked for in another
@@ -60,9 +61,11 @@ def _measure(arguments: argparse.Namespace) -> tuple[Report, Callable[[str], Non
 
 
 def _prompts(arguments: argparse.Namespace) -> list[cost.SizeResult]:
-    sizes = [ContextSettings(recent_tokens=size) for size in arguments.sizes]
-    run = partial(cost.run, [arguments.memories], arguments.turns, "none", show_progress)
-    return [row for context in sizes for row in run(context)]
+    rows: list[cost.SizeResult] = []
+    for size in arguments.sizes:
+        with constants_changed({"PromptLimits.recent_tokens": size}):
+            rows += cost.run([arguments.memories], arguments.turns, "none", show_progress)
+    return rows
 
 
 def _month(arguments: argparse.Namespace) -> list[int]:

@@ -17,6 +17,7 @@ from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
 from kenobot.storage.inbox import PendingMessage
 from kenobot.testing.simulation import Simulation
+from tests.constants import constants_changed
 
 _LINE, _OWNER, _FRESH = "telegram", "1", "9"  # a chat in which nothing was said
 _LATER = timedelta(days=1)
@@ -30,7 +31,8 @@ def month_failures(sizes: Sequence[int], *, fast: bool, tell: Callable[[str], No
         least = min(size, story.memory_tokens)  # beyond it there is no room
         if least not in failures:
             tell(f"a month with {least} tokens of notes")
-            failures[least] = len(month.run_month(story, fast=fast, recent_tokens=least).failures)
+            with constants_changed({"PromptLimits.recent_tokens": least}):
+                failures[least] = len(month.run_month(story, fast=fast).failures)
     return [failures[min(size, story.memory_tokens)] for size in sizes]
 
 

@@ -25,7 +25,9 @@ memory_tokens = {tokens}
 
 [sleep]
 hour = 4
-daily_tokens = 0
+
+[budget.purposes.sleep]
+daily_tokens = 1
 """
 _OWNER, _LINE, _CHAT, _OTHER = "1", "telegram", "1", "2"
 _SCOPES = ("owner",)

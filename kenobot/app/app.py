@@ -246,17 +246,15 @@ class App:
             personal=self.personal,
             language=language,
             default_language=self._default_language,
-            patience_seconds=settings.messages.patience_seconds,
             shows_drafts=settings.messages.drafts,
             media=self.media,
             tools=None if toolbox is None else self._build_tool_stage(toolbox, prompts),
             tasks=self.tasks,
-            policy=turn_policy(settings, self._model.provider_count, 0 if toolbox is None else toolbox.limits.rounds),
+            policy=turn_policy(self._model.provider_count, 0 if toolbox is None else toolbox.limits.rounds),
             memory_reporter=self._build_memory_reporter if self._reports_memory else None,
         )
         joins = Fragments(self.inbox, clock, self.channels)
-        chats = settings.loop.chat_backlog
-        intake = IntakePolicy(self.admission, self._messenger, language, chat_backlog=chats, fragments=joins)
+        intake = IntakePolicy(self.admission, self._messenger, language, fragments=joins)
         turns = TurnRunner(services)
         if self.tasks is not None:
             self.tasks.attach(turns)

@@ -15,7 +15,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import HEALTH_DEGRADED
 from kenobot.storage.backup.archive import find_archives
-from kenobot.storage.backup.backups import backup_folder
+from kenobot.storage.backup.backups import COMMAND_SECONDS, backup_folder
 
 _log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class ScheduledBackups:
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
         try:
-            async with asyncio.timeout(_SECONDS + self._settings.command_seconds):
+            async with asyncio.timeout(_SECONDS + COMMAND_SECONDS):
                 _, said = await process.communicate()
         except TimeoutError:
             return "it took too long"

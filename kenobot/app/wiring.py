@@ -1,6 +1,5 @@
 """Build models and policies from the settings, for the app and for commands that need a part of it."""
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -14,7 +13,7 @@ from kenobot.core.retry import CircuitBreaker
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
 from kenobot.ledger.ledger import Ledger
-from kenobot.ledger.limits import budget_limits
+from kenobot.ledger.limits import budget_limits, job_limits
 from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ledger.prices import Price, PriceList
 from kenobot.ledger.transcription import LedgerTranscriber
@@ -33,6 +32,8 @@ BREAKER_FAILURES = 5
 """Failures in a row after which a provider is left alone."""
 BREAKER_SECONDS = 60.0
 """How long it is left alone at most."""
+SUMMARY_TOKENS = 700
+"""How long the summary of the beginning of a conversation may be: a page, of which a prompt shows all."""
 _FIRST_PROBE = 2.0  # seconds
 
 
@@ -61,7 +62,9 @@ def build_ledger(settings: Settings, database: Database, clock: Clock, bus: Bus 
     own = {
         name.lower(): Price.of_dollars(**price.model_dump(exclude_none=True)) for name, price in budget.prices.items()
     }
-    return Ledger(database, clock, ZoneInfo(settings.bot.timezone), PriceList(own), budget_limits(budget), bus)
+    return Ledger(
+        database, clock, ZoneInfo(settings.bot.timezone), PriceList(own), budget_limits(budget), bus, job_limits(budget)
+    )
 
 
 def build_media(
@@ -69,7 +72,7 @@ def build_media(
 ) -> MediaIntake:
     """Build what reads attachments, the transcriber behind the ledger."""
     listens = LedgerTranscriber(plugins.transcriber, ledger) if plugins.transcriber is not None else None
-    limits = MediaLimits(**dict(settings.media))
+    limits = MediaLimits(keep_days=settings.media.keep_days)
     return MediaIntake(database, clock, plugins.channels, MediaFolder(home.media), limits, listens)
 
 
@@ -88,19 +91,13 @@ def reply_language(settings: Settings) -> Language | None:
     return None if settings.bot.language == "auto" else settings.bot.language
 
 
-def turn_policy(settings: Settings, providers: int, tool_rounds: int = 0) -> TurnPolicy:
+def turn_policy(providers: int, tool_rounds: int = 0) -> TurnPolicy:
     """Return the retries and deadlines of a turn. providers: how many there are to ask."""
-    expire = timedelta(hours=settings.messages.expire_hours).total_seconds()
-    return TurnPolicy(expires_after=expire, provider_count=providers, tool_rounds=tool_rounds)
+    return TurnPolicy(provider_count=providers, tool_rounds=tool_rounds)
 
 
 def prompt_limits(settings: Settings) -> PromptLimits:
     """Return the sizes of a prompt's sections."""
-    context, memory, compaction = settings.context, settings.memory, settings.compaction
     return PromptLimits(
-        **dict(context),
-        recall_mode=memory.recall,
-        recent_days=memory.days,
-        max_tokens=settings.provider.max_tokens,
-        summary_tokens=compaction.summary_tokens if compaction.enabled else 0,
+        **dict(settings.context), max_tokens=settings.provider.max_tokens, summary_tokens=SUMMARY_TOKENS
     )

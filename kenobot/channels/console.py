@@ -43,7 +43,6 @@ class ConsoleSettings(BaseModel, extra="forbid", frozen=True):
     """The `[channels.console]` table."""
 
     user: str = Field("owner", min_length=1)
-    colour: bool = True
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -285,7 +284,7 @@ class Console:
         return [*([(style, name)] if said != shown else []), ("", f"{said}\n")]
 
     def _colour(self, colour: str, text: str) -> str:
-        wanted = self._settings.colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return f"{colour}{text}{_PLAIN}" if wanted and _prints_to_terminal() else text
 
 

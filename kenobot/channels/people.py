@@ -42,7 +42,7 @@ class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
     """The lists of a channel's people, by the platform's own ids.
 
     title: name of the platform. asked: what `kenobot setup` asks for, all of it needed. packages: what has to be
-    installed, by the extra of that name. beside: channels that must be on too.
+    installed, by the extra of that name. beside: channels that must be on too. request_seconds: deadline of a request.
     """
 
     title: ClassVar[str] = ""
@@ -54,6 +54,7 @@ class ChatSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_errors=
     owners: Names = Field([], description="ids of the bot's owner")
     allowed_users: Names = Field([], description="ids of guests")
     allowed_chats: Names = Field([], description="ids of chats in which everybody may talk to the bot")
+    request_seconds: ClassVar[float] = 20
 
     @property
     def people(self) -> tuple[str, ...]:

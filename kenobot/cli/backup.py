@@ -14,7 +14,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.backup import archive as archives
 from kenobot.storage.backup.archive import Manifest
-from kenobot.storage.backup.backups import BackupPlan, FinishedBackup, backup_folder, make_backup
+from kenobot.storage.backup.backups import COMMAND_SECONDS, BackupPlan, FinishedBackup, backup_folder, make_backup
 from kenobot.storage.backup.restore import check_archive, restore
 
 _MEGABYTE = 1_000_000
@@ -103,7 +103,7 @@ def _run_command(settings: BackupSettings, archive: Path) -> int:
     try:
         # The owner's own, from the settings.
         ended = subprocess.run(  # noqa: S603
-            command, timeout=settings.command_seconds, stdout=2, check=False
+            command, timeout=COMMAND_SECONDS, stdout=2, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         reason = error if isinstance(error, OSError) else Sentence("it took too long")

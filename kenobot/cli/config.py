@@ -19,8 +19,10 @@ from kenobot.core import plugins
 from kenobot.core.frames import LogLevel, ReadLogLevel
 from kenobot.core.redaction import one_line
 from kenobot.core.settings.load import ResolvedSettings, load_settings, require_no_more_left_out
+from kenobot.core.settings.older import OlderKey, find_older
 from kenobot.core.settings.sources import PLUGIN_SECTIONS, is_secret
 from kenobot.core.toml_text import parse_toml
+from kenobot.ledger.limits import job_limits
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.storage import disk
 
@@ -36,8 +38,8 @@ def config(context: CommandContext) -> int:
 
 
 def _get(context: CommandContext) -> int:
-    """Print one setting, as a script wants it: the bare value, or an object with its origin."""
-    key, values = context.args.key, dict(_values(context.loaded))
+    """Print one setting, as a script wants it: the bare value, or an object with its origin. Raises NothingFound."""
+    key, values = _name_now(context.args.key), dict(_values(context.loaded))
     if key not in values:
         if near := plugins.find_near(key, values):
             raise options.NothingFound("config.unknown_setting_near", name=key, near=near)
@@ -52,7 +54,7 @@ def _get(context: CommandContext) -> int:
 
 def _set(context: CommandContext) -> int:
     """Write one setting into kenobot.toml, if the settings hold together with it. Raises ConfigError."""
-    home, key = context.home, context.args.key
+    home, key = context.home, _name_now(context.args.key)
     section, _, name = key.rpartition(".")
     if not section:
         raise options.NothingFound("config.no_such_setting", name=key)
@@ -107,13 +109,34 @@ def _show(context: CommandContext) -> int:
     print_table(
         ("setting", "origin", "value"), [(key, row["origin"], _written(row["value"])) for key, row in rows.items()]
     )
+    if loaded.older:
+        print()
+        older = [(each.key, each.origin, _say_now(each)) for each in loaded.older]
+        print_table(("name of an older release", "origin", "what holds now"), older)
+        print(say("`kenobot doctor --fix` brings the names in kenobot.toml up to date."))
     return 0
+
+
+def _name_now(key: str) -> str:
+    """Return the name that a setting has now. Raises NothingFound for one that is none any more."""
+    older = find_older(key)
+    if older is None:
+        return key
+    if older.retired:
+        raise options.NothingFound("config.retired_setting", name=key, now=_say_now(older))
+    return older.now
+
+
+def _say_now(older: OlderKey) -> str:
+    return say("always {value}", value=say(older.now)) if older.retired else older.now
 
 
 def _values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
     core = loaded.settings.model_dump(exclude={"providers", "embedders", "transcribers"}, mode="json")
     for section, table in core.items():
         yield from _flat(section, table, tables=section not in PLUGIN_SECTIONS)
+    for limit in job_limits(loaded.settings.budget):
+        yield f"budget.purposes.{limit.purpose}.daily_tokens", limit.amount
     for section, group in PLUGIN_SECTIONS.items():
         tables = loaded.settings.plugin_tables(group)
         for name in dict.fromkeys((*loaded.settings.list_enabled_plugins(group), *tables)):

@@ -47,6 +47,10 @@ class CommandContext:
         """Raise ConfigError."""
         return load_settings(self.home, os.environ)
 
+    def reload(self) -> None:
+        """Read the settings again when they are needed next."""
+        vars(self).pop("loaded", None)
+
     @property
     def plugin_context(self) -> PluginContext:
         return PluginContext(self.home.path, self.clock, self.loaded.settings.bot.name)

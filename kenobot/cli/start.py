@@ -104,8 +104,7 @@ def _log_to_files(context: CommandContext, *, in_chat: bool) -> None:
     if wanted.to != "stderr" or in_chat:
         from kenobot.core.log_file import LogFile, LogLimits  # noqa: PLC0415 - most logs go to standard error
 
-        limits = LogLimits(keep_days=wanted.keep_days)
-        log.write_to(LogFile(context.home.logs, limits, clock.now), instead=wanted.to == "file" or in_chat)
+        log.write_to(LogFile(context.home.logs, LogLimits(), clock.now), instead=wanted.to == "file" or in_chat)
 
 
 def _level(loaded: ResolvedSettings, console: ConsoleOptions | None) -> str:

@@ -1,6 +1,6 @@
 """The nights of memory: their passes, how they went, when the next one is due, and how one is taken back."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +27,18 @@ class Nights:
     """A number behind every decision."""
 
     @staticmethod
-    def passes(of: str = "", experts: Collection[str] | None = None) -> "tuple[Pass, ...]":
-        """Return the passes of a night, or of the command that carries out some: merge, synthesize, prune.
-
-        experts: whose model is on; the passes of the others go by rules. None leaves all on.
-        """
+    def passes(of: str = "") -> "tuple[Pass, ...]":
+        """Return the passes of a night, or of the command that carries out some: merge, synthesize, prune."""
         from kenobot.cognitive.sleep import night
         from kenobot.cognitive.sleep.consolidate import entities, profile, synthesize
         from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 
-        some = {
+        return {
             "": night.NIGHT,
             "merge": (pair_review.DUPLICATES, pair_review.CONTRADICTIONS, entities.PASS),
             "synthesize": (synthesize.PASS, profile.PASS),
             "prune": night.MEMORY_PRUNER,
         }[of]
-        return some if experts is None else night.with_experts(some, experts)
 
     @staticmethod
     def phases(passes: "Sequence[Pass]") -> tuple[Phase, ...]:

@@ -1,7 +1,5 @@
 """The workers of memory behind the turns: construct, start and stop them."""
 
-from dataclasses import replace
-
 from kenobot.cognitive.background.compaction import CompactionWorker
 from kenobot.cognitive.background.extraction import ExtractionWorker, build_extraction_worker
 from kenobot.cognitive.background.per_chat_worker import WorkerContext
@@ -9,7 +7,6 @@ from kenobot.cognitive.background.sleep import SleepContext, SleepWorker
 from kenobot.cognitive.mirror.cleanup import MissingFilesWorker, PurgeFinisher
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.index.index import Indexer
-from kenobot.cognitive.sleep import night
 from kenobot.core.history_window import HistoryWindow
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
@@ -74,7 +71,7 @@ class MemoryWorkers:
         settings: Settings, context: WorkerContext, model: ModelRouter | None, window: HistoryWindow
     ) -> CompactionWorker:
         """Build the worker that summarizes conversations; model None leaves all to rules."""
-        budgeted = context.budgeted(model, "compaction", settings.compaction.daily_tokens)
+        budgeted = context.budgeted(model, "compaction")
         return CompactionWorker(context, budgeted, window, reads=settings.extraction.enabled)
 
     @staticmethod
@@ -82,8 +79,6 @@ class MemoryWorkers:
         settings: Settings, context: SleepContext, asked: ModelRouter | None, *, unthrottled: bool = False
     ) -> SleepWorker:
         """Build the worker of sleep. unthrottled: no conversation has to be kept fluent meanwhile."""
-        experts = [name for name in night.EXPERTS if getattr(settings.experts, name)]
-        context = replace(context, passes=night.with_experts(context.passes, experts))
         hour = settings.sleep.hour if settings.sleep.hour >= 0 else None
         policy = Policy.of(settings.sleep)
         return SleepWorker(context, policy, asked, enabled=settings.sleep.enabled, hour=hour, unthrottled=unthrottled)

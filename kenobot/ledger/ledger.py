@@ -7,6 +7,7 @@ memory holds what is reserved. What a crash leaves unsettled counts as used.
 
 import asyncio
 import logging
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -96,7 +97,10 @@ NO_CALL = ModelCall()
 
 
 class Ledger:
-    """limits: of the settings; a job may bring its own. bus: tells of budgets that come near their end."""
+    """limits: of the settings, which are announced. bus: tells of budgets that come near their end.
+
+    jobs: limits of jobs that the settings do not name.
+    """
 
     def __init__(
         self,
@@ -106,12 +110,14 @@ class Ledger:
         prices: PriceList | None = None,
         limits: Sequence[Limit] = (),
         bus: Bus | None = None,
+        jobs: Sequence[Limit] = (),
     ) -> None:
         self.database = database
         self._clock = clock
         self._zone = zone
         self._prices = prices or PriceList()
         self.limits = tuple(limits)
+        self._jobs = tuple(jobs)
         self._bus = bus
         # bounded: the calls of the turns under way; test_a_turn_leaves_nothing_held
         self._held: dict[int, ModelCall] = {}
@@ -170,7 +176,7 @@ class Ledger:
 
     async def require_room(self, call: ModelCall) -> None:
         """Raise OverBudget where a limit leaves no room for a call."""
-        limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
+        limits = self._limits_of(call.origin.purpose)
         if not limits or call.is_free:
             return
         spent = await self.database.read(partial(self._all_spent, limits=limits, day=call.day))
@@ -180,12 +186,18 @@ class Ledger:
 
     # ── background work ──────────────────────────────────────────────────────────────────────────────────────────
 
-    async def reserve(self, call: ModelCall, own: Sequence[Limit] = ()) -> ModelCall | None:
-        """Write a call as reserved; None, and nothing is written, where a limit leaves no room for it.
+    def daily_tokens(self, purpose: str) -> int:
+        """Return how many tokens a purpose may use in a day, by the limits of its own."""
+        own = (
+            each
+            for each in self._limits_of(purpose)
+            if (each.period, each.unit, each.purpose) == ("day", "tokens", purpose)
+        )
+        return min((limit.amount for limit in own), default=sys.maxsize)
 
-        own: limits of the job beside those of the settings.
-        """
-        limits = [limit for limit in (*self.limits, *own) if limit.concerns(call.origin.purpose)]
+    async def reserve(self, call: ModelCall) -> ModelCall | None:
+        """Write a call as reserved; None, and nothing is written, where a limit leaves no room for it."""
+        limits = self._limits_of(call.origin.purpose)
         held = {limit: self._measure(limit, call.day, list(self._held.values())) for limit in limits}
 
         def write(connection: Connection) -> int:
@@ -218,7 +230,7 @@ class Ledger:
         Only the reply that uses a budget up may go beyond it: while calls under way may do so, others wait for them.
         After that a free provider goes on, and a cheaper one for as much again. Raises OverBudget.
         """
-        limits = [limit for limit in self.limits if limit.concerns(call.origin.purpose)]
+        limits = self._limits_of(call.origin.purpose)
         looked_again = False
         while limits:
             self._news.clear()
@@ -296,6 +308,9 @@ class Ledger:
         await self._bus.emit(BUDGET_NEAR, "ledger", "", **of, percent=share, **amounts)
 
     # ── sums ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _limits_of(self, purpose: str) -> list[Limit]:
+        return [limit for limit in (*self.limits, *self._jobs) if limit.concerns(purpose)]
 
     def _all_spent(self, connection: Connection, limits: Sequence[Limit], day: str) -> dict[Limit, int]:
         return {limit: limit.sum_spent(connection, day) for limit in limits}

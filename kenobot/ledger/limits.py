@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.core.settings.schema import BudgetSettings, PurposeBudget
+from kenobot.core.settings.schema import DAILY_TOKENS, BudgetSettings, PurposeBudget
 from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
@@ -53,6 +53,12 @@ class Limit:
 def budget_limits(budget: BudgetSettings) -> tuple[Limit, ...]:
     """Return the limits of a budget, those for everything first."""
     return (*_limits(budget), *(each for name, part in budget.purposes.items() for each in _limits(part, name)))
+
+
+def job_limits(budget: BudgetSettings) -> tuple[Limit, ...]:
+    """Return the limits of jobs whose tokens of a day the owner does not set."""
+    own = {name for name, part in budget.purposes.items() if "daily_tokens" in part.model_fields_set}
+    return tuple(Limit("day", "tokens", tokens, name) for name, tokens in DAILY_TOKENS.items() if name not in own)
 
 
 def find_used_up(connection: Connection, limits: Sequence[Limit], day: str) -> list[tuple[Limit, int]]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from kenobot.core.retry import CircuitBreaker
 from kenobot.ledger.ledger import CallOrigin, Ledger, ModelCall
-from kenobot.ledger.limits import Limit
 from kenobot.ledger.model_router import PROBE, ModelRouter
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
 from kenobot.ports.provider import Reply, Request, calls_tools, is_rule_based, sees_pictures
@@ -157,17 +156,11 @@ class ReplyModel:
 
 @dataclass(frozen=True, slots=True)
 class BudgetedModel:
-    """The model of a job behind the walls of conversation. limits: of the job, beside those of the settings."""
+    """The model of a job behind the walls of conversation."""
 
     router: ModelRouter
     ledger: Ledger
     purpose: str
-    limits: tuple[Limit, ...] = ()
-
-    @property
-    def daily_tokens(self) -> int:
-        """Return how many tokens the job may use in a day."""
-        return min((limit.amount for limit in self.limits if limit.unit == "tokens"), default=0)
 
     async def ask(
         self,
@@ -186,7 +179,7 @@ class BudgetedModel:
         provider = self.router.provider(level)
         origin = CallOrigin(purpose or self.purpose, session)
         opened = await self.ledger.open(origin, provider, request, day)
-        call = await self.ledger.reserve(opened, self.limits)
+        call = await self.ledger.reserve(opened)
         if call is None:
             return None
         heard = _Heard(on_text)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -66,7 +66,7 @@ class OtelSettings(BaseModel, extra="forbid"):
     authorization: SecretStr = SecretStr("")
     traces: bool = True
     metrics: bool = True
-    seconds: float = Field(10, ge=0.1, le=60, allow_inf_nan=False)
+    seconds: ClassVar[float] = 10
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -55,9 +55,9 @@ class AnthropicSettings(BaseModel, extra="forbid", frozen=True):
     model: str = Field("claude-sonnet-5-5", min_length=1)
     effort: Literal["", "low", "medium", "high", "xhigh", "max"] = "low"
     base_url: HttpAddress = "https://api.anthropic.com"
-    connect_seconds: float = Field(10, gt=0)
-    idle_seconds: float = Field(60, gt=0)
-    total_seconds: float = Field(300, gt=0)
+    connect_seconds: ClassVar[float] = 10
+    idle_seconds: ClassVar[float] = 60
+    total_seconds: ClassVar[float] = 300
 
 
 class AnthropicProvider:

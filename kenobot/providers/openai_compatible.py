@@ -11,7 +11,7 @@ from importlib import resources
 from itertools import groupby
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, Field, SecretStr, create_model, field_validator
 
@@ -82,9 +82,9 @@ class ServiceSettings(BaseModel, extra="forbid", frozen=True):
     effort: Literal["", "none", "minimal", "low", "medium", "high", "xhigh"] = ""
     pictures: bool = False
     extra: dict[str, bool | int | float | str] = Field(default_factory=dict)  # bounded: the settings; start
-    connect_seconds: float = Field(10, gt=0)
-    idle_seconds: float = Field(120, gt=0)
-    total_seconds: float = Field(300, gt=0)
+    idle_seconds: float = Field(120, gt=0, le=600)
+    connect_seconds: ClassVar[float] = 10
+    total_seconds: ClassVar[float] = 600
 
     @field_validator("base_url")
     @classmethod

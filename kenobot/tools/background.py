@@ -7,7 +7,6 @@ from kenobot.ports.tool import BACKGROUND, ToolArguments, ToolContext, ToolEffec
 
 
 class BackgroundSettings(BaseModel, extra="forbid"):
-    at_once: int = Field(2, ge=1, le=20)
     minutes: float = Field(30, ge=0.1, le=600, allow_inf_nan=False)
 
 

@@ -61,7 +61,7 @@ TABLES = (
     ),
     Bound(
         "table:idempotent_request",
-        "channels.http.requests_per_minute; 7 days",
+        "300 requests a minute; 7 days",
         "housekeeping, and goes with the key",
         f"{HERE}/test_tables.py::test_keys_and_what_they_did_are_few",
     ),
@@ -194,7 +194,7 @@ FILES = (
     ),
     Bound(
         "file:media/",
-        "media.keep_mb; pictures of the last media.keep_days, and what messages that wait need",
+        "2 GB; pictures of the last media.keep_days, and what messages that wait need",
         "housekeeping",
         "tests/unit/storage/test_media_files.py::test_what_nothing_refers_to_goes_and_then_the_oldest",
     ),

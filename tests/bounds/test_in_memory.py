@@ -67,7 +67,7 @@ def _sizes(lifetime: str) -> dict[str, int]:
 async def test_nothing_of_a_turn_stays_when_it_is_over(tmp_path: Path) -> None:
     """After 120 turns of 30 chats, some of them floods, the containers hold what they held before."""
     reply = "**Bold** `code`\n> quoted <memory>a fact</memory> https://example.org"
-    async with Scene(tmp_path, [reply], owners=("1",), environ={"KENOBOT_LOOP__CHAT_BACKLOG": "3"}) as scene:
+    async with Scene(tmp_path, [reply], owners=("1",), environ={"IntakePolicy.chat_backlog": 3}) as scene:
         await scene.say("hello")
         gc.collect()
         before = _sizes("turn")
@@ -170,7 +170,7 @@ async def test_readers_that_stand_still_fill_no_queue(
 
 async def test_a_chat_with_much_mail_holds_little_of_it(tmp_path: Path) -> None:
     """Of two hundred messages of a chat at work at most sixteen are in memory."""
-    async with Scene(tmp_path, ["ok"], environ={"KENOBOT_LOOP__CHAT_BACKLOG": "1000"}) as scene:
+    async with Scene(tmp_path, ["ok"], environ={"IntakePolicy.chat_backlog": 1000}) as scene:
         largest = 0
         for number in range(200):
             await scene.put(f"message {number}")

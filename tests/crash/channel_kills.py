@@ -85,8 +85,9 @@ async def play_one(lab: Lab, name: str, kills: int, burst: int) -> Line:
 
 
 async def _play(lab: Lab, platform: Platform, line: Line, kills: int, burst: int) -> None:
-    settings = f"\n[loop]\nchat_backlog = 10000\n{as_toml(platform)}"
+    settings = f"\n{as_toml(platform)}"
     async with lab.world(f"{platform.name} kills", extra=settings) as world:
+        world.bot.constants = {**world.bot.constants, "MatrixSettings.poll_seconds": 1, "EmailSettings.poll_seconds": 1}
         world.bot.environ = {"KENOBOT_CHANNELS__ENABLED": platform.name, **platform.environ}
         world.model.script = [{"match": "m", "delay": _WRITING_SECONDS}]
         await world.bot.start()

@@ -93,7 +93,7 @@ class People:
 async def play(lab: Lab, kills: int = 50, burst: int = 8) -> Line:
     """Have people do `burst` things in each life, and kill the bot after a random moment, again and again."""
     line = Line("`kill -9` at seeded random moments while four chats write in fragments, edit and react")
-    async with lab.world("edit kills", _CHATS, extra="\n[loop]\nchat_backlog = 10000\n") as world:
+    async with lab.world("edit kills", _CHATS) as world:
         world.bot.fragment_seconds = FRAGMENT_SECONDS
         world.bot.configure(owners=world.chats)
         people = People(world)

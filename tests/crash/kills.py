@@ -12,7 +12,6 @@ _CHATS = 7
 _LONGEST_LIFE = 0.9  # seconds after `ready`
 _LONG = 8  # one life in so many may last
 _LONGEST_LONG_LIFE = 5.0
-_PATIENT = "\n[loop]\nchat_backlog = 10000\n"  # nobody is turned away for what piles up while the bot is dead
 _LONGEST_CAUTION = 20  # seconds that a message under suspicion may have to wait for its turn
 _GIVES_UP = 12  # kills, after which the deadly message should long be in the dead-letter box
 _EARLY = 10  # one life in so many ends before it is ready
@@ -28,7 +27,7 @@ async def play(lab: Lab, kills: int = 200, messages: int = 10_000, worlds: int =
         nonlocal done
         deaths = kills // worlds + (number < kills % worlds)
         burst, rest = divmod(messages // worlds + (number < messages % worlds), max(1, deaths))
-        async with lab.world(f"kills {number}", _CHATS, extra=_PATIENT) as world:
+        async with lab.world(f"kills {number}", _CHATS) as world:
             for life in range(deaths):
                 await world.say(burst + (life < rest))
                 await live_and_die(world, life)
@@ -71,7 +70,7 @@ async def _end(world: World, line: Line, deaths: int) -> None:
 async def a_deadly_message(lab: Lab) -> Line:
     """Kill the bot whenever it asks the model about one certain message: that one is given up, and no other."""
     line = Line("a message that kills the process each time it is tried, while four chats talk")
-    async with lab.world("deadly", 4, extra=_PATIENT) as world:
+    async with lab.world("deadly", 4) as world:
         poison = world.rng.choice(await world.say(8))
         world.model.script = [{"match": poison, "delay": 60}]
         await world.bot.start()

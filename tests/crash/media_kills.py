@@ -13,14 +13,13 @@ from tests.crash.world import Lab, World
 _CHATS = 4
 _LONGEST_LIFE = 1.2  # seconds after `ready`
 _FILE_SECONDS = 0.15  # so that most kills fall into a download, a reading, or the turn behind it
-_PATIENT = "\n[loop]\nchat_backlog = 10000\n"
 JPEG = b"\xff\xd8\xff\xe0"
 
 
 async def play(lab: Lab, kills: int = 50, burst: int = 6) -> Line:
     """Send `burst` messages with attachments in each life, and kill the bot after a random moment, again and again."""
     line = Line("`kill -9` at seeded random moments while four chats send pictures, albums and files")
-    async with lab.world("media kills", _CHATS, extra=_PATIENT) as world:
+    async with lab.world("media kills", _CHATS) as world:
         world.telegram.faults.file_seconds = _FILE_SECONDS
         sent = dict[str, list[bytes]]()
         for life in range(kills):

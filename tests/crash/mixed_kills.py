@@ -21,8 +21,6 @@ _AFTER_PRESSES = 0.3  # seconds
 _FILE_SECONDS = 0.1
 _LISTEN_SECONDS = 0.15
 _SETTINGS = """
-[loop]
-chat_backlog = 10000
 [transcriber]
 name = "openai"
 [transcribers.openai]

@@ -299,7 +299,9 @@ def _main() -> int:
     if OBEY_MODES in environ:
         _obey_modes()
     from kenobot.cli import main
+    from tests.constants import change_by_variable
 
+    change_by_variable()
     return main(arguments)
 
 

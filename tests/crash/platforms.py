@@ -288,7 +288,6 @@ async def matrix() -> AsyncIterator[Platform]:
             "homeserver": address,
             "user": bot.id,
             "owners": [someone.id for someone in people.values()],
-            "poll_seconds": 1,
         }
         secret = {"KENOBOT_CHANNELS__MATRIX__PASSWORD": synapse.PASSWORD}
         platform = Matrix(table, secret, sessions, people, rooms, bot.id)
@@ -356,7 +355,6 @@ async def mail() -> AsyncIterator[Platform]:
             "smtp_security": "none",
             "verified_by": "nobody",
             "owners": [f"{name}@example.org" for name in PEOPLE],
-            "poll_seconds": 1,
         }
         secret = {"KENOBOT_CHANNELS__EMAIL__PASSWORD": mail_servers.PASSWORD}
         sessions = {

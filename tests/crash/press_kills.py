@@ -10,7 +10,7 @@ from tests.crash.world import Lab, World, tag_in, until
 
 _CHATS = 4
 _LONGEST_LIFE = 0.8  # seconds after `ready`
-_PATIENT = "\n[loop]\nchat_backlog = 10000\n[extraction]\nenabled = false\n"
+_PATIENT = "\n[extraction]\nenabled = false\n"
 _FACT = "is a fact of its own"
 _UNDO = "Undo"
 Message = tuple[str, int]  # a chat, and a message in it

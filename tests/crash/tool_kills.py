@@ -18,7 +18,7 @@ from tests.crash.world import Lab, World, has_work, until_still
 _CHATS = 4
 _LONGEST_LIFE = 0.9  # seconds after `ready`
 _STILL = 60.0  # seconds in which nothing more comes: longer than what was killed often waits before it is tried again
-_SETTINGS = '\n[loop]\nchat_backlog = 10000\n[plugins]\nenabled = ["posting"]\n'
+_SETTINGS = '\n[plugins]\nenabled = ["posting"]\n'
 _RESULT = re.compile(r"(?:Task|La tarea) \d+ .+\n\n(?P<answer>answer \d+ to (?P<tag>m\d+))(?:\n\n\(.+\))?")
 _PROJECT = """
 [project]

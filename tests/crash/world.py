@@ -22,6 +22,7 @@ from tests.integration.stand_in import OWNER, Telegram
 
 _TAG = re.compile(r"\bm\d{5}\b")
 _FACT_EVERY = 10
+_PATIENT = {"IntakePolicy.chat_backlog": 10_000}  # nobody is turned away for what piles up while the bot is dead
 _WORDS = ("apples", "peras", "the harbour", "la montaña", "a red bicycle", "el tren de las nueve", "n8n", "mañana")
 
 
@@ -186,7 +187,12 @@ class Lab:
         folder = Path(tempfile.mkdtemp(prefix=f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}-", dir=self.folder))
         numbers = tuple(str(int(OWNER) + number) for number in range(chats))
         async with Telegram() as telegram, Model() as model:
-            bot = Bot(home or folder / "home", telegram, model.url, starter=starter or self.nursery, extra=extra)
+            bot = Bot(
+                *(home or folder / "home", telegram, model.url),
+                starter=starter or self.nursery,
+                extra=extra,
+                constants=_PATIENT,
+            )
             bot.configure(owners=numbers)
             try:
                 yield World(telegram, model, bot, Random(f"{self.seed} {name}"), numbers)

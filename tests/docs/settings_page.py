@@ -1,11 +1,10 @@
-"""`python -m tests.docs.settings_page [FILE]` writes docs/settings.md.
+"""`python -m tests.docs.settings_page` writes docs/settings.md and docs/settings-extras.md.
 
 Kinds, ranges and defaults come from the settings models, meanings from the comments of
 config/kenobot.toml, which a test compares with the models key by key.
 """
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -21,11 +20,14 @@ from kenobot.core.settings.load import Settings
 from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, PLUGIN_SECTIONS, is_secret
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+EXTRAS_PAGE = PAGE.with_name("settings-extras.md")
+_CORE_CHANNELS = ("channels.console", "channels.telegram")
 
 _HEAD = """\
 # Settings
 
-Every setting, by section. This page is made from the code (`python -m tests.docs.settings_page`).
+Every setting, by section; those of the HTTP server, of channels other than Telegram and of OpenTelemetry have
+[a page of their own](settings-extras.md). Both are made from the code (`python -m tests.docs.settings_page`).
 
 A setting stands in `kenobot.toml` of the home, under its section; or in an environment variable, such as
 `KENOBOT_BOT__NAME` for `bot.name` or `KENOBOT_CHANNELS__TELEGRAM__OWNERS=1,2`; secrets stand in files of
@@ -41,6 +43,13 @@ kenobot config set sleep.hour 3       # keeps your comments; refuses what would 
 Unknown keys and values out of range keep the bot from starting and are named, with what is meant or accepted. A wrong
 value of one tool, workspace or MCP server leaves that one out, as does what it lacks: a key, a folder, a host.
 `kenobot doctor`, `/tools` and the log say which and why.
+"""
+
+_EXTRAS_HEAD = """\
+# Settings of what is not always there
+
+The HTTP server, the channels other than Telegram, and OpenTelemetry; see [Settings](settings.md) for all others and for
+how to set one. This page is made from the code (`python -m tests.docs.settings_page`).
 """
 
 
@@ -59,6 +68,11 @@ class Section:
     name: str
     about: str
     rows: list[Row] = field(default_factory=list)
+
+    @property
+    def is_extra(self) -> bool:
+        """Return whether it is of a channel or an observer that most homes do not use."""
+        return self.name.startswith(("channels.", "observers.")) and self.name not in _CORE_CHANNELS
 
 
 def sections(text: str) -> Iterator[Section]:
@@ -99,11 +113,15 @@ def model_of(section: str) -> type[BaseModel]:
     return annotation
 
 
-def page() -> str:
+def shipped_sections() -> list[Section]:
+    """Read the tables of the file that ships."""
+    return list(sections(resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")))
+
+
+def page(*, extras: bool = False) -> str:
     """The whole page."""
-    text = resources.files("kenobot").joinpath("config", "kenobot.toml").read_text("utf-8")
-    parts = [_HEAD]
-    for section in sections(text):
+    parts = [_EXTRAS_HEAD if extras else _HEAD]
+    for section in (each for each in shipped_sections() if each.is_extra == extras):
         parts.append(f"## {section.name}\n")
         if section.about:
             parts.append(f"{section.about}\n")
@@ -153,4 +171,5 @@ def _elsewhere(section: str, key: str) -> str:
 
 
 if __name__ == "__main__":
-    (Path(sys.argv[1]) if sys.argv[1:] else PAGE).write_text(page(), "utf-8")
+    PAGE.write_text(page(), "utf-8")
+    EXTRAS_PAGE.write_text(page(extras=True), "utf-8")

@@ -11,7 +11,7 @@ import pytest
 from kenobot.cli import ALIASES, options
 from kenobot.cli.language import read_commands
 from kenobot.core.settings.mcp import McpServerSettings
-from tests.docs.settings_page import PAGE, page
+from tests.docs.settings_page import EXTRAS_PAGE, PAGE, page, shipped_sections
 from tests.docs.test_readme import ROOT, Step, play
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tools").glob("*.md")])
@@ -102,5 +102,12 @@ def test_the_page_of_servers_names_every_key() -> None:
 
 
 def test_the_page_of_settings_is_what_the_code_says() -> None:
-    """docs/settings.md is made anew whenever a setting changes: `python -m tests.docs.settings_page`."""
+    """Both pages are made anew whenever a setting changes: `python -m tests.docs.settings_page`."""
     assert PAGE.read_text("utf-8") == page()
+    assert EXTRAS_PAGE.read_text("utf-8") == page(extras=True)
+
+
+def test_the_core_has_no_more_settings_than_an_owner_can_know() -> None:
+    """A hundred: a new one takes the place of one that nobody has a reason to change."""
+    keys = [key for section in shipped_sections() if not section.is_extra for row in section.rows for key in row.keys]
+    assert len(keys) <= 100

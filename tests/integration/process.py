@@ -4,11 +4,12 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from tests.constants import write_variable
 from tests.integration.stand_in import KEY, OWNER, TOKEN, Telegram
 
 
@@ -47,7 +48,7 @@ class Bot:
     """`kenobot run` as a process of its own. `log` holds what it wrote to stderr over all its lives.
 
     wrap: a command that runs it, such as strace with its options. environ: added to its environment. starter: another
-    way to start it.
+    way to start it. constants: others than the product's, by name.
     """
 
     home: Path
@@ -61,6 +62,7 @@ class Bot:
     starter: Starter = execute
     process: Running | None = None
     fragment_seconds: float = 0.0
+    constants: Mapping[str, object] = field(default_factory=dict)
     _reader: asyncio.Task[None] | None = None
     _ready: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -73,16 +75,24 @@ class Bot:
             f"[providers.anthropic]\nbase_url = '{self.model_url}'\n"
             "[channels]\nenabled = ['telegram']\n"
             f"[channels.telegram]\nbase_url = '{self.telegram.base_url}'\nowners = {list(owners)!r}\n"
-            f"poll_seconds = 1\nfragment_seconds = {self.fragment_seconds}\n{self.extra}"
+            f"fragment_seconds = {self.fragment_seconds}\n{self.extra}"
         )
 
     async def spawn(self) -> None:
         """Start it and wait for nothing."""
-        module = ["tests.integration.clocked", self.start_at] if self.start_at else ["kenobot"]
+        is_real = not self.start_at and (not self.constants or self.starter is not execute)
+        module = ["kenobot"] if is_real else ["tests.integration.clocked", self.start_at]
         self._ready.clear()
         self.process = await self.starter(
             [*self.wrap, sys.executable, "-m", *module, "run", "--home", str(self.home)],
-            {**_WORDS, **os.environ, "TELEGRAM_BOT_TOKEN": TOKEN, "ANTHROPIC_API_KEY": KEY, **self.environ},
+            {
+                **_WORDS,
+                **os.environ,
+                "TELEGRAM_BOT_TOKEN": TOKEN,
+                "ANTHROPIC_API_KEY": KEY,
+                **write_variable(self.constants),
+                **self.environ,
+            },
         )
         self._reader = asyncio.create_task(self._read(self.process))
 

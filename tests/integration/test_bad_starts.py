@@ -128,16 +128,16 @@ class Case:
 CASES = {
     "unknown keys": Case(
         (
-            '{home}/kenobot.toml: unknown key "memory.dayz"; did you mean "memory.days"?',
+            '{home}/kenobot.toml: unknown key "media.keep_dayz"; did you mean "media.keep_days"?',
             '{home}/kenobot.toml: unknown key "channels.telegram.owner"; did you mean "channels.telegram.owners"?',
         ),
-        "[memory]\ndayz = 3\n" + TELEGRAM.replace("owners", "owner"),
+        "[media]\nkeep_dayz = 3\n" + TELEGRAM.replace("owners", "owner"),
         TOKEN_SET,
     ),
     "not TOML": Case(("{home}/kenobot.toml, line 1: *",), f"token = {TOKEN}\n"),
     "deeply nested TOML": Case(  # of which CPython 3.11's tomllib raises a RecursionError
         ("{home}/kenobot.toml, line 3: not valid TOML: nested too deeply.",),
-        f"[memory]\ndays = 3\nx = {'[' * 5000}{']' * 5000}\n",
+        f"[media]\nkeep_days = 3\nx = {'[' * 5000}{']' * 5000}\n",
         TOKEN_SET,
     ),
     "deeply nested tables": Case(

@@ -61,7 +61,7 @@ async def test_a_reply_is_seen_while_it_is_written(tmp_path: Path) -> None:
     """Without its tags, and in the end the answer stands there alone."""
     async with StandIn(_SCRIPT) as model, Telegram() as telegram:
         bot = Bot(tmp_path / "home", telegram, model.url, extra="\n[extraction]\nenabled = false\n")
-        bot.environ = {"KENOBOT_PROVIDERS__ANTHROPIC__IDLE_SECONDS": "1"}
+        bot.constants = {"AnthropicSettings.idle_seconds": 1}
         bot.configure()
         await bot.start()
         await asyncio.gather(converse(bot), write(telegram))

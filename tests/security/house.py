@@ -11,6 +11,7 @@ from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.clock import Clock
 from kenobot.ports.provider import Provider
+from tests.constants import with_constants
 from tests.scene import Scene
 from tests.security.telegram_server import TOKEN, TelegramServer
 
@@ -52,14 +53,13 @@ class TelegramScene(Scene):
     ) -> None:
         super().__init__(folder, provider=provider, owners=owners, clock=clock)
         self.server = server
-        settings = TelegramSettings.model_validate(
-            {
-                "token": TOKEN,
-                "base_url": server.base_url,
-                "owners": list(owners),
-                "request_seconds": request_seconds,
-                "fragment_seconds": 0,
-            }
+        settings = with_constants(
+            TelegramSettings,
+            token=TOKEN,
+            base_url=server.base_url,
+            owners=list(owners),
+            request_seconds=request_seconds,
+            fragment_seconds=0,
         )
         self.telegram = TelegramChannel(
             settings.model_copy(update={"poll_seconds": poll_seconds}), _Passing(self.clock)

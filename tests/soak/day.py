@@ -48,12 +48,14 @@ _NIGHT = range(23, 31)  # hours of the clock, from midnight on 24 more
 _CODE = re.compile(r"code of gate (\d+) is (\d{4})")
 _ASKED = re.compile(r"What is the code of gate (\d+)\?")
 _PATIENT = {  # what is a deadline elsewhere is a hundredth of it here
-    "KENOBOT_PROVIDERS__ANTHROPIC__CONNECT_SECONDS": "300",
-    "KENOBOT_PROVIDERS__ANTHROPIC__IDLE_SECONDS": "300",
-    "KENOBOT_PROVIDERS__ANTHROPIC__TOTAL_SECONDS": "3000",
+    "AnthropicSettings.connect_seconds": 300,
+    "AnthropicSettings.idle_seconds": 300,
+    "AnthropicSettings.total_seconds": 3000,
+    "TelegramSettings.poll_seconds": 1,
+    "TelegramSettings.request_seconds": 300,
+    "wiring.TURN_SECONDS": 6000,
 }
 _EXTRA = """\
-request_seconds = 300
 [sleep]
 hour = 3
 [backup]
@@ -61,7 +63,6 @@ every_hours = 6
 keep = 2
 [watch]
 disk_mb = 8
-disk_least_mb = 2
 """
 
 
@@ -307,7 +308,7 @@ async def play(folder: Path, hours: float, seed: int, progress: Callable[[str], 
             await stack.enter_async_context(mounted("tmpfs", "none", "size=96m", folder))
         telegram = await stack.enter_async_context(Telegram())
         model = await stack.enter_async_context(GateModel())
-        bot = Bot(folder / "home", telegram, model.url, extra=_EXTRA, environ=dict(_PATIENT))
+        bot = Bot(folder / "home", telegram, model.url, extra=_EXTRA, constants=_PATIENT)
         people = tuple(str(int(OWNER) + number) for number in range(_PEOPLE))
         bot.configure(owners=people)
         day = Day(World(telegram, model, bot, Random(seed), people))

@@ -123,7 +123,6 @@ class _Player:
             "LC_ALL": hour.locale,
             "KENOBOT_MEMORY__EMBEDDER": "none",
             "KENOBOT_CHANNELS__TELEGRAM__BASE_URL": telegram.base_url,
-            "KENOBOT_CHANNELS__TELEGRAM__POLL_SECONDS": "1",
             "KENOBOT_CHANNELS__TELEGRAM__FRAGMENT_SECONDS": "0",
             "KENOBOT_PROVIDERS__ANTHROPIC__BASE_URL": model.url,
             **{f"KENOBOT_PROVIDERS__{name.upper()}__BASE_URL": _ELSEWHERE for name in PRESETS},

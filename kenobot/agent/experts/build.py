@@ -7,7 +7,6 @@ from kenobot.language.question.several_turns import needs_several_turns
 from kenobot.language.recall_need import is_question
 from kenobot.ledger.expert_rest import ExpertRest
 from kenobot.ledger.ledger import Ledger
-from kenobot.ledger.limits import Limit
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
@@ -20,7 +19,7 @@ def build_reranker(settings: Settings, model: ModelRouter | None, ledger: Ledger
     """Build the reranker of the settings; by default none."""
     if settings.memory.reranker == "none" or model is None:
         return None
-    return ModelReranker(_expert("rerank", settings.memory.rerank_daily_tokens, model, ledger, clock))
+    return ModelReranker(_expert("rerank", model, ledger, clock))
 
 
 def build_query_expander(
@@ -30,11 +29,10 @@ def build_query_expander(
     asked = settings.experts.queries
     if asked == "none" or model is None:
         return None
-    expert = _expert("queries", settings.experts.queries_daily_tokens, model, ledger, clock)
+    expert = _expert("queries", model, ledger, clock)
     return ModelQueryExpander(expert, is_question if asked == "all" else needs_several_turns)
 
 
-def _expert(purpose: str, daily_tokens: int, model: ModelRouter, ledger: Ledger, clock: Clock) -> Expert:
-    limits = (Limit("day", "tokens", daily_tokens, purpose),)
+def _expert(purpose: str, model: ModelRouter, ledger: Ledger, clock: Clock) -> Expert:
     rest = ExpertRest(ledger.database, clock, purpose)
-    return Expert(purpose, BudgetedModel(model, ledger, purpose, limits), rest, _SECONDS)
+    return Expert(purpose, BudgetedModel(model, ledger, purpose), rest, _SECONDS)

@@ -84,7 +84,7 @@ class TaskWorker:
         self._turns: TaskTurns | None = None
         self._one_look = asyncio.Lock()
         self._looks = TaskSet("tasks")
-        self._running: dict[int, asyncio.Task[None]] = {}  # bounded: tools.background.at_once; turn
+        self._running: dict[int, asyncio.Task[None]] = {}  # bounded: 2 tasks; turn
         self._guests_at_work: set[int] = set()  # bounded: the same; turn
         self._runs: dict[int, TaskRun] = {}  # bounded: the same; turn
         # Whether each has waited long enough.

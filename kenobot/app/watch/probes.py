@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+LOOK_SECONDS = 60.0
+"""Seconds between two looks: a cause counts after two, and is over after three without it."""
+PAUSE_SECONDS = 10.0
+"""Seconds for which the event loop may stand still: beyond, no channel of people is answered in time."""
 GROWTH_MB = 500
 """Growth of resident memory after the first hour beyond which something is wrong."""
 FIRST_CHECK = timedelta(hours=1)
@@ -47,6 +51,8 @@ _ANSWER_SECONDS = 20.0  # that the database may take for a small question
 _UNHEALTHY_QUEUE = 6.0  # times its limit
 _SILENCE = timedelta(minutes=5)  # of a platform
 _QUEUE, _OUTBOX = timedelta(minutes=10), timedelta(minutes=15)  # that a message may wait
+_NIGHTS = timedelta(days=3)  # without one, where sleep is enabled
+_LATE_BACKUP = timedelta(hours=12)
 _NEAR, _FULL = 0.85, 0.97  # shares of the memory limit
 _SETTLED = timedelta(hours=1)  # from the start, until what is in memory is what stays there
 _REFUSALS = 3  # of a provider in a row
@@ -92,7 +98,6 @@ class Probes:
 
     def __init__(self, services: ProbeServices) -> None:
         self._s = services
-        self._limits = services.settings.watch
         self._began = services.clock.now()
         self._began_at = services.clock.monotonic()
         self._looked_at = self._awake_since = self._began
@@ -167,22 +172,21 @@ class Probes:
         return [*self._pauses(), *self._memory(), *self._providers()]
 
     def _pauses(self) -> Iterator[Reading]:
-        pulse, limit = self._s.pulse, self._limits.pause_seconds
-        if pulse is None or not limit or not (longest := pulse.take_longest()):
+        pulse = self._s.pulse
+        if pulse is None or not (longest := pulse.take_longest()):
             return
         name = pulse.last_dump.name if pulse.last_dump is not None else ""
         values: dict[str, str | int] = {"seconds": round(longest), "file": f"logs/stacks/{name}"}
-        yield Reading("loop", longest / limit, sudden=True, values=values)
+        yield Reading("loop", longest / PAUSE_SECONDS, sudden=True, values=values)
 
     def _memory(self) -> Iterator[Reading]:
         taken = resident_bytes()
         if taken is None:
             return
         megabytes = round(taken / _MEGA)
-        limit = self._limits.memory_mb * _MEGA or self._limit
-        if limit:
-            values = {"megabytes": megabytes, "limit": round(limit / _MEGA)}
-            yield Reading("memory", taken / (_NEAR * limit), critical=_FULL / _NEAR, values=values)
+        if self._limit:
+            values = {"megabytes": megabytes, "limit": round(self._limit / _MEGA)}
+            yield Reading("memory", taken / (_NEAR * self._limit), critical=_FULL / _NEAR, values=values)
         if self._settled_bytes is None and self._s.clock.now() - self._began >= _SETTLED:
             self._settled_bytes = taken
         if self._settled_bytes is not None:
@@ -234,15 +238,14 @@ class Probes:
     # ── the disk and what is on it ───────────────────────────────────────────────────────────────────────────────
 
     async def _look_at_disk(self) -> list[Reading]:
-        if not self._limits.disk_mb:
+        watch = self._s.settings.watch
+        if not watch.disk_mb:
             return []
         room = await asyncio.to_thread(disk_room, self._s.home.path)
         free = max(room.free / _MEGA, 0.001) if not room.read_only else 0.001
-        least = self._limits.disk_least_mb
-        critical = self._limits.disk_mb / least if least else None
-        load = self._limits.disk_mb / free
-        sudden = critical is not None and load >= critical
-        return [Reading("disk", load, critical=critical, sudden=sudden, values={"megabytes": int(free)})]
+        load, critical = watch.disk_mb / free, watch.disk_mb * _MEGA / watch.least_bytes
+        values = {"megabytes": int(free)}
+        return [Reading("disk", load, critical=critical, sudden=load >= critical, values=values)]
 
     async def _look_at_rows(self) -> list[Reading]:
         async with asyncio.timeout(_ANSWER_SECONDS):
@@ -265,11 +268,11 @@ class Probes:
                 yield Reading("outbox", (now - since) / _OUTBOX, name, values=values)
 
     def _nights(self, snapshot: Snapshot) -> Iterator[Reading]:
-        now, limit = self._s.clock.now(), timedelta(days=self._limits.sleep_days)
+        now = self._s.clock.now()
         last = snapshot.last_night or snapshot.born
-        if not (limit and self._s.settings.sleep.enabled and last is not None and self._had_time()):
+        if not (self._s.settings.sleep.enabled and last is not None and self._had_time()):
             return
-        yield Reading("sleep", (now - last) / limit, values={"days": (now - last).days})
+        yield Reading("sleep", (now - last) / _NIGHTS, values={"days": (now - last).days})
 
     async def _look_at_database(self) -> list[Reading]:
         self._check_now_and_then()
@@ -310,19 +313,19 @@ class Probes:
 
     async def _look_at_backups(self) -> list[Reading]:
         every = timedelta(hours=self._s.settings.backup.every_hours)
-        late, now = timedelta(hours=self._limits.backup_hours), self._s.clock.now()
+        now = self._s.clock.now()
         if self._archives_at is None or now - self._archives_at >= _ARCHIVES_EVERY or self._backup_failed is not None:
             self._archives_at = now
             folder = backup_folder(self._s.home, self._s.settings.backup.folder)
             archives = await asyncio.to_thread(find_archives, folder)
             self.newest_backup = max((at for at, _ in archives if at <= now + every), default=None)
-        if not every or not late:
+        if not every:
             return []
         newest = self.newest_backup
         if self._backup_failed is not None and newest is not None and newest > self._backup_failed:
             self._backup_failed = None
         age = now - (newest or self._began)
-        lateness = age / (every + late) if self._had_time() else 0.0
+        lateness = age / (every + _LATE_BACKUP) if self._had_time() else 0.0
         load = max(lateness, 1.0 if self._backup_failed is not None else 0.0)
         values = {"hours": round(age / timedelta(hours=1)), "every": round(every / timedelta(hours=1))}
         return [Reading("backup", load, values=values)]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from kenobot.app.plugin_instances import PluginInstances
 from kenobot.app.running_channels import ChannelState
-from kenobot.app.watch.probes import Probes, ProbeServices
+from kenobot.app.watch import probes
 from kenobot.app.watch.pulse import Pulse
 from kenobot.app.watch.watch import Watch
 from kenobot.core.bus import Bus
@@ -42,9 +42,8 @@ class WatchedApp(Protocol):
 
 def build_watch(app: WatchedApp, states: Callable[[], Sequence[ChannelState]]) -> Watch:
     """Build the watch of an app; inside its event loop. states: of the channels."""
-    limits = app.settings.watch
-    pulse = Pulse(StackDumps(app.home.stacks, asyncio.get_running_loop()), limits.pause_seconds)
-    services = ProbeServices(
+    pulse = Pulse(StackDumps(app.home.stacks, asyncio.get_running_loop()), probes.PAUSE_SECONDS)
+    services = probes.ProbeServices(
         home=app.home,
         settings=app.settings,
         database=app.database,
@@ -56,5 +55,5 @@ def build_watch(app: WatchedApp, states: Callable[[], Sequence[ChannelState]]) -
         pulse=pulse,
         servers=app.plugins.mcp,
     )
-    notices = HealthNotices(app.database, app.clock, app.owner_alerts) if limits.notify else None
-    return Watch(Probes(services), notices, app.bus, app.clock, limits.every_seconds, pulse)
+    notices = HealthNotices(app.database, app.clock, app.owner_alerts) if app.settings.watch.notify else None
+    return Watch(probes.Probes(services), notices, app.bus, app.clock, probes.LOOK_SECONDS, pulse)

@@ -1,7 +1,7 @@
 """Define the settings of the Telegram channel."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
 
@@ -54,8 +54,8 @@ class TelegramSettings(BaseModel, extra="forbid", frozen=True, hide_input_in_err
     allowed_users: Ids = Field([], description="user ids of guests")
     allowed_chats: Ids = Field([], description="ids of chats in which everybody may talk to the bot")
     webhook_url: Annotated[str, AfterValidator(_public)] = Field("", description="where Telegram reaches channels.http")
-    poll_seconds: int = Field(30, ge=1, le=50, description="how long one request waits for messages")
     fragment_seconds: float = Field(1.5, ge=0, le=4, description="messages that come within it are one; 0 for each")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of every other request")
     link_previews: bool = Field(False, description="show previews of links; Telegram's servers call their addresses")
     rich_messages: bool = Field(True, description="show headings, lists and tables where the server can")
+    poll_seconds: ClassVar[float] = 30
+    request_seconds: ClassVar[float] = 20

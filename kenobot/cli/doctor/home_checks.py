@@ -12,6 +12,7 @@ from kenobot.agent.snapshot import take_snapshot
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
 from kenobot.cli.language import say, word_error
+from kenobot.cli.setup.older_names import renew_names
 from kenobot.core.settings.home import AlreadyLocked
 from kenobot.ports.errors import KenobotError, StoreCorrupt
 from kenobot.storage import diagnosis, erasure, migrate
@@ -35,6 +36,23 @@ def check_settings(context: CommandContext) -> Iterator[Finding]:
             yield Finding("settings", "error", line, say("Correct it: `kenobot config` shows every setting."))
     else:
         yield Finding("settings", "ok", say("The settings are valid."))
+        yield from _check_older(context)
+
+
+def _check_older(context: CommandContext) -> Iterator[Finding]:
+    """Yield the settings under names of older releases."""
+    older = context.loaded.older
+    if older:
+        gone = sum(each.retired for each in older)
+        text = say(
+            "{count} settings have names of older releases; {gone} of them are no settings any more.",
+            count=len(older),
+            gone=gone,
+        )
+        advice = say(
+            "`kenobot config` lists them with what holds now; `kenobot doctor --fix` brings the file up to date."
+        )
+        yield Finding("settings", "note", text, advice, partial(renew_names, context))
 
 
 def check_rights(context: CommandContext) -> Iterator[Finding]:

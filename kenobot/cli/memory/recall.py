@@ -84,7 +84,9 @@ def _render_recalled(context: CommandContext) -> str:
 
 
 def _render_loaded(context: CommandContext) -> str:
-    settings = context.loaded.settings
+    from kenobot.app.wiring import prompt_limits  # noqa: PLC0415 - searches need none of it
+
+    limits = prompt_limits(context.loaded.settings)
     scope: str = context.args.scope or "owner"
     query = MemoryQuery(
         "",
@@ -92,10 +94,8 @@ def _render_loaded(context: CommandContext) -> str:
         context.now,
         context.zone,
         scope.removeprefix("chat:") if scope.startswith("chat:") else _NO_SESSION,
-        mode=settings.memory.recall,
-        prefix_tokens=context.args.budget or settings.context.memory_tokens,
-        recent_tokens=settings.context.recent_tokens,
-        recent_days=settings.memory.days,
+        prefix_tokens=context.args.budget or limits.memory_tokens,
+        recent_tokens=limits.recent_tokens,
     )
     with context.read() as connection:
         pack = Inspection.load(connection, query, searchable=not context.args.budget)

@@ -32,6 +32,27 @@ def set_value(text: str, section: str, key: str, value: Value) -> str:
     return edited
 
 
+def comment_out(text: str, section: str, key: str) -> str:
+    """Return `text` with `key` of `[section]` as a comment. Raises ConfigError when that cannot be done safely."""
+    lines, inside = text.splitlines(keepends=True), False
+    assigned = lazy.regex(rf"\s*{re.escape(key)}\s*=")
+    for at, line in enumerate(lines):
+        if _ANY_HEADER.match(line):
+            header = _HEADER.fullmatch(line.rstrip())
+            inside = header is not None and header[1] == section
+        elif inside and assigned.match(line):
+            lines[at] = f"# {line}"
+            break
+    edited, wanted = "".join(lines), parse_toml(text)
+    table = wanted
+    for part in section.split("."):
+        table = table.get(part, {})
+    table.pop(key, None)
+    if _parsed(edited) != wanted:
+        raise ConfigError("setup.uneditable_section", section=section)
+    return edited
+
+
 def remove_table(text: str, section: str) -> str:
     """Return `text` without the table `[section]` and those within it.
 

@@ -38,7 +38,6 @@ from kenobot.storage.updates import Environments, Side, Update
 
 _AVAILABLE = 3
 _INDEX = "index"
-_MEGA = 1_000_000
 _STEPS = 4
 _EXPORT = ("memory", "export", "-")
 _BACK = (
@@ -54,7 +53,7 @@ def update(context: CommandContext) -> int:
     if context.args.check:
         return _check(context, installation, installer)
     _require_own_home(context)
-    guard = DiskGuard(context.home.path, round(_MEGA * context.loaded.settings.watch.disk_least_mb))
+    guard = DiskGuard(context.home.path, context.loaded.settings.watch.least_bytes)
     try:
         context.home.prepare()
         with context.home.update_lock(), interruptible():

@@ -94,7 +94,7 @@ def build_extraction_worker(
     settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
     """Build the worker from its settings; model None leaves all to the rules."""
-    budgeted = context.budgeted(model, "extraction", settings.daily_tokens)
+    budgeted = context.budgeted(model, "extraction")
     return ExtractionWorker(context, budgeted, DEFAULT, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
@@ -241,7 +241,7 @@ class ExtractionWorker(PerChatWorker):
         if self._model is None or not await self._rest.is_over():
             return await self._extract_by_rules(session, batch)
         model, request = self._model, prompt.build_request(batch, self._p.zone, self._policy.extract)
-        if request_tokens(request) > model.daily_tokens:
+        if request_tokens(request) > model.ledger.daily_tokens(model.purpose):
             raise ExtractionFailed("memory.turns_too_long")
         try:
             answer = await model.ask(request, session=session)

@@ -17,7 +17,6 @@ from kenobot.core.quiet_spell import QuietSpell
 from kenobot.core.retry import Backoff
 from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ledger.ledger import Ledger
-from kenobot.ledger.limits import Limit
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
@@ -49,10 +48,9 @@ class WorkerContext:
     embedding: EmbeddingWorker | None = None
     quiet: QuietSpell = field(default_factory=QuietSpell)
 
-    def budgeted(self, model: ModelRouter | None, purpose: str, daily_tokens: int) -> BudgetedModel | None:
-        """Put a model behind the ledger, for a purpose that may use so many tokens a day; None stays None."""
-        limits = (Limit("day", "tokens", daily_tokens, purpose),)
-        return BudgetedModel(model, self.ledger, purpose, limits) if model is not None else None
+    def budgeted(self, model: ModelRouter | None, purpose: str) -> BudgetedModel | None:
+        """Put a model behind the ledger, for a purpose; None stays None."""
+        return BudgetedModel(model, self.ledger, purpose) if model is not None else None
 
     @property
     def memory_search(self) -> known_memories.NearSearch:

@@ -33,7 +33,6 @@ from kenobot.core.token_estimate import request_tokens
 from kenobot.core.worker import BackgroundTask, Scheduler, TaskSet
 from kenobot.language.calendar import local_day
 from kenobot.ledger.ledger import NO_CALL, Ledger, ModelCall
-from kenobot.ledger.limits import Limit
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
@@ -102,8 +101,7 @@ class NightModel:
 
     def __init__(self, rooms: SleepContext, model: ModelRouter, policy: SleepPolicy) -> None:
         self._p = rooms
-        limits = (Limit("day", "tokens", policy.budget_tokens, JOB),)
-        self._model = BudgetedModel(model, rooms.ledger, JOB, limits)
+        self._model = BudgetedModel(model, rooms.ledger, JOB)
         self._policy = policy
         self._gone = 0
 
@@ -162,7 +160,7 @@ class SleepWorker(BackgroundTask):
         super().__init__(JOB)
         self._p = rooms
         self._policy = policy
-        self._asker = NightModel(rooms, model, policy.sleep) if model and policy.sleep.budget_tokens else None
+        self._asker = NightModel(rooms, model, policy.sleep) if model else None
         self._enabled = enabled
         self._hour = hour
         self._hurried = unthrottled

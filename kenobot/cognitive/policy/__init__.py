@@ -57,7 +57,7 @@ class Policy:
     def of(cls, settings: "SleepSettings") -> "Policy":
         """Build the policy from the settings of sleep."""
         preset = WEEKLY_LOGS if settings.daily_log == "weekly" else SleepPolicy()
-        return cls(sleep=replace(preset, expired=settings.expired, budget_tokens=settings.daily_tokens))
+        return cls(sleep=replace(preset, expired=settings.expired))
 
 
 DEFAULT = Policy()

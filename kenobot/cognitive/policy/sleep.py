@@ -21,7 +21,6 @@ class SleepPolicy:
     batch_seconds: float = 0.005  # longest transaction; other writers wait as long
     rest_factor: float = 30.0  # pause after a transaction, as a multiple of its time
     max_changes: int = 20_000  # of one pass in a night; the rest comes with the next
-    budget_tokens: int = 100_000  # of the model in a night
     max_attempts: int = 2  # of one question while the model is out of reach
     max_backoff_seconds: float = 120.0
     drain_seconds: float = 900.0  # longest extraction before the night
@@ -133,7 +132,6 @@ class ProposalPolicy:
     replies: int = 20  # graded replies that suffice to judge
     share: float = 0.3  # of them with one flaw that is worth a proposal
     searches: int = 20  # recalls that suffice to judge
-    gaps: int = 20  # facts that summaries lost
     worked: int = 3  # times that make a pattern worth a skill
     failed_share: float = 0.25  # of its trials, above which it is worth none
     max_pending: int = 20  # proposals that wait; at so many no further ones are made

@@ -1,8 +1,5 @@
 """The night: every pass of sleep, in the order in which they run; each sees what those before it left."""
 
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
-
 from kenobot.cognitive.sleep.consolidate import (
     distil,
     entities,
@@ -30,15 +27,4 @@ MEMORY_PRUNER: tuple[Pass, ...] = (
 )
 SELF_IMPROVER: tuple[Pass, ...] = (proposals.PASS, reflections.PASS)
 
-EXPERTS: Mapping[str, tuple[Pass, ...]] = MappingProxyType(
-    {"duplicates": (pair_review.DUPLICATES, pair_review.CONTRADICTIONS), "errors": (errors.PASS,)}
-)
-"""The passes whose model can be switched off, by the name of its setting in `[experts]`."""
-
 NIGHT: tuple[Pass, ...] = (*CONSOLIDATOR, *ERROR_ANALYZER, *MEMORY_PRUNER, *SELF_IMPROVER)
-
-
-def with_experts(passes: Sequence[Pass], on: Collection[str]) -> tuple[Pass, ...]:
-    """Return the passes of a night, by rules those whose expert is not `on`."""
-    off = [one.name for name, some in EXPERTS.items() if name not in on for one in some]
-    return tuple(one.by_rules() if one.name in off else one for one in passes)

@@ -11,7 +11,8 @@ from pydantic_core import ErrorDetails
 
 from kenobot.core.plugins import find_near
 from kenobot.core.redaction import one_line
-from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PREFIX, PLUGIN_SECTIONS, KeyPath, is_secret
+from kenobot.core.settings.older import KeyPath
+from kenobot.core.settings.sources import CREDENTIAL_FILES, ENV_ALIASES, ENV_PREFIX, PLUGIN_SECTIONS, is_secret
 from kenobot.ports.sentences import Sentence, change_values, find_sentence, join_sentences
 
 _LISTS = (list, tuple, set, frozenset)

@@ -18,19 +18,18 @@ from kenobot.core.plugins import PluginGroup
 from kenobot.core.redaction import Redactor
 from kenobot.core.settings import explain, sources, workspaces
 from kenobot.core.settings.home import Home
+from kenobot.core.settings.older import KeyPath, OlderKey, list_older, warn_of
 from kenobot.core.settings.schema import (
     DEFAULT_TOOLS,
     AccessSettings,
     BackupSettings,
     BotSettings,
     BudgetSettings,
-    CompactionSettings,
     ContextSettings,
     ExpertsSettings,
     ExtractionSettings,
     HomePluginsSettings,
     LogSettings,
-    LoopSettings,
     MediaSettings,
     MemorySettings,
     MessagesSettings,
@@ -45,7 +44,7 @@ from kenobot.core.settings.schema import (
     WatchSettings,
     split_lists,
 )
-from kenobot.core.settings.sources import PLUGIN_SECTIONS, KeyPath
+from kenobot.core.settings.sources import PLUGIN_SECTIONS
 from kenobot.ports.errors import ConfigError, PluginError
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.sentences import Sentence, change_values, join_sentences
@@ -92,7 +91,6 @@ class Settings(BaseModel):
     models: ModelsSettings = ModelsSettings()
     experts: ExpertsSettings = ExpertsSettings()
     extraction: ExtractionSettings = ExtractionSettings()
-    compaction: CompactionSettings = CompactionSettings()
     sleep: SleepSettings = SleepSettings()
     budget: BudgetSettings = BudgetSettings()
     access: AccessSettings = AccessSettings()
@@ -101,7 +99,6 @@ class Settings(BaseModel):
     backup: BackupSettings = BackupSettings()
     update: UpdateSettings = UpdateSettings()
     transcriber: TranscriberSettings = TranscriberSettings()
-    loop: LoopSettings = LoopSettings()
     watch: WatchSettings = WatchSettings()
     log: LogSettings = LogSettings()
 
@@ -130,6 +127,7 @@ class ResolvedSettings:
     """Valid settings, and the origin of each dotted key: "file PATH", "environment NAME" or "credential PATH".
 
     left_out: by section, such as `mcp.files`, why an MCP server, a workspace or a tool that ships is off.
+    older: the keys of older releases that are set.
     """
 
     settings: Settings
@@ -137,6 +135,7 @@ class ResolvedSettings:
     plugin_models: tuple[BaseModel, ...] = ()
     catalogue: PluginCatalogue = field(default_factory=PluginCatalogue)
     left_out: Mapping[str, str] = field(default_factory=dict)  # bounded: the settings; start
+    older: tuple[OlderKey, ...] = ()
 
     def origin(self, key: str) -> str:
         """Return the origin of a dotted key's value, or "default"."""
@@ -196,15 +195,9 @@ def load_settings(
         sources.from_credentials(home.credentials, new_credentials or {}, Path(systemd) if systemd else None),
     )
     origins = {key: origin for layer in layers for key, origin in layer.origins.items()}
-    for layer in layers:
-        for old, new in layer.renamed.items():
-            _log.warning("%s%s is called %s now", explain.origin_prefix(new, origins), ".".join(old), ".".join(new))
-        for gone, origin in layer.retired.items():
-            _log.warning(
-                "%s: %s is no setting any more: remove it; KenoBot chooses it now",
-                origin.partition(" ")[2],
-                ".".join(gone),
-            )
+    older = tuple(each for layer in layers for each in list_older(layer.older))
+    for line in warn_of(older):
+        _log.warning("%s", line)
     values: dict[str, Any] = {}
     for layer in layers:
         values = _deep_merge(values, layer.values)
@@ -228,7 +221,7 @@ def load_settings(
     ours = {name: why for (group, name), why in catalogue.broken.items() if not catalogue.is_foreign(group, name)}
     left_out |= {f"tools.{name}": why for name, why in ours.items()}
     shown = {key: origin for key, origin in origins.items() if not key.endswith(".")}
-    return ResolvedSettings(settings, shown, tuple(tables), catalogue, left_out)
+    return ResolvedSettings(settings, shown, tuple(tables), catalogue, left_out, older)
 
 
 def require_no_more_left_out(before: ResolvedSettings, after: ResolvedSettings) -> ResolvedSettings:

@@ -173,7 +173,6 @@ class HomePluginsSettings(SettingsModel):
 class ContextSettings(SettingsModel):
     budget_tokens: int = Field(24_000, ge=2000, le=1_000_000)
     memory_tokens: int = Field(6000, ge=0, le=500_000)
-    recent_tokens: int = Field(1000, ge=0, le=500_000)
 
     @model_validator(mode="after")
     def _fits(self) -> "ContextSettings":
@@ -187,11 +186,8 @@ class ContextSettings(SettingsModel):
 
 
 class MemorySettings(SettingsModel):
-    recall: Annotated[Literal["auto", "full", "selective"], BeforeValidator(_lower)] = "auto"
-    days: int = Field(3, ge=1, le=30)
     embedder: NonEmptyText = "auto"
     reranker: Annotated[Literal["none", "model"], BeforeValidator(_lower)] = "none"
-    rerank_daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
     ask_changes: int = Field(5, ge=0, le=50)
 
 
@@ -201,14 +197,10 @@ class ModelsSettings(SettingsModel):
 
 class ExpertsSettings(SettingsModel):
     queries: Annotated[Literal["none", "several", "all"], BeforeValidator(_lower)] = "none"
-    queries_daily_tokens: int = Field(50_000, ge=0, le=1_000_000_000)
-    duplicates: bool = True
-    errors: bool = True
 
 
 class ExtractionSettings(SettingsModel):
     enabled: bool = True
-    daily_tokens: int = Field(200_000, ge=5000, le=1_000_000_000)
     patterns: UniqueNames = ()
 
     @field_validator("patterns")
@@ -218,16 +210,9 @@ class ExtractionSettings(SettingsModel):
         return patterns
 
 
-class CompactionSettings(SettingsModel):
-    enabled: bool = True
-    summary_tokens: int = Field(700, ge=100, le=20_000)
-    daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
-
-
 class SleepSettings(SettingsModel):
     enabled: bool = True
     hour: int = Field(-1, ge=-1, le=23)
-    daily_tokens: int = Field(100_000, ge=0, le=1_000_000_000)
     daily_log: Annotated[Literal["30-days", "weekly"], BeforeValidator(_lower)] = "30-days"
     expired: Annotated[Literal["archive", "delete"], BeforeValidator(_lower)] = "archive"
 
@@ -265,6 +250,14 @@ Purpose = Literal[
     "bench",
 ]
 """What a model is asked for."""
+DAILY_TOKENS: Mapping[Purpose, int] = {
+    "extraction": 200_000,
+    "compaction": 100_000,
+    "sleep": 100_000,
+    "rerank": 100_000,
+    "queries": 50_000,
+}
+"""Tokens that a job may use on one day, unless budget.purposes says another number: the work of some 200 messages."""
 
 
 class BudgetSettings(PurposeBudget):
@@ -278,15 +271,11 @@ class AccessSettings(SettingsModel):
 
 class MessagesSettings(SettingsModel):
     drafts: bool = True
-    patience_seconds: float = Field(25, ge=0.1, le=3600, allow_inf_nan=False)
-    expire_hours: float = Field(48, ge=1, le=8760, allow_inf_nan=False)
     quiet_hours: Annotated[str, AfterValidator(_check_hours)] = ""
 
 
 class MediaSettings(SettingsModel):
-    most_mb: float = Field(20, ge=0, le=2000, allow_inf_nan=False)
     keep_days: int = Field(90, ge=0, le=3650)
-    keep_mb: float = Field(2000, ge=0, le=1_000_000, allow_inf_nan=False)
 
 
 class TranscriberSettings(SettingsModel):
@@ -301,32 +290,25 @@ class BackupSettings(SettingsModel):
     credentials: bool = False
     recipients: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
-    command_seconds: float = Field(600, ge=1, le=86_400, allow_inf_nan=False)
 
 
 class UpdateSettings(SettingsModel):
     source: str = ""
 
 
-class LoopSettings(SettingsModel):
-    chat_backlog: int = Field(100, ge=1, le=10_000)
-
-
 class WatchSettings(SettingsModel):
-    """Limits beyond which something is wrong; 0 leaves that out."""
+    """disk_mb: that should be free; 0 leaves the disk out."""
 
     notify: bool = True
-    every_seconds: float = Field(60, ge=1, le=3600, allow_inf_nan=False)
-    pause_seconds: float = Field(10, ge=0, le=600, allow_inf_nan=False)
     disk_mb: float = Field(500, ge=0, le=10_000_000, allow_inf_nan=False)
-    disk_least_mb: float = Field(50, ge=0, le=10_000_000, allow_inf_nan=False)
-    memory_mb: float = Field(0, ge=0, le=10_000_000, allow_inf_nan=False)
-    sleep_days: float = Field(3, ge=0, le=365, allow_inf_nan=False)
-    backup_hours: float = Field(12, ge=0, le=8760, allow_inf_nan=False)
+
+    @property
+    def least_bytes(self) -> int:
+        """Return the room below which hardly anything can be written: a tenth, so 50 MB unless the owner says more."""
+        return round(self.disk_mb * 1_000_000 / 10)
 
 
 class LogSettings(SettingsModel):
     level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = "info"
     format: Annotated[Literal["plain", "json"], BeforeValidator(_lower)] = "plain"
     to: Annotated[Literal["stderr", "file", "both"], BeforeValidator(_lower)] = "stderr"
-    keep_days: int = Field(30, ge=1, le=3650)

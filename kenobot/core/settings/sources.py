@@ -12,10 +12,9 @@ from pydantic import SecretStr
 
 from kenobot.core import lazy, plugins
 from kenobot.core.disk_fault import name_fault
+from kenobot.core.settings.older import RENAMED_KEYS, RENAMED_VALUES, RETIRED, KeyPath
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
-
-KeyPath = tuple[str, ...]
 
 ENV_PREFIX = "KENOBOT_"
 PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {
@@ -45,41 +44,6 @@ CREDENTIAL_FILES: Mapping[str, KeyPath] = {
     "anthropic_api_key": ("providers", "anthropic", "api_key"),
 }
 
-RENAMED_KEYS: Mapping[KeyPath, KeyPath] = {
-    ("extraction", "model"): ("models", "cheap"),
-    ("memory", "rerank_tokens"): ("memory", "rerank_daily_tokens"),
-    ("sleep", "budget_tokens"): ("sleep", "daily_tokens"),
-    ("sleep", "retention"): ("sleep", "daily_log"),
-    ("mail", "expire_hours"): ("messages", "expire_hours"),
-    ("mail",): ("messages",),
-}
-"""Keys of older releases: they still work, with a warning."""
-_RETIRED_KEYS: Mapping[str, str] = {
-    "provider": "continuations answer_chars attempts retry_seconds breaker_failures breaker_seconds",
-    "context": "history_min history_max history_messages history_most message_tokens",
-    "extraction": "immediate at_once every_turns every_minutes",
-    "messages": "answer_parts stale_minutes",
-    "mail": "late_minutes",
-    "media": "fetch_seconds document_chars document_seconds",
-    "loop": "parallel_chats backlog attempts turn_seconds",
-    "watch": "poll_minutes queue_minutes outbox_minutes growth_mb database_hours",
-    "signals": "keep",
-    "log": "max_mb keep_files",
-    "tools": "rounds seconds total_seconds result_chars",
-    "tools.background": "rounds",
-    "tools.web_fetch": "seconds most_mb",
-    "tools.web_search": "results",
-    "observers.otel": "service_name interval",
-    "transcribers.whisper": "threads",
-}
-RETIRED: frozenset[KeyPath] = frozenset(
-    (*section.split("."), key) for section, keys in _RETIRED_KEYS.items() for key in keys.split()
-) | {("signals",)}
-"""Keys of older releases that are no settings any more: they are left out, with a warning."""
-_RENAMED_VALUES: Mapping[KeyPath, Mapping[str, str]] = {
-    ("sleep", "retention"): {"kenobot": "30-days", "joya": "weekly"},
-}
-
 _NOT_SETTINGS = frozenset({"KENOBOT_HOME"})
 _SECRET_ENDINGS = ("token", "api_key", "secret", "password")
 _PLACE = lazy.regex(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -91,26 +55,23 @@ class EnvValue(str):
 
 @dataclass(frozen=True, slots=True)
 class SettingsSource:
-    """Values as nested tables. origins: of each dotted key, as "file PATH" and the like. renamed, retired:
-    older keys.
+    """Values as nested tables. origins: of each dotted key, as "file PATH" and the like. older: of each older key.
 
     An empty table has an origin too, under its name with a dot at the end: it may be unknown.
     """
 
     values: dict[str, Any] = field(default_factory=dict)  # bounded: the settings; start
     origins: dict[str, str] = field(default_factory=dict)  # bounded: the settings; start
-    renamed: dict[KeyPath, KeyPath] = field(default_factory=dict)  # bounded: the settings; start
-    retired: dict[KeyPath, str] = field(default_factory=dict)  # bounded: the settings; start
+    older: dict[KeyPath, str] = field(default_factory=dict)  # bounded: the settings; start
 
     def put(self, key: KeyPath, value: object, origin: str) -> None:
         """Set one value. A value that cannot be nested is dropped here and reported by validation."""
-        if key in RETIRED:
-            self.retired[key] = origin
-            return
-        if key in RENAMED_KEYS:
+        if key in RETIRED or key in RENAMED_KEYS:
             if value != {}:
-                self.renamed[key] = RENAMED_KEYS[key]
-            value = _RENAMED_VALUES.get(key, {}).get(str(value).lower(), value)
+                self.older[key] = origin
+            if key in RETIRED or ".".join(RENAMED_KEYS[key]) in self.origins:
+                return
+            value = RENAMED_VALUES.get(key, {}).get(str(value).lower(), value)
             key = RENAMED_KEYS[key]
         table = self.values
         for part in key[:-1]:

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, Field, SecretStr, create_model
 
@@ -67,9 +67,9 @@ class CommandLineSettings(BaseModel, extra="forbid", frozen=True):
     api_key: SecretStr = SecretStr("")
     model: str = Field("", pattern=r"^([^\s-]\S*)?$")
     environment: dict[str, SecretStr] = Field(default_factory=dict)  # bounded: the settings; start
-    at_once: int = Field(2, ge=1, le=16)
-    idle_seconds: float = Field(180, gt=0)
-    total_seconds: float = Field(300, gt=0)
+    at_once: ClassVar[int] = 2
+    idle_seconds: ClassVar[float] = 180
+    total_seconds: ClassVar[float] = 300
 
 
 class CommandLineProvider:

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -22,14 +22,35 @@ _MOST = 32  # texts of one request
 _LARGEST = 32_000_000  # bytes of an answer
 
 
+_ASKS = "Represent this sentence for searching relevant passages: "
+_PREFIXES: Mapping[str, tuple[str, str]] = {
+    "e5-": ("query: ", "passage: "),
+    "nomic-embed": ("search_query: ", "search_document: "),
+    "embeddinggemma": ("task: search result | query: ", "title: none | text: "),
+    "mxbai-embed": (_ASKS, ""),
+}
+"""The beginnings of a query and of a passage that models were trained with, by a part of the model's name."""
+
+
+def find_prefixes(model: str) -> tuple[str, str]:
+    """Return the beginnings of a query and of a passage that a model expects, "" for none."""
+    name = model.lower()
+    found = (prefixes for part, prefixes in _PREFIXES.items() if part in name and "instruct" not in name)
+    return next(found, ("", ""))
+
+
+def name_model(service: str, model: str) -> str:
+    """Return the name that vectors bear: of another prefix they are others."""
+    passage = find_prefixes(model)[1].strip()
+    return f"{service}:{model}" + (f"+{passage}" if passage else "")
+
+
 class HttpEmbedderSettings(BaseModel, extra="forbid", frozen=True):
-    """seconds: longest time of a request. query_prefix, passage_prefix: put before each query and passage."""
+    """seconds: longest time of a request."""
 
     base_url: BaseAddress
     model: str = Field(min_length=1)
-    seconds: float = Field(20, gt=0, le=300)
-    query_prefix: str = ""
-    passage_prefix: str = ""
+    seconds: ClassVar[float] = 20
 
 
 @dataclass(eq=False, repr=False)  # the headers hold the key
@@ -59,7 +80,7 @@ class HttpEmbedder:
 
     async def embed(self, texts: Sequence[str], kind: EmbedKind = "passage") -> Sequence[Sequence[float]]:
         """Embed `texts`. Raises RateLimited, Unavailable and Rejected, whose texts hold no key."""
-        prefix = self.settings.query_prefix if kind == "query" else self.settings.passage_prefix
+        prefix = find_prefixes(self.settings.model)[kind == "passage"]
         found: list[Vector] = []
         for at in range(0, len(texts), _MOST):
             # A blank input is refused by some servers.

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from kenobot.core.network import BaseAddress
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
+from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings, name_model
 
 
 class OllamaSettings(HttpEmbedderSettings):
@@ -21,7 +21,7 @@ def build(settings: OllamaSettings, _context: PluginContext) -> HttpEmbedder:
     def body(texts: Sequence[str]) -> Mapping[str, object]:
         return {"model": settings.model, "input": list(texts), "truncate": True}
 
-    named = f"ollama:{settings.model}" + (f"+{settings.passage_prefix.strip()}" if settings.passage_prefix else "")
+    named = name_model("ollama", settings.model)
     return HttpEmbedder(named, "The Ollama server", settings, "/api/embed", {}, body, itemgetter("embeddings"))
 
 

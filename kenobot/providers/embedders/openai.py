@@ -8,19 +8,18 @@ from pydantic import Field, SecretStr
 from kenobot.core.network import BaseAddress
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings
+from kenobot.providers.embedders.http import HttpEmbedder, HttpEmbedderSettings, name_model
 from kenobot.providers.service import fits_header
 
 _OPENAI = "https://api.openai.com/v1"
 
 
 class OpenAISettings(HttpEmbedderSettings):
-    """api_key: demanded by OpenAI, not by every server. dimensions: of a row; 0 for the model's own."""
+    """api_key: demanded by OpenAI, not by every server."""
 
     base_url: BaseAddress = _OPENAI
     model: str = Field("text-embedding-3-small", min_length=1)
     api_key: SecretStr = SecretStr("")
-    dimensions: int = Field(0, ge=0, le=8192)
 
 
 def _rows(answer: Mapping[str, Any]) -> Sequence[object]:
@@ -36,14 +35,12 @@ def build(settings: OpenAISettings, _context: PluginContext) -> HttpEmbedder:
         raise ConfigError("embedder.bad_openai_key")
 
     def body(texts: Sequence[str]) -> Mapping[str, object]:
-        content: dict[str, object] = {"model": settings.model, "input": list(texts), "encoding_format": "float"}
-        return content | ({"dimensions": settings.dimensions} if settings.dimensions else {})
+        return {"model": settings.model, "input": list(texts), "encoding_format": "float"}
 
-    named = f"openai:{settings.model}" + (f"@{settings.dimensions}" if settings.dimensions else "")
-    if settings.passage_prefix:
-        named += f"+{settings.passage_prefix.strip()}"
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return HttpEmbedder(named, "The embedding server", settings, "/embeddings", headers, body, _rows)
+    return HttpEmbedder(
+        name_model("openai", settings.model), "The embedding server", settings, "/embeddings", headers, body, _rows
+    )
 
 
 plugin = Plugin(settings=OpenAISettings, build=build)

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, Field, SecretStr
 
@@ -38,7 +38,7 @@ class OpenAISettings(BaseModel, extra="forbid", frozen=True):
     model: str = Field("whisper-1", min_length=1)
     api_key: SecretStr = SecretStr("")
     language: str = Field("", max_length=3)
-    seconds: float = Field(120, gt=0, le=600)
+    seconds: ClassVar[float] = 120
 
 
 @dataclass(eq=False)

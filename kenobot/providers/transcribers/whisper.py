@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, Field
 
@@ -31,7 +31,7 @@ class WhisperSettings(BaseModel, extra="forbid", frozen=True):
 
     folder: str = ""
     language: str = Field("", max_length=3)
-    seconds: float = Field(120, gt=0, le=600)
+    seconds: ClassVar[float] = 120
 
 
 @dataclass(eq=False)

@@ -23,6 +23,9 @@ from kenobot.storage.backup.archive import (
 )
 from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, take_snapshot
 
+COMMAND_SECONDS = 3600.0
+"""How long the owner's command after a backup may take: it copies a whole home over a slow line."""
+
 
 @dataclass(frozen=True, slots=True)
 class BackupPlan:

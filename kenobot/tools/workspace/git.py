@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, assert_never
+from typing import Annotated, ClassVar, Final, Literal, assert_never
 
 from pydantic import AfterValidator, BaseModel, Field
 
@@ -57,7 +57,7 @@ def _check_forge(text: str) -> str:
 class GitSettings(BaseModel, extra="forbid"):
     author: Annotated[str, AfterValidator(_check_author)] = "KenoBot <kenobot@localhost>"
     clone_from: Annotated[str, AfterValidator(_check_forge)] = ""
-    seconds: float = Field(25, ge=0.1, le=600, allow_inf_nan=False)
+    seconds: ClassVar[float] = 25
 
 
 class GitArguments(InWorkspace):

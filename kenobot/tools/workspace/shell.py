@@ -1,7 +1,7 @@
 """Run a command of the shell in a workspace, confined."""
 
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, Field
 
@@ -15,11 +15,13 @@ _MEGABYTE: Final = 1_000_000
 
 
 class ShellSettings(BaseModel, extra="forbid"):
-    seconds: float = Field(25, ge=0.1, le=600, allow_inf_nan=False)
+    """Bounds of a command. seconds: less than any tool may take."""
+
     memory_mb: int = Field(1000, ge=50, le=1_000_000)
-    processes: int = Field(128, ge=10, le=10_000)
-    file_mb: int = Field(500, ge=1, le=1_000_000)
     network: bool = False
+    seconds: ClassVar[float] = 25
+    processes: ClassVar[int] = 128
+    file_mb: ClassVar[int] = 500
 
 
 class ShellArguments(InWorkspace):

@@ -23,4 +23,3 @@ class DiscordSettings(ChatSettings):
     allowed_users: Ids = Field([], description="Discord ids of guests")
     allowed_chats: Ids = Field([], description="ids of channels in which everybody may talk to the bot")
     token: SecretStr = Field(SecretStr(""), description="token of the bot")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")

@@ -42,6 +42,6 @@ class EmailSettings(ChatSettings):
     folder: str = Field("INBOX", min_length=1, pattern=r'^[^"\\\r\n]+$', description="folder that is read")
     verified_by: str = Field("", description="first word of Authentication-Results, as the mail server writes it")
     strangers: bool = Field(False, description="whether people on no list get an answer: a pairing code")
-    poll_seconds: float = Field(10, ge=1, le=3600, description="how often new mail is looked for")
-    request_seconds: float = Field(30, gt=0, le=300, description="longest silence of a server")
-    most_mb: float = Field(25, gt=0, le=200, description="how much of one mail is read")
+    poll_seconds: ClassVar[float] = 10
+    request_seconds: ClassVar[float] = 30
+    most_mb: ClassVar[float] = 25

@@ -57,5 +57,4 @@ class IrcSettings(ChatSettings):
     account: Line = Field("", description="name to log in with (SASL PLAIN)")
     account_password: SecretLine = Field(SecretStr(""), description="password to log in with")
     join: Rooms = Field([], description="channels to be in")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")
-    ping_seconds: float = Field(60, ge=1, le=600, description="how often the connection is tested")
+    ping_seconds: ClassVar[float] = 60

@@ -26,5 +26,4 @@ class MatrixSettings(ChatSettings):
     user: User = Field("", description="Matrix id of the bot")
     password: SecretStr = Field(SecretStr(""), description="password of that account")
     token: SecretStr = Field(SecretStr(""), description="access token, in place of the password")
-    poll_seconds: int = Field(30, ge=1, le=120, description="how long one request waits for messages")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of every other request")
+    poll_seconds: ClassVar[int] = 30

@@ -26,4 +26,3 @@ class SlackSettings(ChatSettings):
     token: SecretStr = Field(SecretStr(""), description="token of the bot, xoxb-…")
     app_token: SecretStr = Field(SecretStr(""), description="token of the app for Socket Mode, xapp-…")
     api: BaseAddress = Field("https://slack.com/api", description="address of Slack's API")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")

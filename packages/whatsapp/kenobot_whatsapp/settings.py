@@ -49,4 +49,3 @@ class WhatsAppSettings(ChatSettings):
     app_secret: SecretStr = Field(SecretStr(""), description="secret of the app, with which Meta signs its requests")
     verify_token: SecretStr = Field(SecretStr(""), description="words of your own, by which Meta knows the webhook")
     api: BaseAddress = Field("https://graph.facebook.com/v26.0", description="address of Meta's Graph API")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of each request")

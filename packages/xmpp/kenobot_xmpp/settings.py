@@ -34,5 +34,4 @@ class XmppSettings(ChatSettings):
     security: Literal["starttls", "tls", "none"] = "starttls"
     nick: str = Field("kenobot", min_length=1, max_length=60, description="name of the bot in rooms")
     join: Jids = Field([], description="rooms to be in, beside those of allowed_chats")
-    request_seconds: float = Field(20, gt=0, le=300, description="deadline of connecting and of each message")
-    ping_seconds: float = Field(60, ge=1, le=600, description="how often the connection is tested")
+    ping_seconds: ClassVar[float] = 60

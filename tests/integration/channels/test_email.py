@@ -22,6 +22,7 @@ from kenobot_email.channel import EmailChannel
 from kenobot_email.mailbox import Mailbox as OpenMailbox
 from kenobot_email.mailbox import StoredMail
 from kenobot_email.settings import EmailSettings
+from tests.constants import with_constants
 from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, long_id, post_office, wrap
 from tests.integration.channels.processes import free_port
 
@@ -70,7 +71,7 @@ def settings(imap: int, smtp: int, **more: object) -> EmailSettings:
         "poll_seconds": 1,
         "request_seconds": 5,
     }
-    return EmailSettings.model_validate(values | more)
+    return with_constants(EmailSettings, **(values | more))
 
 
 def bot(servers: Servers, **more: object) -> EmailChannel:

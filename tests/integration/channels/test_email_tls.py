@@ -17,6 +17,7 @@ from kenobot.ports.messages import MessagePart, Outbound
 from kenobot.testing.channel import RecordingSink
 from kenobot_email.channel import EmailChannel
 from kenobot_email.settings import EmailSettings, Security
+from tests.constants import with_constants
 from tests.integration.channels.mail_servers import (
     BOT,
     PASSWORD,
@@ -74,7 +75,7 @@ def bot(servers: Servers, security: Security, **more: object) -> EmailChannel:
         "poll_seconds": 1,
         "request_seconds": 10,
     }
-    return EmailChannel(EmailSettings.model_validate(values | more), SystemClock(), "Keno")
+    return EmailChannel(with_constants(EmailSettings, **(values | more)), SystemClock(), "Keno")
 
 
 @pytest.mark.parametrize("security", ["tls", "starttls"])

@@ -16,6 +16,7 @@ from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot.testing.clock import ManualClock
 from kenobot_irc.channel import IrcChannel
 from kenobot_irc.settings import IrcSettings
+from tests.constants import with_constants
 from tests.integration.channels.ngircd import Person, ngircd, person
 from tests.integration.channels.processes import free_port
 
@@ -30,7 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 def bot(port: int, clock: Clock | None = None, **settings: object) -> IrcChannel:
     """A channel at a server of this machine, that Ana owns."""
     values = {"server": "127.0.0.1", "port": port, "tls": False, "owners": ["ana!*@127.*"], "allowed_chats": ["#Home"]}
-    return IrcChannel(IrcSettings.model_validate(values | settings), clock or SystemClock())
+    return IrcChannel(with_constants(IrcSettings, **(values | settings)), clock or SystemClock())
 
 
 @asynccontextmanager

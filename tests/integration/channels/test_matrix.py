@@ -17,6 +17,7 @@ from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot_matrix.channel import MatrixChannel
 from kenobot_matrix.settings import MatrixSettings
+from tests.constants import with_constants
 from tests.integration.channels.mail_servers import Certificate
 from tests.integration.channels.processes import free_port
 from tests.integration.channels.synapse import PASSWORD, Person, synapse
@@ -48,7 +49,7 @@ class World:
             "owners": [self.ana.id],
             "poll_seconds": 1,
         }
-        return MatrixChannel(MatrixSettings.model_validate(values | more), SystemClock(), self.home)
+        return MatrixChannel(with_constants(MatrixSettings, **(values | more)), SystemClock(), self.home)
 
 
 @pytest.fixture(scope="module")

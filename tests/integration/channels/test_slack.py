@@ -20,6 +20,7 @@ from kenobot_slack import build
 from kenobot_slack import channel as slack_channel
 from kenobot_slack.channel import SlackChannel
 from kenobot_slack.settings import SlackSettings
+from tests.constants import with_constants
 from tests.integration.channels.slack_standin import (
     ANA,
     APP_TOKEN,
@@ -47,7 +48,7 @@ def bot(platform: Slack, home: Path, **more: object) -> SlackChannel:
     if not place.exists():
         place.write_text("1.0")
     values = {"token": TOKEN, "app_token": APP_TOKEN, "owners": [ANA], "api": f"{platform.address}/api"}
-    return SlackChannel(SlackSettings.model_validate(values | more), SystemClock(), home)
+    return SlackChannel(with_constants(SlackSettings, **(values | more)), SystemClock(), home)
 
 
 @asynccontextmanager

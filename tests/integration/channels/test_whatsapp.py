@@ -29,6 +29,7 @@ from kenobot_whatsapp.client import NeedsOwner
 from kenobot_whatsapp.events import BotNumber, MalformedMessage, iterate_posted, parse
 from kenobot_whatsapp.people import KnownPeople
 from kenobot_whatsapp.settings import WhatsAppSettings
+from tests.constants import with_constants
 from tests.integration.channels.whatsapp_standin import (
     ANA,
     ANA_SCOPED,
@@ -87,7 +88,7 @@ def bot(platform: WhatsApp, home: Path, **more: object) -> WhatsAppChannel:
         "owners": [f"+{ANA}"],
         "api": f"{platform.address}/v26.0",
     }
-    return WhatsAppChannel(WhatsAppSettings.model_validate(values | more), SystemClock(), home)
+    return WhatsAppChannel(with_constants(WhatsAppSettings, **(values | more)), SystemClock(), home)
 
 
 class FailureSink(RecordingSink):

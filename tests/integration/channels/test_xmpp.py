@@ -18,6 +18,7 @@ from kenobot.storage.inbox import Inbox, message_digest  # noqa: E402
 from kenobot.testing.channel import ChannelContract, RecordingSink  # noqa: E402
 from kenobot_xmpp.channel import XmppChannel  # noqa: E402
 from kenobot_xmpp.settings import XmppSettings  # noqa: E402
+from tests.constants import with_constants  # noqa: E402
 from tests.integration.channels.processes import free_port  # noqa: E402
 from tests.integration.channels.prosody import PASSWORD, person, prosody  # noqa: E402
 
@@ -43,7 +44,7 @@ def bot(port: int, **more: object) -> XmppChannel:
         "security": "none",
         "owners": ["ana@localhost"],
     }
-    return XmppChannel(XmppSettings.model_validate(values | more), SystemClock())
+    return XmppChannel(with_constants(XmppSettings, **(values | more)), SystemClock())
 
 
 @asynccontextmanager

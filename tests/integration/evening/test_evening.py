@@ -28,13 +28,8 @@ pytest.importorskip("pdfminer", reason="the extra `documents` is not installed")
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 _SETTINGS = """
-[messages]
-patience_seconds = 600
 [watch]
-every_seconds = 1
 disk_mb = 0
-disk_least_mb = 0
-pause_seconds = 0
 [tools]
 enabled = ["web_search", "web_fetch", "write_file", "shell"]
 workspaces = {{ notes = "{work}" }}
@@ -48,6 +43,7 @@ command = "{python}"
 args = ["{program}", "{mark}"]
 effects = ["brings_untrusted"]
 """
+_CONSTANTS = {"TurnServices.patience_seconds": 600, "probes.LOOK_SECONDS": 1, "probes.PAUSE_SECONDS": 600}
 _LIST = {"path": "list.txt", "text": "milk\n"}
 _COUNT, _LONG = "wc -w notes.txt", "echo begun > begun.txt; sleep 600"
 
@@ -154,7 +150,7 @@ async def test_an_evening_with_tools(tmp_path: Path, nursery: Nursery, words: Wo
     async with Town(words.page) as town, Telegram() as telegram, Obedient(_plan(words, town.address)) as model:
         paths = {"work": work, "host": town.host, "python": sys.executable, "program": weather.__file__}
         settings = _SETTINGS.format(**paths, mark=tmp_path / "dead")
-        bot = Bot(tmp_path / "home", telegram, model.url, extra=settings, starter=nursery)
+        bot = Bot(tmp_path / "home", telegram, model.url, extra=settings, starter=nursery, constants=_CONSTANTS)
         bot.configure()
         await _trust_weather(bot.home)
         await bot.start()

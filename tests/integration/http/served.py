@@ -15,6 +15,7 @@ from kenobot.channels.http.webhook import SIGNATURE, STAMP
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import NoSignals, Signals
+from tests.constants import with_constants
 
 SECRET = "a secret of the webhook"
 
@@ -22,7 +23,7 @@ SECRET = "a secret of the webhook"
 def channel_of(clock: Clock, signals: Signals | None = None, **settings: Any) -> HttpChannel:
     """Build a channel on a free port, whose callers do not wait for answers."""
     given = {"port": 0, "webhook_secret": SECRET, "wait_seconds": 0} | settings
-    return HttpChannel(HttpSettings.model_validate(given), clock, signals or NoSignals())
+    return HttpChannel(with_constants(HttpSettings, **given), clock, signals or NoSignals())
 
 
 async def address(channel: HttpChannel) -> str:

@@ -165,7 +165,7 @@ async def test_what_is_no_message_is_told_why(body: object, error: str) -> None:
 async def test_bodies_are_bounded_announced_or_not() -> None:
     """Neither a large body nor an endless one is held."""
     clock = ManualClock()
-    channel, sink = channel_of(clock, body_kilobytes=4), RecordingSink()
+    channel, sink = channel_of(clock, body_bytes=4096), RecordingSink()
     request = signed(clock, {"message": "x" * 5000})
 
     async def in_pieces() -> AsyncIterator[bytes]:
@@ -197,7 +197,7 @@ class Hook(FakeChannel):
 
 async def test_what_platforms_post_has_a_bound_of_its_own_and_few_are_held() -> None:
     """Nobody's signature is checked before the body is there; what is left out comes again."""
-    channel, hook = channel_of(ManualClock(), body_kilobytes=4), Hook()
+    channel, hook = channel_of(ManualClock(), body_bytes=4096), Hook()
     channel.others = {"hook": hook}
 
     async with served(channel, RecordingSink()) as client, asyncio.timeout(60):

@@ -84,7 +84,7 @@ async def test_a_small_memory_is_shown_whole_and_searched_for_nothing(tmp_path: 
 @pytest.mark.parametrize(("mode", "found"), [("selective", True), ("full", False), ("auto", True)])
 async def test_the_mode_decides_whether_messages_are_searched_for(tmp_path: Path, mode: str, found: bool) -> None:
     """full shows the last days and nothing else; selective always searches."""
-    async with Scene(tmp_path, ["ok"], environ={**_SMALL, "KENOBOT_MEMORY__RECALL": mode}) as scene:
+    async with Scene(tmp_path, ["ok"], environ={**_SMALL, "PromptLimits.recall_mode": mode}) as scene:
         await scene.app.database.write(
             lambda c: insert(c, "The tax office is in calle Alta", {}, scene.clock.now() - timedelta(days=90))
         )
@@ -96,7 +96,7 @@ async def test_the_mode_decides_whether_messages_are_searched_for(tmp_path: Path
 
 async def test_when_nothing_is_remembered_the_model_is_told(tmp_path: Path) -> None:
     """So that it does not guess; a thank-you is not searched for."""
-    async with Scene(tmp_path, ["ok"], environ={"KENOBOT_MEMORY__RECALL": "selective"}) as scene:
+    async with Scene(tmp_path, ["ok"], environ={"PromptLimits.recall_mode": "selective"}) as scene:
         await scene.say("what is the name of my dentist?")
         await scene.say("thanks!")
         first, second = scene.requests
@@ -123,7 +123,7 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:
     """Where no memory was made of it, and not to others."""
-    async with Scene(tmp_path, ["I see."], environ={"KENOBOT_MEMORY__RECALL": "selective",
+    async with Scene(tmp_path, ["I see."], environ={"PromptLimits.recall_mode": "selective",
                                                     "PromptLimits.history_min": 2},
                      owners=("1", "2")) as scene:  # fmt: skip
         await scene.say("We saw a heron at the Albufera lagoon")

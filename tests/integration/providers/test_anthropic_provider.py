@@ -9,6 +9,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.provider import collect_deltas, make_request
+from tests.constants import with_constants
 from tests.integration.providers.answer_contract import CANARY, Maker, text_of
 from tests.integration.providers.anthropic_standin import StandIn
 from tests.integration.providers.service_contract import ServiceContract
@@ -22,7 +23,7 @@ class TestAnthropic(ServiceContract):
     standin = StandIn
 
     def build(self, url: str, **settings: Any) -> AnthropicProvider:
-        full = AnthropicSettings(api_key=SecretStr(CANARY), base_url=url, **settings)
+        full = with_constants(AnthropicSettings, api_key=SecretStr(CANARY), base_url=url, **settings)
         return build(full, PluginContext(home=self.home, clock=SystemClock(), bot_name="Kenobot"))
 
     async def test_a_reply_is_streamed_with_its_end_its_cost_and_its_model(self, make: Maker) -> None:

@@ -22,7 +22,7 @@ from kenobot.testing.embedder import WordEmbedder
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert, relevant
 
-SELECTIVE = {"KENOBOT_MEMORY__RECALL": "selective", "KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}
+SELECTIVE = {"PromptLimits.recall_mode": "selective", "KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}
 SAME = [("plumber", "fontanero"), ("called", "llama"), ("boiler", "caldera"), ("repaired", "reparo")]
 
 

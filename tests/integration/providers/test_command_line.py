@@ -29,6 +29,7 @@ from kenobot.providers import command_line
 from kenobot.providers.command_line import CommandLineProvider, CommandLineSettings, prompt_of
 from kenobot.providers.command_line.process import empty_folder, running
 from kenobot.testing.provider import ProviderContract, collect_deltas, make_request
+from tests.constants import with_constants
 from tests.integration.providers.answer_contract import CANARY, AnswerContract, Maker, Server, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry
 from tests.integration.providers.program_standin import ProgramStandIn
@@ -38,7 +39,7 @@ _TOLD = {"claude": Usage(11, 7, 5, 3), "gemini": Usage(6, 16, 5), "codex": Usage
 
 def _build(url: str, key: str = CANARY, **settings: Any) -> CommandLineProvider:
     plugin: Plugin[CommandLineSettings, CommandLineProvider] = getattr(command_line, Path(url).name)
-    given = plugin.settings(program=url, api_key=SecretStr(key), **settings)
+    given = with_constants(plugin.settings, program=url, api_key=SecretStr(key), **settings)
     return plugin.build(given, PluginContext(Path("unused"), SystemClock(), "KenoBot"))
 
 

@@ -13,6 +13,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.openai_compatible import OpenAIProvider, services
 from kenobot.testing.provider import collect_deltas, make_request
+from tests.constants import with_constants
 from tests.integration.providers.answer_contract import CANARY, Maker, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry
 from tests.integration.providers.openai_standin import OpenAIStandIn
@@ -35,7 +36,8 @@ class TestOpenAI(ServiceContract):
         plugin = getattr(services, service)
         given = {"api_key": SecretStr(key), "base_url": url, "model": "some-model", **settings}
         provider: OpenAIProvider = plugin.build(
-            plugin.settings(**given), PluginContext(home=self.home, clock=SystemClock(), bot_name="Kenobot")
+            with_constants(plugin.settings, **given),
+            PluginContext(home=self.home, clock=SystemClock(), bot_name="Kenobot"),
         )
         return provider
 

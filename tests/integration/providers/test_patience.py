@@ -1,22 +1,24 @@
 """A model that lets a person wait: the person hears that the answer is still to come, once, and before it."""
 
+import inspect
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
+from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.core import texts
-from kenobot.core.settings.schema import MessagesSettings
 from kenobot.ports.errors import StoreFull, Unavailable
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Delta, Request
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
+from tests.constants import with_constants
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.scene import Scene
 
-_SOON = {"KENOBOT_MESSAGES__PATIENCE_SECONDS": "0.1"}
+_SOON = {"TurnServices.patience_seconds": 0.1}
 Connect = Callable[[StandIn], AnthropicProvider]
 
 
@@ -26,7 +28,9 @@ async def connect() -> AsyncIterator[Connect]:
     made: list[AnthropicProvider] = []
 
     def make(server: StandIn) -> AnthropicProvider:
-        settings = AnthropicSettings(api_key=SecretStr("sk-ant-test"), base_url=server.url, total_seconds=0.5)
+        settings = with_constants(
+            AnthropicSettings, api_key=SecretStr("sk-ant-test"), base_url=server.url, total_seconds=0.5
+        )
         made.append(build(settings, PluginContext(Path("unused"), EagerClock(), "KenoBot")))
         return made[-1]
 
@@ -85,8 +89,9 @@ async def test_a_full_disk_costs_the_word_and_not_the_answer(
 
 
 def test_the_word_comes_within_half_a_minute() -> None:
-    """Unless the owner wants otherwise: not before one begins to wonder, and not after one has given up."""
-    assert 20 <= MessagesSettings().patience_seconds <= 30
+    """Not before one begins to wonder, and not after one has given up."""
+    patience = inspect.signature(TurnServices).parameters["patience_seconds"]
+    assert 20 <= patience.default <= 30
 
 
 async def test_a_fault_of_five_seconds_costs_ten_at_most(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kenobot.ports import sentences
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.testing.clock import EagerClock
+from tests.constants import with_constants
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.scene import Scene
 
@@ -44,7 +45,7 @@ async def connect() -> AsyncIterator[Callable[[str], AnthropicProvider]]:
 
     def make(url: str) -> AnthropicProvider:
         key = SecretStr("sk-ant-test")
-        settings = AnthropicSettings(api_key=key, base_url=url, idle_seconds=0.2, total_seconds=0.5)
+        settings = with_constants(AnthropicSettings, api_key=key, base_url=url, idle_seconds=0.2, total_seconds=0.5)
         made.append(build(settings, PluginContext(Path("unused"), EagerClock(), "KenoBot")))
         return made[-1]
 

@@ -13,11 +13,11 @@ from tests.unit.cognitive.recall.house import insert
 
 FACTS = ("Lena plays tennis on Mondays", "Lena goes swimming with Ana", "Lena joined a rowing team")
 NOISE = tuple(f"Lena does sports of kind {number} at school" for number in range(40))
-ON = {
+ON: dict[str, object] = {
     "KENOBOT_EXPERTS__QUERIES": "several",
-    "KENOBOT_MEMORY__RECALL": "selective",
-    "KENOBOT_MEMORY__DAYS": "1",
-    "KENOBOT_CONTEXT__RECENT_TOKENS": "0",
+    "PromptLimits.recall_mode": "selective",
+    "PromptLimits.recent_days": 1,
+    "PromptLimits.recent_tokens": 0,
 }
 ANSWER = '{"queries": ["Lena plays tennis", "Lena goes swimming", "Lena rowing team"]}'
 ASKED = "What sports does Lena do?"
@@ -57,7 +57,7 @@ async def _told(scene: Scene) -> None:
         await scene.app.database.write(lambda c, fact=fact: insert(c, fact, {}, told))  # type: ignore[misc]
 
 
-async def _shown(folder: Path, searcher: Searcher, environ: dict[str, str], said: str = ASKED) -> list[str]:
+async def _shown(folder: Path, searcher: Searcher, environ: dict[str, object], said: str = ASKED) -> list[str]:
     """The facts that the prompt of a message shows, weeks after they were told."""
     async with Scene(folder, provider=searcher, environ=environ) as scene:
         await _told(scene)
@@ -122,5 +122,5 @@ async def test_all_questions_are_asked_about_where_that_is_wanted(tmp_path: Path
 async def test_no_tokens_no_queries(tmp_path: Path) -> None:
     """When those of the day are used up one search has to do."""
     searcher = Searcher()
-    await _shown(tmp_path, searcher, {**ON, "KENOBOT_EXPERTS__QUERIES_DAILY_TOKENS": "0"})
+    await _shown(tmp_path, searcher, {**ON, "KENOBOT_BUDGET__PURPOSES__QUERIES__DAILY_TOKENS": "1"})
     assert searcher.asked == []

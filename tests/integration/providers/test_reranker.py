@@ -14,7 +14,11 @@ from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert
 
 FACTS = ("Ana's sister lives in Oslo", "The Oslo trip costs 900 euros", "Oslo has a blue tram")
-ON = {"KENOBOT_MEMORY__RERANKER": "model", "KENOBOT_MEMORY__RECALL": "selective", "KENOBOT_MEMORY__DAYS": "1"}
+ON: dict[str, object] = {
+    "KENOBOT_MEMORY__RERANKER": "model",
+    "PromptLimits.recall_mode": "selective",
+    "PromptLimits.recent_days": 1,
+}
 
 
 class Judge:
@@ -44,7 +48,7 @@ class Judge:
         yield Delta(stop_reason="end_turn")
 
 
-async def _asked(tmp_path: Path, judge: Judge, environ: dict[str, str]) -> str:
+async def _asked(tmp_path: Path, judge: Judge, environ: dict[str, object]) -> str:
     """What the prompt of a question about Oslo shows of memory, weeks after it was told."""
     async with Scene(tmp_path, provider=judge, environ=environ) as scene:
         told = scene.clock.now() - timedelta(days=90)
@@ -94,7 +98,7 @@ async def test_without_a_judgement_recall_stands_as_it_was(tmp_path: Path, judge
 async def test_nobody_reads_unless_the_owner_wants_it(tmp_path: Path) -> None:
     """By default there is one call a message, and none is made when the day's tokens are used up."""
     for folder, environ in (("off", {**ON, "KENOBOT_MEMORY__RERANKER": "none"}),
-                            ("spent", {**ON, "KENOBOT_MEMORY__RERANK_DAILY_TOKENS": "0"})):  # fmt: skip
+                            ("spent", {**ON, "KENOBOT_BUDGET__PURPOSES__RERANK__DAILY_TOKENS": "1"})):  # fmt: skip
         judge = Judge()
         prompt = await _asked(tmp_path / folder, judge, environ)
         assert judge.judged == []

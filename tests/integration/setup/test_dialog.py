@@ -173,7 +173,7 @@ async def test_run_again_it_asks_for_what_is_wrong_alone(tmp_path: Path) -> None
     async with machine(tmp_path) as here:
         await _set_up(here, "--owner", OWNER)
         config = here.home.config_file
-        config.write_text("# mine\n" + config.read_text().replace("[memory]\n", "[memory]\ndays = 7 # a week\n"))
+        config.write_text("# mine\n" + config.read_text().replace("[memory]\n", "[media]\nkeep_days = 7 # a week\n"))
         here.telegram.token = _OTHER
         async with here.terminal("setup") as laura:
             await laura.answers(("Go through everything instead?", ""), ("bot token", _OTHER), ("Whose bot", ""))
@@ -182,7 +182,7 @@ async def test_run_again_it_asks_for_what_is_wrong_alone(tmp_path: Path) -> None
             assert "✗ Telegram does not know this token" in laura.screen
         assert (here.home.credentials / "telegram_token").read_text().strip() == _OTHER
         assert config.read_text().startswith("# mine\n")
-        assert "[memory]\ndays = 7 # a week\n" in config.read_text()
+        assert "[media]\nkeep_days = 7 # a week\n" in config.read_text()
         async with here.terminal("setup") as laura:
             await laura.answers(("Change anything?", ""))
             await laura.ends(0)

@@ -16,6 +16,7 @@ from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound, TextEntity
 from kenobot.testing.clock import ManualClock
+from tests.constants import with_constants
 
 TOKEN = "123456789:" + "canary-" * 5
 
@@ -188,7 +189,7 @@ def _posted(value: str | bytes | bytearray | web.FileField) -> str:
 
 def channel_at(base_url: str, clock: ManualClock, **more: object) -> TelegramChannel:
     settings = {"token": TOKEN, "owners": [1], "base_url": base_url, "poll_seconds": 1, "request_seconds": 10}
-    return TelegramChannel(TelegramSettings.model_validate(settings | more), clock)
+    return TelegramChannel(with_constants(TelegramSettings, **(settings | more)), clock)
 
 
 @asynccontextmanager

@@ -50,7 +50,7 @@ def test_a_new_version_that_does_not_fit_is_cleared_away(product: Product, wheel
 
 
 def test_what_the_bot_needs_is_left_to_it(product: Product, wheels: Wheels, disk: Path) -> None:
-    """An update begins with no less than `watch.disk_least_mb`, and is stopped when it takes of that."""
+    """An update begins with no less than a tenth of `watch.disk_mb`, and is stopped when it takes of that."""
     _serve(product, least=20)
     wheel, before = wheels("0.2.0"), product.process
     _fill(disk, leave=19 * MEGA)
@@ -94,7 +94,7 @@ def _serve(product: Product, *, least: int, padding: int = 0) -> None:
     """Have a bot serve. padding: bytes by which its database is larger."""
     with closing(sqlite3.connect(product.home.database)) as connection, connection:
         connection.execute("CREATE TABLE padding AS SELECT zeroblob(?) AS bytes", (padding,))
-    product.serve(f"[watch]\ndisk_least_mb = {least}\n")
+    product.serve(f"[watch]\ndisk_mb = {10 * least}\n")
 
 
 def _fill(disk: Path, *, leave: int) -> None:

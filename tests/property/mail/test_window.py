@@ -75,7 +75,7 @@ async def _play(steps: list[tuple[str, int, int]], *, restart: bool) -> None:
         "KENOBOT_CONTEXT__BUDGET_TOKENS": "4000",
         "KENOBOT_CONTEXT__MEMORY_TOKENS": "600",
         "PromptLimits.message_tokens": 400,
-        "KENOBOT_COMPACTION__SUMMARY_TOKENS": "300",
+        "wiring.SUMMARY_TOKENS": 300,
     }
     clock = EagerClock()
     with scratch() as folder:

@@ -60,9 +60,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def make(tmp_path: Path, stdin: int = 0, **settings: bool) -> Console:
+def make(tmp_path: Path, stdin: int = 0) -> Console:
     surroundings = PluginContext(tmp_path, ManualClock(), "Keno")
-    return Console(ConsoleSettings.model_validate(settings), surroundings, stdin)
+    return Console(ConsoleSettings(), surroundings, stdin)
 
 
 async def converse(tmp_path: Path, keyboard: PipeInput, typed: str) -> list[str]:
@@ -259,10 +259,9 @@ async def test_an_answer_cannot_drive_the_terminal(tmp_path: Path, capsys: pytes
 async def test_colours_only_where_they_are_welcome(
     tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A terminal gets the bot's name in colour, unless the settings, NO_COLOR or the terminal say no."""
+    """A terminal gets the bot's name in colour, unless NO_COLOR or the terminal says no."""
     await make(tmp_path).send(reply("hi"))
     assert terminal.getvalue() == "\x1b[1;36mKeno:\x1b[0m hi\n\n"
-    await make(tmp_path, colour=False).send(reply("hi"))
     for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
         monkeypatch.setenv(name, value)
         await make(tmp_path).send(reply("hi"))
@@ -433,9 +432,12 @@ def on_screen(terminal: Terminal) -> list[str]:
     return [line for line in screen.lines if line]
 
 
-async def test_a_reply_is_printed_as_it_comes(tmp_path: Path, terminal: Terminal) -> None:
+async def test_a_reply_is_printed_as_it_comes(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each piece once; the answer adds its rest, and stands there once."""
-    channel = make(tmp_path, colour=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    channel = make(tmp_path)
     assert channel.capabilities.drafts
     for text in ("Hel", "Hello\nthe", "Hello\nthere"):
         await channel.draft("local", "7", text)
@@ -455,7 +457,8 @@ async def test_a_draft_that_is_broken_off_is_printed_to_its_end(
         await in_thread(work)
 
     monkeypatch.setattr(module, "_run_in_thread", late)
-    channel = make(tmp_path, colour=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    channel = make(tmp_path)
     for text in ("Hel", "Never mind"):
         drafting = asyncio.create_task(channel.draft("local", "7", text))
         for _ in range(3):

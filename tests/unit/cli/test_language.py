@@ -179,7 +179,7 @@ def test_errors_of_the_system_and_of_settings_are_in_spanish(cli: Cli, spanish: 
     assert err == "kenobot: No se puede leer /nowhere/key: no existe ese archivo o carpeta.\n"
     _, _, err = cli("setup", "--yes", "--timezone", "Madrid")
     assert "no es el nombre de una zona horaria" in err
-    assert cli("config", "set", "memory.days", "many")[2].endswith("tiene que ser un número entero de 1 a 30.\n")
+    assert cli("config", "set", "media.keep_days", "many")[2].endswith("tiene que ser un número entero de 0 a 3650.\n")
     assert "clave desconocida" in cli("config", "set", "memory.daays", "3")[2]
 
 

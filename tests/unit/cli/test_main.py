@@ -141,11 +141,14 @@ def test_home_may_stand_before_or_after_the_command(cli: Cli, tmp_path: Path) ->
 
 def test_a_bad_configuration_changes_nothing(cli: Cli, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """`run`, `chat` and `setup` refuse before they create anything."""
-    monkeypatch.setenv("KENOBOT_MEMORY__DAYS", "7days")
+    monkeypatch.setenv("KENOBOT_MEDIA__KEEP_DAYS", "7days")
     for command in (["run"], ["chat", "-m", "hello"], ["setup", "--yes"]):
         code, out, err = cli(*command)
         assert (code, out) == (78, "")
-        assert err == 'kenobot: KENOBOT_MEMORY__DAYS: memory.days = "7days" must be a whole number from 1 to 30.\n'
+        assert (
+            err
+            == 'kenobot: KENOBOT_MEDIA__KEEP_DAYS: media.keep_days = "7days" must be a whole number from 0 to 3650.\n'
+        )
     assert not home.path.exists()
 
 

@@ -119,10 +119,11 @@ def test_the_same_twice_changes_nothing(cli: Cli, home: Home, secrets: Path) -> 
 def test_keys_and_comments_of_ones_own_are_kept(cli: Cli, home: Home) -> None:
     """Only the lines that change are touched."""
     home.prepare()
-    home.config_file.write_text('# mine\n[memory]\ndays = 7 # a week\n\n[bot]\nname = "Old"  # her name\n', "utf-8")
+    home.config_file.write_text('# mine\n[media]\nkeep_days = 7 # a week\n\n[bot]\nname = "Old"  # her name\n', "utf-8")
     assert cli("setup", "--yes", "--name", "New", "--enable", "console")[0] == 0
     assert home.config_file.read_text("utf-8") == (
-        '# mine\n[memory]\ndays = 7 # a week\n\n[bot]\nname = "New"  # her name\n\n[channels]\nenabled = ["console"]\n'
+        '# mine\n[media]\nkeep_days = 7 # a week\n\n[bot]\nname = "New"  # her name\n\n'
+        '[channels]\nenabled = ["console"]\n'
     )
 
 

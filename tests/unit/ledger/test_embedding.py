@@ -34,7 +34,7 @@ async def server() -> AsyncIterator[EmbeddingStandIn]:
 
 
 def embedder(server: EmbeddingStandIn, database: Database, clock: Clock, *limits: Limit) -> HttpEmbedder:
-    settings = OpenAISettings(base_url=f"{server.url}/v1", api_key=SecretStr("k"), model=SMALL, dimensions=64)
+    settings = OpenAISettings(base_url=f"{server.url}/v1", api_key=SecretStr("k"), model=SMALL)
     made: HttpEmbedder = openai.plugin.build(settings, PluginContext(Path("unused"), clock, "Kenobot"))
     made.meter = LedgerMeter(Ledger(database, clock, UTC, None, limits))  # type: ignore[arg-type]
     return made

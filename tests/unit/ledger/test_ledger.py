@@ -54,7 +54,8 @@ class House:
         return ReplyModel(self.router(*providers), self.ledger)
 
     def job(self, provider: Provider, *limits: Limit) -> BudgetedModel:
-        return BudgetedModel(self.router(provider), self.ledger, "extraction", limits)
+        self.ledger._jobs = limits
+        return BudgetedModel(self.router(provider), self.ledger, "extraction")
 
     async def turn(self, model: ReplyModel, level: int = 0) -> Reply:
         """Ask, and end the turn."""

@@ -28,6 +28,7 @@ from kenobot.testing.clock import ManualClock
 from kenobot.testing.observer import ObserverContract
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
+from tests.constants import with_constants
 
 KEY = "Bearer sesame-sesame"
 
@@ -149,7 +150,7 @@ async def test_a_collector_that_is_gone_costs_only_its_own(tmp_path: Path) -> No
     """Turns go on, and the end is not held up."""
     clock = ManualClock()
     bus = Bus(clock)
-    settings = OtelSettings(endpoint="http://127.0.0.1:9", seconds=0.2)
+    settings = with_constants(OtelSettings, endpoint="http://127.0.0.1:9", seconds=0.2)
     observer = otel.plugin.build(settings, PluginContext(tmp_path, clock, "K", bus))
     for number in range(50):
         await bus.emit(THINKING_START, "t", str(number), channel="c", chat="1")

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Literal
 
-from kenobot.cognitive.compact.summary_rows import GAP_EVENT
 from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.sleep import pass_rows, run_rows
 from kenobot.cognitive.sleep.improve.errors import ERROR_TAG_PREFIX, OWN_ERRORS
@@ -160,19 +159,12 @@ class _Proposals:
             yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
 
     def settings(self) -> Iterator[ProposeChange]:
-        """Yield settings that would help."""
+        """Yield the setting that would help: more room for memories."""
         searched, crowded = proposals.search_counts(self.view.connection, self.since)
         if searched >= self.policy.searches and 2 * crowded > searched:
             evidence: dict[str, Json] = {"searches": searched, "without room": crowded}
             key, counts = "settings:memory_tokens", {"count": crowded, "of": searched}
             yield self._setting(key, "context.memory_tokens", "crowded", evidence, **counts)
-        lost = 0
-        for _, data in proposals.events_since(self.view.connection, GAP_EVENT, self.since):
-            kinds = data.get("kinds")
-            lost += sum(count for count in kinds.values() if isinstance(count, int)) if isinstance(kinds, dict) else 0
-        if lost >= self.policy.gaps:
-            key, evidence = "settings:summary_tokens", {"gaps": lost}
-            yield self._setting(key, "compaction.summary_tokens", "lost", evidence, count=lost)
 
     # ── the figures of the night ─────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -76,12 +76,3 @@ class Pass:
     description: str
     plan: Callable[[NightView], Iterable[Change]]
     questions: Callable[[NightView], Sequence[ModelQuestion]] = lambda _: ()
-
-    def by_rules(self) -> "Pass":
-        """Return the pass as it is without a model."""
-        plan = self.plan
-        return replace(
-            self,
-            plan=lambda view: plan(replace(view, model_available=False, answers={})),
-            questions=lambda _: (),
-        )

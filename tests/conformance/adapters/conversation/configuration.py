@@ -27,7 +27,6 @@ def _telegram(loaded: ResolvedSettings) -> TelegramSettings:
 
 
 OURS: Mapping[str, tuple[str, str, Callable[[ResolvedSettings], Any]]] = {
-    "MEMORY_DAYS": ("KENOBOT_MEMORY__DAYS", "memory.days", lambda loaded: loaded.settings.memory.days),
     "LOG_LEVEL": ("KENOBOT_LOG__LEVEL", "log.level", lambda loaded: loaded.settings.log.level),
     "TELEGRAM_ALLOWED_USERS": (
         "TELEGRAM_ALLOWED_USERS",
@@ -44,7 +43,8 @@ OURS: Mapping[str, tuple[str, str, Callable[[ResolvedSettings], Any]]] = {
 """The original's variables that exist here too: our name, the key, and where its value ends up."""
 _MILLISECONDS = ("TELEGRAM_DEBOUNCE_MS",)  # there, where ours has seconds
 _OTHERWISE: Mapping[str, str] = {
-    "MAX_TOOL_ITERATIONS": "tools.rounds goes up to 50 here, as kenobot.toml says",
+    "MEMORY_DAYS": "as many days of memory are shown as fit into a prompt here",
+    "MAX_TOOL_ITERATIONS": "a turn has eight rounds of tools here",
     "HTTP_ENABLED": "channels are switched on by their names here, in channels.enabled",
     "CONSCIOUSNESS_TIMEOUT": "there is no other program to wait for here: experts are models of this process",
 }
@@ -89,7 +89,7 @@ def defaults(case: Case) -> Outcome:
     settings, telegram = Settings(), TelegramSettings()
     ours: dict[str, Any] = {
         "logLevel": settings.log.level,
-        "memoryDays": settings.memory.days,
+        "memoryDays": PromptLimits().recent_days,
         "sessionHistoryLimit": PromptLimits().history_min,
         "circuitBreaker.threshold": BREAKER_FAILURES,
         "circuitBreaker.cooldown": BREAKER_SECONDS * 1000,

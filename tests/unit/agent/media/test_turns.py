@@ -178,7 +178,7 @@ async def test_a_file_is_asked_for_again_a_few_times(
 @pytest.mark.parametrize("told", [None, 30_000_000])
 async def test_a_file_beyond_the_limit_is_not_taken(tmp_path: Path, told: int | None) -> None:
     """Whether the platform says so before, or it turns out while it is received; nothing of it stays."""
-    scene, channel = media_scene(tmp_path, {"d": b"x" * 2_000_000}, environ={"KENOBOT_MEDIA__MOST_MB": "1"})
+    scene, channel = media_scene(tmp_path, {"d": b"x" * 2_000_000}, environ={"MediaLimits.most_mb": 1})
     async with scene:
         answer = await scene.say("", attachments=(Attachment("document", "", "big.txt", told, "d"),))
         assert "1 MB at most" in answer

@@ -312,7 +312,7 @@ async def test_no_task_begins_another_and_a_person_has_a_bounded_number(tmp_path
     """Ten that are not over; the words say so, and so does the tool."""
     tool = Waiting()
     script = [calls("a"), *[calls("a")] * 1, begins(), "No more, sorry."]
-    async with Scene(tmp_path, script, tools=[tool, background(at_once=1)]) as scene:
+    async with Scene(tmp_path, script, tools=[tool, background()], environ={"TaskLimits.at_once": 1}) as scene:
         for _ in range(10):
             await answered(scene, "do that in the background")
         await tool.began.wait()
@@ -619,7 +619,9 @@ class HeldClock(EagerClock):
 async def leave_tasks(folder: Path, count: int, suspects: int) -> None:
     """Leave tasks that are not over in a home, the first of which were under way when the process died, four times."""
     tool = Waiting()
-    scene = await Scene(folder, [calls("a")], tools=[tool, background(at_once=1)]).__aenter__()
+    scene = await Scene(
+        folder, [calls("a")], tools=[tool, background()], environ={"TaskLimits.at_once": 1}
+    ).__aenter__()
     for _ in range(count):
         await answered(scene, "do that in the background")
     await tool.began.wait()
@@ -638,7 +640,9 @@ async def test_a_task_that_may_kill_the_process_waits_in_nobodys_place(tmp_path:
     """As many such tasks as may run beside each other hold up none of the others while they wait."""
     await leave_tasks(tmp_path, 3, suspects=2)
     clock = HeldClock(4.0)
-    async with Scene(tmp_path, ["The end."], tools=[Waiting(), background(at_once=2)], clock=clock) as scene:
+    async with Scene(
+        tmp_path, ["The end."], tools=[Waiting(), background()], environ={"TaskLimits.at_once": 2}, clock=clock
+    ) as scene:
         await until(lambda: bool(scene.texts))
         assert scene.texts == ["Task 3 is done.\n\nThe end."]
         clock.let_go.set()
@@ -650,7 +654,7 @@ async def test_tasks_that_may_kill_the_process_run_one_by_one(tmp_path: Path) ->
     """So none of them is given up for what another does; what is not suspect runs beside them."""
     await leave_tasks(tmp_path, 3, suspects=2)
     tool = Waiting(ToolEffects(False, False, False, False))
-    async with Scene(tmp_path, [calls("a")], tools=[tool, background(at_once=3)]) as scene:
+    async with Scene(tmp_path, [calls("a")], tools=[tool, background()], environ={"TaskLimits.at_once": 3}) as scene:
         await until(lambda: len(tool.ran) == 2)
         await worker(scene)._looks.wait_idle()
         assert sorted(worker(scene)._running) == [1, 3]

@@ -162,7 +162,7 @@ async def test_a_late_message_is_answered_with_its_age_in_mind(tmp_path: Path) -
 async def test_a_flood_of_one_chat_is_turned_away_and_told_once(tmp_path: Path) -> None:
     """What was accepted is answered; what was not costs nothing, and the chat knows."""
     clock, model = ManualClock(), Flaky(DOWN)
-    async with Scene(tmp_path, provider=model, clock=clock, environ={"KENOBOT_LOOP__CHAT_BACKLOG": "5"}) as scene:
+    async with Scene(tmp_path, provider=model, clock=clock, environ={"IntakePolicy.chat_backlog": 5}) as scene:
         taken = [await scene.put(f"message {number}") for number in range(20)]
         assert taken == [True] * 5 + [False] * 15
         repeated = replace(scene.inbounds[0])

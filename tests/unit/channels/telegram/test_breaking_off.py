@@ -11,6 +11,7 @@ from kenobot.channels.telegram.client import TelegramClient
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import MessagePart
+from tests.constants import with_constants
 
 MOMENTS = 60  # turns of the event loop; a request is over by then
 ROUNDS = 4
@@ -47,14 +48,14 @@ async def client(
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = runner.addresses[0][1]
-    settings = TelegramSettings.model_validate(
-        {
-            "token": "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
-            "base_url": f"http://127.0.0.1:{port}/bot",
-            "request_seconds": getattr(request, "param", 5),
-        }
+    settings = with_constants(
+        TelegramSettings,
+        token="123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        base_url=f"http://127.0.0.1:{port}/bot",
+        request_seconds=getattr(request, "param", 5),
+        poll_seconds=0,
     )
-    async with TelegramClient(settings.model_copy(update={"poll_seconds": 0}), time.monotonic) as client:
+    async with TelegramClient(settings, time.monotonic) as client:
         yield client
     await runner.cleanup()
 

@@ -180,7 +180,7 @@ async def test_a_summary_that_would_lose_most_of_the_one_before_counts_as_failed
 
 async def test_the_days_tokens_are_kept_to(tmp_path: Path) -> None:
     """When they are used up nobody is asked, and rules sum up."""
-    environ = {**SMALL, "KENOBOT_COMPACTION__DAILY_TOKENS": "0"}
+    environ = {**SMALL, "KENOBOT_BUDGET__PURPOSES__COMPACTION__DAILY_TOKENS": "1"}
     mind = Mind(lines("never asked"))
     async with Scene(tmp_path, provider=mind, environ=environ) as scene:
         await talk(scene, *TALK)
@@ -190,18 +190,9 @@ async def test_the_days_tokens_are_kept_to(tmp_path: Path) -> None:
     assert "Postgres" in found[0]
 
 
-async def test_switched_off_nothing_is_summed_up(tmp_path: Path) -> None:
-    """The prompt then says that earlier messages are not shown, as it did."""
-    async with Scene(tmp_path, ["Vale."], environ={**SMALL, "KENOBOT_COMPACTION__ENABLED": "false"}) as scene:
-        await talk(scene, *TALK, *["nada"] * 8)
-        assert await summary(scene) is None
-        assert "_(Earlier messages of this conversation are not shown.)_" in scene.requests[-1]
-        assert HEADING not in scene.requests[-1]
-
-
 async def test_the_words_themselves_stay_recallable(tmp_path: Path) -> None:
     """A question about what was summed up brings the turn back as it was said."""
-    environ = {**SMALL, "KENOBOT_MEMORY__RECALL": "selective"}
+    environ = {**SMALL, "PromptLimits.recall_mode": "selective"}
     async with Scene(tmp_path, ["Vale."], environ=environ) as scene:
         await talk(scene, "El código postal del taller de bicicletas de Rueda es 47490", *TALK, *["nada"] * 8)
         await scene.app.indexer.index_all()

@@ -132,7 +132,10 @@ async def test_an_hour_of_outage_drops_nothing(tmp_path: Path) -> None:
 async def test_a_spent_budget_waits_for_the_next_day(tmp_path: Path) -> None:
     """No call begins that the day's tokens might not cover; on the owner's next day it goes on."""
     clock, provider = EagerClock(), Minds(lambda _: Reply("[]", "end_turn", usage=Usage(3000, 500)))
-    environ = {"KENOBOT_EXTRACTION__DAILY_TOKENS": "5000", "KENOBOT_BOT__TIMEZONE": "America/Mexico_City"}
+    environ = {
+        "KENOBOT_BUDGET__PURPOSES__EXTRACTION__DAILY_TOKENS": "5000",
+        "KENOBOT_BOT__TIMEZONE": "America/Mexico_City",
+    }
     async with Scene(tmp_path, provider=provider, extraction=True, clock=clock, environ=environ) as scene:
         await scene.say("I prefer tea")
         await scene.say("I prefer coffee")

@@ -16,7 +16,7 @@ from kenobot.cognitive.mirror.memory_files import MemoryFiles
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, SleepPolicy
 from kenobot.cognitive.recall.index.index import Indexer
-from kenobot.cognitive.sleep import night, run_rows
+from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.core.bus import Bus
@@ -25,6 +25,7 @@ from kenobot.core.settings.home import AlreadyLocked
 from kenobot.core.settings.schema import SleepSettings
 from kenobot.core.worker import Scheduler
 from kenobot.ledger.ledger import Ledger
+from kenobot.ledger.limits import Limit
 from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ports.errors import PromptTooLong, RateLimited, TruncatedReply, Unavailable
 from kenobot.ports.nights import PHASES
@@ -83,16 +84,16 @@ class Bedroom:
             self.bus.wake_on(signal, self.signals.append)
 
     def sleeper(self, provider: Provider | None = None, tokens: int = 100_000, hour: int | None = None) -> SleepWorker:
+        limits = (Limit("day", "tokens", tokens, "sleep"),)
         rooms = SleepContext(
-            *(self.database, self.bus, self.clock, UTC, self.lock, Ledger(self.database, self.clock, UTC)),
+            *(self.database, self.bus, self.clock, UTC, self.lock, Ledger(self.database, self.clock, UTC, jobs=limits)),
             files=_Files(self.done),
             extraction=_Extraction(self.done),
             indexer=_Indexer(self.done),
             passes=self.night,
         )
-        policy = replace(DEFAULT, sleep=replace(DEFAULT.sleep, budget_tokens=tokens))
         routes = [ProviderRoute(provider, CircuitBreaker(self.clock, 5, 60))] if provider else []
-        return SleepWorker(rooms, policy, ModelRouter(routes, 5, self.clock) if provider else None, hour=hour)
+        return SleepWorker(rooms, DEFAULT, ModelRouter(routes, 5, self.clock) if provider else None, hour=hour)
 
 
 @pytest.fixture
@@ -344,8 +345,8 @@ async def test_half_a_verdict_is_none(bedroom: Bedroom, reason: str) -> None:
 def test_settings_become_thresholds() -> None:
     """The preset, what becomes of old files, and the tokens."""
     assert Policy.of(SleepSettings()).sleep == SleepPolicy()
-    set_ = Policy.of(SleepSettings(daily_log="weekly", expired="delete", daily_tokens=7)).sleep
-    assert set_ == replace(WEEKLY_LOGS, expired="delete", budget_tokens=7)
+    set_ = Policy.of(SleepSettings(daily_log="weekly", expired="delete")).sleep
+    assert set_ == replace(WEEKLY_LOGS, expired="delete")
     assert WEEKLY_LOGS.daily_days < SleepPolicy().daily_days
 
 
@@ -366,11 +367,3 @@ def test_the_next_night_can_be_told() -> None:
         for enabled, hour, last in ((True, -1, now), (True, 3, now.replace(hour=3)), (True, -1, None), (False, -1, now))
     ]
     assert told == [now.replace(day=15, hour=8), now.replace(day=15, hour=3), now, None]
-
-
-async def test_an_expert_of_the_night_is_switched_off_by_its_setting(tmp_path: Path) -> None:
-    """Its passes go by rules; the others keep their model."""
-    async with Scene(tmp_path, ["ok"], environ={"KENOBOT_EXPERTS__ERRORS": "false"}) as scene:
-        passes = {one.name: one for one in scene.app.background.sleep_worker._p.passes}
-    changed = [one.name for one in night.NIGHT if passes[one.name] != one]
-    assert changed == ["errors"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel, SecretStr
@@ -17,7 +17,10 @@ from kenobot.core import plugins
 from kenobot.core.settings import explain
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
-from kenobot.core.settings.sources import PLUGIN_SECTIONS, RENAMED_KEYS, RETIRED, KeyPath
+from kenobot.core.settings.older import RENAMED_KEYS, RETIRED, KeyPath
+from kenobot.core.settings.schema import DAILY_TOKENS, Purpose, PurposeBudget
+from kenobot.core.settings.sources import PLUGIN_SECTIONS
+from kenobot.ledger.limits import budget_limits, job_limits
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin
 from kenobot.providers.openai_compatible import PRESETS
@@ -85,15 +88,15 @@ def test_without_a_file_everything_is_default(tmp_path: Path) -> None:
 
 def test_file_beats_default_and_environment_beats_file(home: Home) -> None:
     """Each key is taken from the strongest layer that has it, and remembers which one."""
-    text = '[bot]\nname = "Ana"\ntimezone = "Europe/Madrid"\n[memory]\ndays = 7\n'
-    loaded = accepted(home, text, {"KENOBOT_BOT__NAME": "Eva", "KENOBOT_LOOP__CHAT_BACKLOG": "8"})
+    text = '[bot]\nname = "Ana"\ntimezone = "Europe/Madrid"\n[media]\nkeep_days = 7\n'
+    loaded = accepted(home, text, {"KENOBOT_BOT__NAME": "Eva", "KENOBOT_BACKUP__KEEP": "8"})
     assert (loaded.settings.bot.name, loaded.settings.bot.timezone) == ("Eva", "Europe/Madrid")
-    assert (loaded.settings.memory.days, loaded.settings.loop.chat_backlog) == (7, 8)
+    assert (loaded.settings.media.keep_days, loaded.settings.backup.keep) == (7, 8)
     assert loaded.origins == {
         "bot.name": "environment KENOBOT_BOT__NAME",
         "bot.timezone": f"file {home.config_file}",
-        "memory.days": f"file {home.config_file}",
-        "loop.chat_backlog": "environment KENOBOT_LOOP__CHAT_BACKLOG",
+        "media.keep_days": f"file {home.config_file}",
+        "backup.keep": "environment KENOBOT_BACKUP__KEEP",
     }
 
 
@@ -157,7 +160,7 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("[loop]\nchat_baklog = 3", 'unknown key "loop.chat_baklog"; did you mean "loop.chat_backlog"?'),
+        ("[backup]\nkeeep = 3", 'unknown key "backup.keeep"; did you mean "backup.keep"?'),
         ('[bott]\nname = "x"', 'unknown section [bott]; did you mean "bot"?'),
         ("[zzz]\nx = 1", "unknown section [zzz]."),
         ('[channels]\nenabeld = ["telegram"]', 'unknown key "channels.enabeld"; did you mean "channels.enabled"?'),
@@ -166,12 +169,12 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
             "[channels.telegram]\nowner = [1]",
             'unknown key "channels.telegram.owner"; did you mean "channels.telegram.owners"?',
         ),
-        ('[memory]\ndays = "7days"', 'memory.days = "7days" must be a whole number from 1 to 30.'),
-        ("[memory]\ndays = 31", "memory.days = 31 must be a whole number from 1 to 30."),
-        ("[memory]\ndays = 3.5", "memory.days = 3.5 must be a whole number from 1 to 30."),
-        ("[memory]\ndays = true", "memory.days = true must be a whole number from 1 to 30."),
-        ('[memory]\nrecall = "partly"', 'memory.recall = "partly" must be one of auto, full, selective.'),
-        ("[watch]\nevery_seconds = nan", "watch.every_seconds = NaN must be a number from 1 to 3600."),
+        ('[media]\nkeep_days = "7days"', 'media.keep_days = "7days" must be a whole number from 0 to 3650.'),
+        ("[media]\nkeep_days = 3651", "media.keep_days = 3651 must be a whole number from 0 to 3650."),
+        ("[media]\nkeep_days = 3.5", "media.keep_days = 3.5 must be a whole number from 0 to 3650."),
+        ("[media]\nkeep_days = true", "media.keep_days = true must be a whole number from 0 to 3650."),
+        ('[sleep]\nexpired = "partly"', 'sleep.expired = "partly" must be one of archive, delete.'),
+        ("[watch]\ndisk_mb = nan", "watch.disk_mb = NaN must be a number from 0 to 10000000."),
         ("[bot]\nname = 5", "bot.name = 5 must be a text."),
         ('[bot]\nname = ""', 'bot.name = "": should have at least 1 character.'),
         (
@@ -191,8 +194,8 @@ def test_a_byte_order_mark_is_tolerated(home: Home) -> None:
         ("bot = 3", "bot is a section, not a value."),
         ("[context]\nmemory_tokens = 30000", "memory_tokens (30000) must not be more than budget_tokens (24000)."),
         (
-            "[channels.telegram]\npoll_seconds = 99",
-            "channels.telegram.poll_seconds = 99 must be a whole number from 1 to 50.",
+            "[channels.telegram]\nfragment_seconds = 99",
+            "channels.telegram.fragment_seconds = 99 must be a number from 0 to 4.",
         ),
     ],
 )
@@ -205,16 +208,38 @@ def test_a_mistake_in_the_file_is_one_plain_line(home: Home, text: str, line: st
 
 def test_an_older_key_still_works_and_says_its_new_name(home: Home, caplog: pytest.LogCaptureFixture) -> None:
     """Also in the environment, and with the older word for a value; an empty section is no key."""
-    text = '[memory]\nrerank_tokens = 7\n[mail]\n[sleep]\nretention = "Joya"\n'
-    loaded = accepted(home, text, {"KENOBOT_MAIL__EXPIRE_HOURS": "9"})
+    text = '[memory]\nrerank_tokens = 7\n[mail]\n[loop]\n[sleep]\nretention = "Joya"\n'
+    loaded = accepted(home, text, {"KENOBOT_EXTRACTION__MODEL": "offline"})
     settings = loaded.settings
-    assert (settings.memory.rerank_daily_tokens, settings.sleep.daily_log) == (7, "weekly")
-    assert settings.messages.expire_hours == 9
+    assert (settings.budget.purposes["rerank"].daily_tokens, settings.sleep.daily_log) == (7, "weekly")
+    assert settings.models.cheap == "offline"
     assert caplog.messages == [
-        f"{home.config_file}: memory.rerank_tokens is called memory.rerank_daily_tokens now",
+        f"{home.config_file}: memory.rerank_tokens is called budget.purposes.rerank.daily_tokens now",
         f"{home.config_file}: sleep.retention is called sleep.daily_log now",
-        "KENOBOT_MAIL__EXPIRE_HOURS: mail.expire_hours is called messages.expire_hours now",
+        "KENOBOT_EXTRACTION__MODEL: extraction.model is called models.cheap now",
     ]
+
+
+@pytest.mark.parametrize("job", ["extraction", "compaction", "sleep"])
+def test_the_tokens_of_a_job_are_a_budget_now(home: Home, job: str) -> None:
+    """None at all stay none, as 0 is no limit of a budget; the new name wins, wherever it stands in the file."""
+    new = f"[budget.purposes.{job}]\ndaily_tokens = 9\n"
+    for text, tokens in (
+        (f"[{job}]\ndaily_tokens = 5\n", 5),
+        (f"[{job}]\ndaily_tokens = 0\n", 1),
+        (f"[{job}]\ndaily_tokens = 5\n{new}", 9),
+        (f"{new}[{job}]\ndaily_tokens = 5\n", 9),
+    ):
+        budget = accepted(home, text).settings.budget
+        assert budget.purposes[cast("Purpose", job)].daily_tokens == tokens
+        assert [limit.amount for limit in budget_limits(budget)] == [tokens]
+        assert job not in {limit.purpose for limit in job_limits(budget)}
+
+
+def test_a_job_that_no_budget_names_has_tokens_of_its_own(home: Home) -> None:
+    """Also where the budget limits its dollars."""
+    budget = accepted(home, "[budget.purposes.sleep]\nmonthly_usd = 2\n").settings.budget
+    assert {limit.purpose: limit.amount for limit in job_limits(budget)} == DAILY_TOKENS
 
 
 def test_a_key_that_is_no_setting_any_more_is_left_out_and_said(home: Home, caplog: pytest.LogCaptureFixture) -> None:
@@ -222,34 +247,58 @@ def test_a_key_that_is_no_setting_any_more_is_left_out_and_said(home: Home, capl
     text = "[context]\nhistory_min = 3\n[signals]\n[tools.web_fetch]\nmost_mb = 5\n"
     loaded = accepted(home, text, {"KENOBOT_LOOP__ATTEMPTS": "2"})
     assert loaded.settings.context.memory_tokens == 6000
-    gone = (
-        (str(home.config_file), "context.history_min"),
-        (str(home.config_file), "signals"),
-        (str(home.config_file), "tools.web_fetch.most_mb"),
-        ("KENOBOT_LOOP__ATTEMPTS", "loop.attempts"),
-    )
     assert caplog.messages == [
-        f"{place}: {key} is no setting any more: remove it; KenoBot chooses it now" for place, key in gone
+        f"{home.config_file}: context.history_min is no setting any more; what holds now: 20",
+        f"{home.config_file}: tools.web_fetch.most_mb is no setting any more; what holds now: 10",
+        "KENOBOT_LOOP__ATTEMPTS: loop.attempts is no setting any more; what holds now: 5",
     ]
+
+
+def test_many_older_keys_are_said_in_one_line(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    """`kenobot config` lists them."""
+    loaded = accepted(home, "[log]\nkeep_days = 9\n[loop]\nattempts = 2\nbacklog = 7\n[sleep]\ndaily_tokens = 4\n")
+    (line,) = caplog.messages
+    assert line.startswith("4 settings have names of older releases: 1 still work, 3 are no settings any more")
+    assert [(each.key, each.now) for each in loaded.older if each.retired] == [
+        ("log.keep_days", "30"),
+        ("loop.attempts", "5"),
+        ("loop.backlog", "1000"),
+    ]
+
+
+def test_a_home_with_every_key_of_an_older_release_starts(home: Home) -> None:
+    """With whatever values: none of them stops it, or changes what is not a setting any more."""
+    tables: dict[str, list[str]] = {}
+    for key in RETIRED:
+        tables.setdefault(".".join(key[:-1]), []).append(f'{key[-1]} = "changed"\n')
+    text = "".join(f"[{section}]\n{''.join(lines)}" for section, lines in tables.items() if section)
+    loaded = accepted(home, text)
+    assert loaded.settings.model_dump() == Settings().model_dump()
+    assert {each.key for each in loaded.older} == {".".join(key) for key in RETIRED if len(key) > 1}
 
 
 @pytest.mark.parametrize("gone", sorted(RETIRED))
 def test_no_key_is_both_a_setting_and_none(gone: KeyPath) -> None:
-    """What was taken away is known to no table."""
+    """What was taken away is known to no table, those of plugins too."""
     assert ".".join(gone) not in set(explain.list_dotted_keys(Settings))
+    group = PLUGIN_SECTIONS.get(gone[0])
+    if group is not None and len(gone) == 3:
+        assert gone[2] not in plugins.load(group, gone[1]).settings.model_fields
 
 
 @pytest.mark.parametrize("old", RENAMED_KEYS)
 def test_every_older_key_leads_to_one_that_is(old: KeyPath) -> None:
     """And is none itself any more."""
-    known = set(explain.list_dotted_keys(Settings))
+    known = set(explain.list_dotted_keys(Settings)) | {
+        f"budget.purposes.{purpose}.{key}" for purpose in DAILY_TOKENS for key in PurposeBudget.model_fields
+    }
     assert ".".join(RENAMED_KEYS[old]) in known
     assert ".".join(old) not in known
 
 
 def test_all_mistakes_are_listed_at_once(home: Home) -> None:
     """Nobody has to mend five mistakes in five starts."""
-    text = "[loop]\nattemps = 3\nchat_backlog = 0\n[memory]\ndays = 99\n[channels.telegram]\npoll_seconds = 0\n"
+    text = "[backup]\nkeeep = 3\nkeep = 0\n[media]\nkeep_days = -1\n[channels.telegram]\nfragment_seconds = 9\n"
     lines = refused(home, text, {"KENOBOT_LOG__LEVEL": "loud"})
     assert len(lines) == 5
     assert any(line.startswith('KENOBOT_LOG__LEVEL: log.level = "loud" must be one of') for line in lines)
@@ -398,7 +447,7 @@ def test_mistakes_in_an_mcp_server_are_explained(home: Home, written: str, said:
         ("[mcp]\nhub = 3", "mcp.hub is a section, not a value."),
         ("mcp = 3", "mcp is a section, not a value."),
         ('[mcp.My_Hub]\ncommand = "x"', "the name of a server"),
-        ("[tools.shell]\nsecond = 3", 'unknown key "tools.shell.second"; did you mean "tools.shell.seconds"?'),
+        ("[tools.shell]\nnetwrk = 3", 'unknown key "tools.shell.netwrk"; did you mean "tools.shell.network"?'),
         ('[tools]\nenabled = ["http_request"]\n[tools.http_request]\nhost = "a.b"', 'unknown key "host"'),
         ('[tools.http_request.hosts."a.b"]\nmethod = ["GET"]', "unknown key"),
         ("[tools.web_serach]\nresults = 3", "tools.web_search"),
@@ -419,8 +468,8 @@ def test_a_wrong_key_of_a_tool_stops_the_start(home: Home, text: str, said: str)
         ("tools.web_search", 'url = "no address"'),
         ("tools.web_fetch", "through_proxy = 3"),
         ("tools.web_fetch", 'own_hosts = ["https://a.b"]'),
-        ("tools.shell", 'seconds = "soon"'),
-        ("tools.git", "seconds = -1"),
+        ("tools.shell", 'memory_mb = "much"'),
+        ("tools.git", 'author = "me"'),
         ("tools.http_request", 'hosts = { "a.b" = { methods = ["LOOK"] } }'),
     ],
 )
@@ -487,7 +536,6 @@ def test_the_shipped_file_says_every_key_with_its_default(home: Home) -> None:
 # ── what the first KenoBot did ───────────────────────────────────────────────────────────────────────────────────
 
 OURS = {
-    "MEMORY_DAYS": ("KENOBOT_MEMORY__DAYS", "memory.days"),
     "LOG_LEVEL": ("KENOBOT_LOG__LEVEL", "log.level"),
     "TELEGRAM_ALLOWED_USERS": ("TELEGRAM_ALLOWED_USERS", "channels.telegram.allowed_users"),
 }
@@ -520,7 +568,7 @@ def test_what_was_a_silent_default_is_an_error(home: Home) -> None:
         else:
             (line,) = refused(home, "", {ours: value})
             assert line.startswith(f"{ours}: {key}")
-    assert tried >= 6
+    assert tried >= 3
 
 
 def test_defaults_that_we_share_are_the_same() -> None:
@@ -528,7 +576,7 @@ def test_defaults_that_we_share_are_the_same() -> None:
     (case,) = cases("config.defaults")
     original, ours = case["expected"], Settings()
     assert original["logLevel"] == ours.log.level
-    assert original["memoryDays"] == ours.memory.days
+    assert original["memoryDays"] == PromptLimits().recent_days
     assert original["sessionHistoryLimit"] == PromptLimits().history_min
     assert original["circuitBreaker"]["threshold"] == BREAKER_FAILURES
     assert original["circuitBreaker"]["cooldown"] == BREAKER_SECONDS * 1000

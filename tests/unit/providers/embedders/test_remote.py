@@ -14,6 +14,7 @@ from kenobot.providers.embedders.http import HttpEmbedder
 from kenobot.providers.embedders.ollama import OllamaSettings
 from kenobot.providers.embedders.openai import OpenAISettings
 from kenobot.testing.embedder import cosine
+from tests.constants import with_constants
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 KEY = "sk-canary-1234567890"
@@ -28,7 +29,7 @@ async def server() -> AsyncIterator[EmbeddingStandIn]:
 
 @pytest.fixture
 async def embedder(server: EmbeddingStandIn) -> AsyncIterator[HttpEmbedder]:
-    settings = OpenAISettings(base_url=f"{server.url}/v1/", api_key=SecretStr(KEY), model="small", dimensions=64)
+    settings = OpenAISettings(base_url=f"{server.url}/v1/", api_key=SecretStr(KEY), model="small")
     made = openai.plugin.build(settings, SURROUNDINGS)
     yield made
     await made.aclose()
@@ -44,23 +45,22 @@ async def test_openai_is_asked_as_its_api_wants(server: EmbeddingStandIn, embedd
         "model": "small",
         "input": ["the cat", "the dog", "."],
         "encoding_format": "float",
-        "dimensions": 64,
     }
     again = await embedder.embed(["the dog"], "query")
     assert cosine(rows[1], again[0]) == pytest.approx(1)
-    assert embedder.model_id == "openai:small@64"
+    assert embedder.model_id == "openai:small"
     assert embedder.dimensions == len(rows[0])
 
 
 async def test_ollama_is_asked_as_its_api_wants(server: EmbeddingStandIn) -> None:
     """With what its model wants before queries and passages, which makes other vectors, and so another id."""
-    settings = OllamaSettings(base_url=server.url, model="m", query_prefix="query: ", passage_prefix="passage: ")
+    settings = OllamaSettings(base_url=server.url, model="multilingual-e5-small")
     made = ollama.plugin.build(settings, SURROUNDINGS)
     await made.embed(["the cat"])
     await made.embed(["the cat"], "query")
     assert [content["input"] for _, _, content in server.requests] == [["passage: the cat"], ["query: the cat"]]
     assert server.requests[0][0] == "/api/embed"
-    assert made.model_id == "ollama:m+passage:"
+    assert made.model_id == "ollama:multilingual-e5-small+passage:"
     await made.aclose()
 
 
@@ -126,11 +126,11 @@ async def test_rows_of_two_sizes_are_refused(server: EmbeddingStandIn, embedder:
 async def test_a_server_that_never_answers_costs_its_deadline(server: EmbeddingStandIn) -> None:
     """And one that is not there costs nothing."""
     server.script = ["hang"]
-    slow = ollama.plugin.build(OllamaSettings(base_url=server.url, seconds=0.2), SURROUNDINGS)
+    slow = ollama.plugin.build(with_constants(OllamaSettings, base_url=server.url, seconds=0.2), SURROUNDINGS)
     with pytest.raises(Unavailable, match=r"longer than 0\.2 seconds"):
         await slow.embed(["the cat"])
     await slow.aclose()
-    gone = ollama.plugin.build(OllamaSettings(base_url="http://127.0.0.1:9", seconds=5), SURROUNDINGS)
+    gone = ollama.plugin.build(OllamaSettings(base_url="http://127.0.0.1:9"), SURROUNDINGS)
     with pytest.raises(Unavailable, match="connection"):
         await gone.embed(["the cat"])
     await gone.aclose()
@@ -152,7 +152,7 @@ async def test_what_a_server_may_charge_for_is_counted(server: EmbeddingStandIn)
     server.script = ["hang", 503, {"data": "odd"}]
     for seconds in (1, 30, 30):  # only the first is to be late, and after it was sent
         made = openai.plugin.build(
-            OpenAISettings(base_url=f"{server.url}/v1", model="m", seconds=seconds), SURROUNDINGS
+            with_constants(OpenAISettings, base_url=f"{server.url}/v1", model="m", seconds=seconds), SURROUNDINGS
         )
         made.meter = meter
         with pytest.raises(Unavailable):

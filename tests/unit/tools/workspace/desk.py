@@ -18,6 +18,7 @@ from kenobot.testing.clock import ManualClock
 from kenobot.testing.tool import AnyTool, tool_context
 from kenobot.tools.workspace import files, git, shell
 from kenobot.tools.workspace.sandbox import find_sandbox
+from tests.constants import with_constants
 
 SECRET = "sk-of-the-bot-itself"
 
@@ -54,9 +55,9 @@ class Desk:
         """Build a tool as the bot does."""
         match name:
             case "shell":
-                return shell.plugin.build(shell.ShellSettings(**settings), self.context)
+                return shell.plugin.build(with_constants(shell.ShellSettings, **settings), self.context)
             case "git":
-                return git.plugin.build(git.GitSettings(**settings), self.context)
+                return git.plugin.build(with_constants(git.GitSettings, **settings), self.context)
         plugin = getattr(files, name)
         built: AnyTool = plugin.build(plugin.settings(), self.context)
         return built
