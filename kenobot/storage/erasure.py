@@ -1,7 +1,7 @@
 """Erase what a purge names from the conversation, from messages that are done, from prompts and from reminders.
 
 A turn that told the fact is blanked whole, both sides: half a sentence would still tell it. A turn whose prompt only
-carried the fact loses that note alone.
+carried the fact, or an excerpt of such a turn, loses that note alone.
 
 Deleted words stay in the database's free space and log. So a purge leaves a note in the transaction that erases, and
 `vacuum_erased` removes it: a purge that dies in between is finished.
@@ -52,6 +52,12 @@ _DROP_CALLS = (
 _BLANK_NOTES = (
     "UPDATE message SET context = '' WHERE instr(context, ?)",
     "UPDATE message SET recalled = '' WHERE instr(recalled, ?)",
+)
+_BLANK_QUOTING = (  # by the log of what prompts showed: an excerpt has a part of a message, and has it redacted
+    "UPDATE message SET recalled = '', context = CASE WHEN instr(context, '### Said earlier') THEN '' ELSE context END "
+    "WHERE (recalled || context) != '' AND inbox_id IN (SELECT json_extract(event.data, '$.inbox') "
+    "FROM event, json_each(event.data, '$.turns') AS shown "
+    "WHERE event.type = 'recalled' AND shown.value IN (SELECT value FROM json_each(?)))"
 )
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
@@ -112,7 +118,7 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     Reminders that those turns asked for, or that say it in this scope, go whole. Messages that are still on their way
     stay.
     """
-    rows = [row for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
+    rows = [row[0] for turn in turns for row in connection.execute(_BLANK_MESSAGES, (turn,)).fetchall()]
     letters = sum(connection.execute(sql, (turn,)).rowcount for turn in turns for sql in _BLANK_LETTERS)
     letters += sum(connection.execute(_BLANK_KEPT, (line, _spell(line))).rowcount for line in _lines(wordings))
     letters += sum(
@@ -128,9 +134,10 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     )
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
     prompts += sum(connection.execute(sql, (line,)).rowcount for line in _lines(wordings) for sql in _BLANK_NOTES)
+    prompts += connection.execute(_BLANK_QUOTING, (json.dumps(rows),)).rowcount
     for line in _lines(wordings):
         connection.execute("UPDATE task SET title = '' WHERE instr(title, ?)", (line,))
-    return ErasureResult(tuple(row[0] for row in rows), letters, prompts)
+    return ErasureResult(tuple(rows), letters, prompts)
 
 
 def note_unfinished_purge(connection: Connection, event: int) -> None:

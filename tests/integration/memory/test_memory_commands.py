@@ -327,6 +327,27 @@ async def test_a_purge_beside_a_running_bot_is_finished_by_the_bot(tmp_path: Pat
         assert "Zanzibar" not in scene.requests[-1]
 
 
+async def test_a_purge_erases_what_prompts_quoted_of_the_turns_that_told_it(tmp_path: Path) -> None:
+    """An excerpt has the words of a forwarded message, not those of the memory that was made of it."""
+    replies = ["Noted. <memory>Tom's locker opens with 9912</memory>", "Hm."]
+    async with Scene(tmp_path, replies) as scene:
+        await scene.app.check_external_changes()
+        await scene.say("9912 zanzibar does it for the locker of Tom", forwarded=True)
+        for text in ("Nice weather", "/new", "Which locker has Tom?"):
+            await scene.say(text)
+        recalled = "SELECT recalled FROM message WHERE recalled != ''"
+        assert "9912 zanzibar" in str(await scene.rows(recalled))
+        locker = await number_of(scene, "Tom's locker opens with 9912")
+        with scene.home.lock():
+            order = ["memory", "purge", str(locker), "--yes", "--home", str(scene.home.path)]
+            assert await asyncio.to_thread(main, order) == 0
+        await scene.app.check_external_changes()
+        await scene.app.background.purge_finisher.tick()
+        assert await scene.rows(recalled) == []
+        held = {path for path, content in _bytes_of(scene.home.path).items() if b"zanzibar" in content}
+        assert held == set()
+
+
 async def test_a_purge_that_was_killed_is_finished_by_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
