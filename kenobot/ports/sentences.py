@@ -11,12 +11,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
+from string import Formatter
 from typing import Any, Literal
 
 Language = Literal["en", "es"]
 Translate = Callable[[str], str]
 
 _KEY = re.compile(r"[a-z_]+\.\w+")
+_SPEC = re.compile(r"t|g|\.\df|[^{}|]+\|[^{}|]+|")
 
 
 def read_catalogue(language: Language) -> Mapping[str, str]:
@@ -142,11 +144,22 @@ def unpack(stored: object) -> str:
             return Sentence(stored) if find_sentence(stored, "en") else stored
         case {"key": str(key), "values": dict(values)}:
             try:
+                if find_sentence(key, "en") is None and not _has_plain_places(key):
+                    return key
                 return Sentence(key, **{str(name): _unpack_value(value) for name, value in values.items()})
             except (KeyError, IndexError, ValueError):  # of a version whose sentence has other places
                 return key
         case _:
             return ""
+
+
+def _has_plain_places(template: str) -> bool:
+    """Return whether a template only names values: a text of others may look like what `pack` returned.
+
+    Raises ValueError for what is none.
+    """
+    places = [place for place in Formatter().parse(template) if place[1] is not None]
+    return all(str(name).isidentifier() and not how and _SPEC.fullmatch(spec or "") for _, name, spec, how in places)
 
 
 def pack_text(text: str) -> str:
@@ -161,7 +174,7 @@ def unpack_text(stored: str) -> str:
         return unpack(stored)
     try:
         return unpack(json.loads(stored)) or stored
-    except ValueError:
+    except (ValueError, RecursionError):
         return stored
 
 

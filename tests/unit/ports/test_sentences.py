@@ -1,10 +1,12 @@
 """Errors are worded by their keys in either language."""
 
+import json
 import pickle
 
 import pytest
 
 from kenobot.ports.errors import ConfigError, StoreError, Unavailable
+from kenobot.ports.sentences import unpack_text
 
 
 def test_an_error_is_worded_by_its_key_with_its_values() -> None:
@@ -40,3 +42,13 @@ def test_an_error_goes_through_another_process_whole() -> None:
     """With its key and its values."""
     error = pickle.loads(pickle.dumps(Unavailable("home.missing", retry_after=5, path="x")))
     assert (str(error), error.retry_after) == ("x does not exist: start with `kenobot setup` or `kenobot chat`.", 5)
+
+
+@pytest.mark.parametrize(
+    "place", ["{a._translate.__globals__}", "{a.nothing}", "{a:>999999999999}", "{a[0]}", "{a!r}", "{a:>9|x}"]
+)
+def test_a_text_of_others_that_looks_like_a_stored_sentence_reaches_nothing(place: str) -> None:
+    """A place of it that is more than a name of a value is not filled in."""
+    stored = json.dumps({"key": place, "values": {"a": "x"}})
+    assert unpack_text(stored) in (place, "x")
+    assert unpack_text('{"key":' * 5000) == '{"key":' * 5000
