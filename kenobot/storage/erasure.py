@@ -53,11 +53,18 @@ _BLANK_NOTES = (
     "UPDATE message SET context = '' WHERE instr(context, ?)",
     "UPDATE message SET recalled = '' WHERE instr(recalled, ?)",
 )
-_BLANK_QUOTING = (  # by the log of what prompts showed: an excerpt has a part of a message, and has it redacted
+_QUOTING = (  # by the log of what prompts showed: there a text may be cut, redacted or escaped
+    "inbox_id IN (SELECT json_extract(event.data, '$.inbox') FROM event, json_each(event.data, '$.{kind}') AS shown "
+    "WHERE event.type = 'recalled' AND shown.value IN (SELECT value FROM json_each(?)) "
+    "AND shown.value NOT IN (SELECT value FROM json_each(event.data, '$.{elsewhere}')))"
+)
+_BLANK_EXCERPTS = (
     "UPDATE message SET recalled = '', context = CASE WHEN instr(context, '### Said earlier') THEN '' ELSE context END "
-    "WHERE (recalled || context) != '' AND inbox_id IN (SELECT json_extract(event.data, '$.inbox') "
-    "FROM event, json_each(event.data, '$.turns') AS shown "
-    "WHERE event.type = 'recalled' AND shown.value IN (SELECT value FROM json_each(?)))"
+    f"WHERE (recalled || context) != '' AND {_QUOTING.format(kind='turns', elsewhere='none')}"
+)
+_BLANK_MEMORIES = (
+    "UPDATE message SET recalled = '', context = '' "
+    f"WHERE (recalled || context) != '' AND {_QUOTING.format(kind='records', elsewhere='frame')}"
 )
 
 _TEXTS: tuple[tuple[str, str, str], ...] = (
@@ -112,8 +119,10 @@ class ErasureResult:
     prompts: int
 
 
-def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str) -> ErasureResult:
-    """Blank the turns of these inbox rows and what prompts carried of `wordings`, inside a transaction.
+def erase_turns(
+    connection: Connection, turns: Sequence[int], wordings: Iterable[str], scope: str, records: Sequence[int] = ()
+) -> ErasureResult:
+    """Blank the turns of these inbox rows and what prompts carried of `wordings` and `records`, inside a transaction.
 
     Reminders that those turns asked for, or that say it in this scope, go whole. Messages that are still on their way
     stay.
@@ -134,7 +143,8 @@ def erase_turns(connection: Connection, turns: Sequence[int], wordings: Iterable
     )
     prompts = connection.execute(_DROP_PREFIXES, (scope,)).rowcount
     prompts += sum(connection.execute(sql, (line,)).rowcount for line in _lines(wordings) for sql in _BLANK_NOTES)
-    prompts += connection.execute(_BLANK_QUOTING, (json.dumps(rows),)).rowcount
+    prompts += connection.execute(_BLANK_EXCERPTS, (json.dumps(rows),)).rowcount
+    prompts += connection.execute(_BLANK_MEMORIES, (json.dumps(records),)).rowcount
     for line in _lines(wordings):
         connection.execute("UPDATE task SET title = '' WHERE instr(title, ?)", (line,))
     return ErasureResult(tuple(rows), letters, prompts)

@@ -36,7 +36,8 @@ def execute_purge(
     connection.execute("PRAGMA secure_delete = ON")
     doomed = forget.plan_purge(connection, doomed.record.id, reach) or doomed  # it may have changed since it was read
     scopes = dict.fromkeys(record.scope for record in doomed.records)
-    erased = erasure.erase_turns(connection, doomed.turns, doomed.wordings, doomed.record.scope)
+    numbers = [record.id for record in doomed.records]
+    erased = erasure.erase_turns(connection, doomed.turns, doomed.wordings, doomed.record.scope, numbers)
     for scope in list(scopes)[1:]:
         erasure.erase_turns(connection, (), (), scope)  # a copy in another memory stood in other prompts
     erasure.note_unfinished_purge(connection, forget.purge(connection, doomed, at, erased.messages))

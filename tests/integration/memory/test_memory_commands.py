@@ -348,6 +348,20 @@ async def test_a_purge_erases_what_prompts_quoted_of_the_turns_that_told_it(tmp_
         assert held == set()
 
 
+async def test_a_purge_erases_a_note_of_a_prompt_that_was_escaped(tmp_path: Path) -> None:
+    """It is found by the memory's number: the prompt has other brackets than the memory."""
+    async with Scene(tmp_path, ["Noted. <memory>The code is <|zanzibar|></memory>", "Hm."]) as scene:
+        await scene.app.check_external_changes()
+        for text in ("I wrote it down", "Nice weather"):
+            await scene.say(text)
+        notes = "SELECT context FROM message WHERE context != ''"
+        assert "[|zanzibar" in str(await scene.rows(notes))
+        with scene.home.lock():
+            order = ["memory", "purge", "1", "--yes", "--home", str(scene.home.path)]
+            assert await asyncio.to_thread(main, order) == 0
+        assert await scene.rows(notes) == []
+
+
 async def test_a_purge_that_was_killed_is_finished_by_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
