@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
-from kenobot.ports.sentences import unpack
+from kenobot.ports.sentences import recognise, unpack
 
 LinkType = Literal[
     "supports", "contradicts", "supersedes", "derived", "member", "related", "entity", "time", "causal", "trace"
@@ -132,7 +132,7 @@ class EventRow:
 
 def read_reason(data: Mapping[str, Json]) -> str:
     """Return the reason that the data of an event tells, with its key where it has one; "" without any."""
-    return unpack(data.get("said")) or str(data.get("reason") or "")
+    return unpack(data.get("said")) or recognise(str(data.get("reason") or ""), "reasons")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ import errno
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from string import Formatter
 from typing import Any, Literal
@@ -18,6 +19,7 @@ Language = Literal["en", "es"]
 Translate = Callable[[str], str]
 
 _KEY = re.compile(r"[a-z_]+\.\w+")
+_LONGEST = 500  # characters of a sentence that is recognised
 _SPEC = re.compile(r"t|g|\.\df|[^{}|]+\|[^{}|]+|")
 
 
@@ -151,6 +153,42 @@ def unpack(stored: object) -> str:
                 return key
         case _:
             return ""
+
+
+@lru_cache(maxsize=256)
+def recognise(text: str, section: str) -> str:
+    """Return an English text as the sentence of a section that it is in words; as it is where it is none.
+
+    Versions before the catalogues stored their sentences without keys.
+    """
+    for key, pattern in _read_patterns(section) if 0 < len(text) <= _LONGEST else ():
+        if match := pattern.fullmatch(text):
+            try:
+                sentence = Sentence(key, **{name: _to_number(value) for name, value in match.groupdict().items()})
+            except ValueError:  # a word where the sentence has a number
+                continue
+            if sentence == text:
+                return sentence
+    return text
+
+
+@cache  # bounded: the sections; start
+def _read_patterns(section: str) -> list[tuple[str, re.Pattern[str]]]:
+    """Make patterns of the sentences of a section, those with most words of their own first."""
+    found = []
+    for name, template in _read_section("en", section).items():
+        parts = list(Formatter().parse(template))
+        places = Counter(place for _, place, _, _ in parts if place)
+        if "|" not in template and max(places.values(), default=1) == 1:
+            text = "".join(re.escape(part) + (f"(?P<{place}>.+)" if place else "") for part, place, _, _ in parts)
+            found.append((sum(len(part) for part, *_ in parts), f"{section}.{name}", re.compile(text)))
+    return [(key, pattern) for _, key, pattern in sorted(found, key=lambda each: (-each[0], each[1]))]
+
+
+def _to_number(value: str) -> object:
+    return (
+        float(value) if re.fullmatch(r"\d+\.\d+", value) else int(value) if re.fullmatch(r"\d{1,9}", value) else value
+    )
 
 
 def _has_plain_places(template: str) -> bool:

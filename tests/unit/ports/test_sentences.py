@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from kenobot.ports.errors import ConfigError, StoreError, Unavailable
-from kenobot.ports.sentences import unpack_text
+from kenobot.ports.sentences import Sentence, read_catalogue, recognise, unpack_text
 
 
 def test_an_error_is_worded_by_its_key_with_its_values() -> None:
@@ -52,3 +52,26 @@ def test_a_text_of_others_that_looks_like_a_stored_sentence_reaches_nothing(plac
     stored = json.dumps({"key": place, "values": {"a": "x"}})
     assert unpack_text(stored) in (place, "x")
     assert unpack_text('{"key":' * 5000) == '{"key":' * 5000
+
+
+@pytest.mark.parametrize(
+    ("stored", "spanish"),
+    [
+        ("it is new", "es nuevo"),
+        ("28 says otherwise", "28 dice otra cosa"),
+        ("it stands out (preference: 0.6) and states a fact", "destaca (preference: 0.6) y afirma algo"),
+        ("it sums up 4 memories", "resume 4 recuerdos"),
+        ("a plugin's own reason", "a plugin's own reason"),
+    ],
+)
+def test_a_reason_that_an_earlier_version_stored_in_words_is_worded_by_its_key(stored: str, spanish: str) -> None:
+    """So the history of an old home stays in the language of its reader."""
+    found = recognise(stored, "reasons")
+    assert (found, found.render("es") if isinstance(found, Sentence) else found) == (stored, spanish)
+
+
+def test_each_reason_without_values_is_recognised() -> None:
+    """By its own words."""
+    plain = {key: text for key, text in read_catalogue("en").items() if key.startswith("reasons.") and "{" not in text}
+    assert plain
+    assert [key for key, text in plain.items() if getattr(recognise(text, "reasons"), "key", "") != key] == []
