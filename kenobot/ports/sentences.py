@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from string import Formatter
 from typing import Any, Literal
@@ -155,7 +155,6 @@ def unpack(stored: object) -> str:
             return ""
 
 
-@lru_cache(maxsize=256)
 def recognise(text: str, section: str) -> str:
     """Return an English text as the sentence of a section that it is in words; as it is where it is none.
 
