@@ -28,6 +28,7 @@ class Refusal(BaseModel):
     detail: str = Field(description="What is wrong, and what to do about it, in the same language")
     error: str = Field(description="`detail`, by its former name")
     key: str = Field("", description="Of the sentence, the same in every language")
+    # bounded: what one sentence tells; turn
     values: dict[str, Any] = Field(default_factory=dict, description="What the sentence tells, for programs")
 
 

@@ -56,4 +56,4 @@ class MemoryImportReport:
 
     added: dict[str, int]
     already_known: dict[str, int]
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)  # bounded: the reasons there are; turn
