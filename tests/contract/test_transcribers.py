@@ -55,7 +55,7 @@ class TestOpenAI(TranscriberContract):
     @pytest.fixture
     def failing(self) -> Transcriber | None:
         """Nothing listens at this address."""
-        return built("http://127.0.0.1:9/v1", seconds=2)
+        return built("http://127.0.0.1:9/v1")
 
     @pytest.fixture
     def speech(self) -> tuple[bytes, str, str] | None:
@@ -113,14 +113,16 @@ async def test_refusals_are_errors_in_our_own_terms(
 
 
 async def test_a_server_that_does_not_answer_may_charge_for_it(
-    server: TranscriptionStandIn, recording: Recording
+    server: TranscriptionStandIn, recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that is not there has taken nothing."""
+    monkeypatch.setattr(OpenAISettings, "seconds", 0.2)
     server.hangs = True
     with pytest.raises(AnswerLost):
-        await built(server.url, seconds=0.2).transcribe(recording)
+        await built(server.url).transcribe(recording)
+    monkeypatch.setattr(OpenAISettings, "seconds", 2)
     with pytest.raises(Unavailable) as raised:
-        await built("http://127.0.0.1:9/v1", seconds=2).transcribe(recording)
+        await built("http://127.0.0.1:9/v1").transcribe(recording)
     assert not isinstance(raised.value, AnswerLost)
 
 

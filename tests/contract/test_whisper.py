@@ -72,9 +72,12 @@ class TestWhisper(TranscriberContract):
         return SPOKEN.read_bytes(), "audio/ogg", "appointment is on friday"
 
 
-async def test_a_recording_that_takes_too_long_is_refused_and_its_process_ended(tmp_path: Path) -> None:
+async def test_a_recording_that_takes_too_long_is_refused_and_its_process_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It would take as long the next time."""
-    slow = standin(tmp_path, "open(sys.argv[0] + '.begun', 'w').close(); time.sleep(600)", seconds=0.5)
+    monkeypatch.setattr(WhisperSettings, "seconds", 0.5)
+    slow = standin(tmp_path, "open(sys.argv[0] + '.begun', 'w').close(); time.sleep(600)")
     with pytest.raises(Rejected, match="longer than"):
         await slow.transcribe(said(tmp_path))
 

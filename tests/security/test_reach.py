@@ -26,6 +26,7 @@ _NUMBERS_ONLY = re.compile(  # or the names of sessions, of which each is then a
     r"|as \(select min\(session\) from message"
     r"|select pictures from message where pictures"  # digests of files, of which the unused ones go
     r"|select exists \(select 1 from inbox"  # whether a message has been answered
+    r"|select exists \(select 1 from message where id"  # whether there is any talk but what the prompt shows
     r"|select platform_id from message where \{_sessions\}"  # fingerprints of what was imported
     r"|select (?:distinct inbox_id|min\(id\), max\(id\)) from message where inbox_id between"
     r"|select max\(at\) from \("  # when the database was last written to

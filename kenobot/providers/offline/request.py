@@ -37,7 +37,7 @@ _MARKS = lazy.regex(  # what recall says of a memory, behind it
 )
 _CONFIDED = "told in confidence"
 _TODAY = lazy.regex(r"^_Today is \w+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
-_TIME = lazy.regex(r"\s*\[(?:\w{3} (\d{4}-\d{2}-\d{2}) )?(\d{2}:\d{2})\]\Z")
+_TIME = lazy.regex(r"<kenobot-context>(?:\w{3} (\d{4}-\d{2}-\d{2}) )?(\d{2}:\d{2})</kenobot-context>\Z")
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
@@ -97,14 +97,15 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
     context: list[Block] = []
     said: list[str] = []
     replies: list[str] = []
+    times: list[re.Match[str]] = []
     for message in request.messages:
         if message.role == "assistant":
             replies.append(message.text)
             continue
-        context.extend(block for block in message.text_blocks if _is_context(block))
+        times += [found for block in message.text_blocks if (found := _TIME.match(block.text))]
+        context.extend(each for each in message.text_blocks if _is_context(each) and not _TIME.match(each.text))
         said.append("\n\n".join(block.text for block in message.text_blocks if not _is_context(block)))
-    time = _TIME.search(said[-1]) if said else None
-    said = [_TIME.sub("", text) for text in said]
+    time = times[-1] if times else None
     last = unicodedata.normalize("NFC", said[-1]).strip() if said else ""
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)

@@ -139,14 +139,14 @@ def test_on_16_march_the_daily_log_dies(lived: Lived) -> None:
 
 
 def test_in_june_it_is_resurrected(lived: Lived) -> None:
-    """Phase 9, by its own message: from MEMORY.md or by recall, and from patterns.json at .45."""
+    """Phase 9, by its own message: from the frozen beginning or by recall, and from patterns.json at .45."""
     then = lived.at("06-10 09:05")
     assert then.step.says == QUESTION
     assert hot(then.tree) == {MEMORY, PATTERNS}
     frame, _, found = then.memory.partition("### Remembered about this")
     assert lived.core in frame
     assert (LESSON in frame) == lived.strong
-    assert (FACT in found) == (not lived.strong)
+    assert (FACT in then.memory) == (not lived.strong)
     assert EPISODE in found
     assert PAD not in then.memory
     assert [(fit.coverage, fit.confidence, round(fit.score, 2)) for fit in then.pattern_matches] == [(0.75, 0.6, 0.45)]

@@ -8,6 +8,7 @@ import pytest
 
 from kenobot.app.trial import ReturnPending, run_trial, tell_of_update
 from kenobot.core.settings.home import Home
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.updates import Environments, Side, Update, Verdict
 from tests.scene import Scene
 from tests.waiting import until
@@ -40,7 +41,7 @@ def _update(home: Home, phase: str, *channels: str, reason: str = "") -> Update:
 async def test_the_owner_is_told_once_in_their_language(tmp_path: Path, phase: str, told: str) -> None:
     async with Scene(tmp_path, ["De nada."]) as scene:
         await scene.say("Hola, muchas gracias por la ayuda de ayer")
-        _update(scene.home, phase, reason="it ended at once" if phase == "returned" else "")
+        _update(scene.home, phase, reason=Sentence("update.ended_at_once") if phase == "returned" else "")
         for _ in range(2):
             await tell_of_update(scene.app)
             await scene.app.wait_drained()

@@ -67,11 +67,12 @@ def ask(
     report: str = "",
     talk: Sequence[tuple[str, str]] = (),
     bot_name: str = "KenoBot",
+    time: str = "",
 ) -> str:
     """Return the reply.
 
     before: the reply before the message. report: of memory. talk: messages with their replies before it.
-    bot_name: of the bot.
+    bot_name: of the bot. time: of the message, "" for none.
     """
     talk = talk or ([(".", before)] if before else [])
     blocks = (Block(f"<kenobot-context>\n{context}\n</kenobot-context>"),) if context else ()
@@ -80,8 +81,9 @@ def ask(
         for said, reply in talk
         for each in (Message("user", (Block(said),)), Message("assistant", (Block(reply),)))
     ]
+    mark = (Block(f"<kenobot-context>{time}</kenobot-context>"),) if time else ()
     behind = (Block(f"<kenobot-context>\n{report}\n</kenobot-context>"),) if report else ()
-    request = Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text), *behind))))
+    request = Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text), *mark, *behind))))
     return answer(parse_request(request, bot_name))
 
 

@@ -158,8 +158,8 @@ def test_a_question_that_only_begins_like_one_about_its_memory_of_a_person_is_an
 )
 def test_it_tells_the_day_of_the_week_with_the_time(text: str, told: str) -> None:
     """As the clock of the person has it."""
-    assert ask(f"{text}\n\n[12:14]", system="_Today is Saturday 2026-11-28, Europe/Madrid._") == told
-    assert ask(f"{text}\n\n[Sat 2026-11-28 12:14]", system="_Today is Friday 2026-11-27, Europe/Madrid._") == told
+    assert ask(text, system="_Today is Saturday 2026-11-28, Europe/Madrid._", time="12:14") == told
+    assert ask(text, system="_Today is Friday 2026-11-27, Europe/Madrid._", time="Sat 2026-11-28 12:14") == told
 
 
 def test_what_stands_for_an_attachment_is_in_nobody_s_language() -> None:
