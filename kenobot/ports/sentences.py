@@ -180,7 +180,7 @@ def _pack_value(value: object) -> Any:
 
 
 def _unpack_value(value: object) -> object:
-    return unpack(value) if isinstance(value, dict) else value
+    return unpack(value) if isinstance(value, str | dict) else value
 
 
 class _Value:

@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 from kenobot.ports.errors import ConfigError, StoreError, Unavailable
+from kenobot.ports.sentences import Sentence, pack_text, render, unpack_text
 
 
 def test_an_error_is_worded_by_its_key_with_its_values() -> None:
@@ -40,3 +41,10 @@ def test_an_error_goes_through_another_process_whole() -> None:
     """With its key and its values."""
     error = pickle.loads(pickle.dumps(Unavailable("home.missing", retry_after=5, path="x")))
     assert (str(error), error.retry_after) == ("x does not exist: start with `kenobot setup` or `kenobot chat`.", 5)
+
+
+def test_a_stored_sentence_keeps_the_keys_of_its_values() -> None:
+    """What it looks like is told in words, and what a person wrote stays."""
+    stored = unpack_text(pack_text(Sentence("reasons.looks_like", kind=Sentence("secrets.password"))))
+    assert (stored, render(stored, "es")) == ("it looks like a password", "parece una contraseña")
+    assert unpack_text(pack_text(Sentence("reasons.they_said", words="kenobot.toml"))) == "they said so: kenobot.toml"

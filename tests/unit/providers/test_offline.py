@@ -26,6 +26,8 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "alarm_how", "private", "forget
         ("bye", "bye", "en"),
         ("Hasta luego", "bye", "es"),
         ("who are you?", "about", "en"),
+        ("how old are you?", "about", "en"),
+        ("¿quién te ha creado?", "about", "es"),
         ("help", "about", "en"),
         ("¿Qué puedes hacer?", "about", "es"),
         ("forget that I like tea", "forget_none", "en"),
