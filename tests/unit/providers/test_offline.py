@@ -27,6 +27,8 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "alarm_how", "private", "forget
         ("Hasta luego", "bye", "es"),
         ("who are you?", "about", "en"),
         ("how old are you?", "about", "en"),
+        ("please remind me!", "reminder_how", "en"),
+        ("Recuérdame", "reminder_how", "es"),
         ("¿quién te ha creado?", "about", "es"),
         ("help", "about", "en"),
         ("¿Qué puedes hacer?", "about", "es"),
