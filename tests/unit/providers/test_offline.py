@@ -28,6 +28,7 @@ _REFUSALS: tuple[Phrase, ...] = ("deed", "task", "alarm_how", "private", "forget
         ("who are you?", "about", "en"),
         ("how old are you?", "about", "en"),
         ("please remind me!", "reminder_how", "en"),
+        ("could you remind me?", "reminder_how", "en"),
         ("Recuérdame", "reminder_how", "es"),
         ("¿quién te ha creado?", "about", "es"),
         ("help", "about", "en"),
