@@ -268,3 +268,9 @@ def test_a_value_is_translated_only_where_the_sentence_says_so(spanish: None) ->
     error = CannotDecide("proposals.wrong_state", number=3, state="approved", wanted="pending")
     assert translate(str(error)) == "La propuesta 3 está aprobada, no pendiente."
     assert translate("something that the catalogue does not have") == "something that the catalogue does not have"
+
+
+def test_why_a_plugin_is_off_is_in_spanish(cli: Cli, spanish: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the key of its sentence, also as a row of a table."""
+    monkeypatch.setenv("KENOBOT_PLUGINS__ENABLED", "nothing-there")
+    assert "No hay ni una carpeta" in cli("plugins")[1]
