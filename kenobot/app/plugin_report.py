@@ -10,7 +10,7 @@ from kenobot.core.settings.load import ResolvedSettings, Settings
 from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.plugin import PluginContext
-from kenobot.ports.sentences import change_values
+from kenobot.ports.sentences import join_lines
 
 _NOT_NAMED = "plugins.enabled does not name it"
 
@@ -40,20 +40,16 @@ def _iterate_installed(
                 state="broken" if why else "on" if name in enabled else "off",
                 origin=catalogue.origin(group, name),
                 shipped=not catalogue.is_foreign(group, name),
-                why=change_values(why, _join_lines),
+                why=join_lines(why),
             )
 
 
 def _of_folder(catalogue: PluginCatalogue) -> Iterator[PluginRow]:
     for folder in catalogue.problems:
-        why = change_values(catalogue.explain(folder), _join_lines)
+        why = join_lines(catalogue.explain(folder))
         yield PluginRow(kind="", name=folder, state="broken", origin=f"plugins/{folder}", why=why)
     for folder in catalogue.others:
         yield PluginRow(kind="", name=folder, state="off", origin=f"plugins/{folder}", why=_NOT_NAMED)
-
-
-def _join_lines(text: str) -> str:
-    return " ".join(text.split())
 
 
 def try_build(loaded: ResolvedSettings, context: PluginContext) -> dict[PluginKey, str]:

@@ -274,3 +274,16 @@ def test_why_a_plugin_is_off_is_in_spanish(cli: Cli, spanish: None, monkeypatch:
     """By the key of its sentence, also as a row of a table."""
     monkeypatch.setenv("KENOBOT_PLUGINS__ENABLED", "nothing-there")
     assert "No hay ni una carpeta" in cli("plugins")[1]
+
+
+def test_why_a_workspace_or_a_server_is_off_is_in_spanish(cli: Cli, spanish: None, tmp_path: Path) -> None:
+    """As `kenobot doctor` tells it."""
+    assert cli("config", "set", "bot.name", "Keno")[0] == 0
+    settings = next(tmp_path.rglob("kenobot.toml"))
+    settings.write_text(
+        settings.read_text("utf-8") + '\n[tools.workspaces.notes]\npath = "/nowhere"\n[mcp.x]\nurl = "ftp://x"\n',
+        "utf-8",
+    )
+    told = cli("doctor", "--offline")[1]
+    assert "no hay ninguna carpeta /nowhere" in told
+    assert "kenobot.toml: mcp.x: la dirección tiene que empezar" in told
