@@ -22,8 +22,8 @@ from tests.integration.http.served import channel_of, signed
 
 
 def last_words(request: Request) -> str:
-    """Return what the person wrote."""
-    return request.messages[-1].text.partition("<kenobot-context")[0].strip()
+    """Return the words of the person: the first block of the last message; its time is the last one."""
+    return request.messages[-1].text_blocks[0].text
 
 
 @pytest.fixture
