@@ -14,6 +14,7 @@ from kenobot.agenda import job_rows
 from kenobot.agenda.job import OWNER_PERSON, Job, JobError, JobState, NewJob, Occurrence
 from kenobot.agenda.job_rows import Reach, stamp, stamp_local
 from kenobot.agenda.recurrence import (
+    CRON,
     RuleError,
     check_rule,
     instances,
@@ -26,6 +27,7 @@ from kenobot.agenda.recurrence import (
 from kenobot.core import texts
 from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 
 _log = logging.getLogger(__name__)
@@ -390,10 +392,10 @@ def _due_of(schedule: Mapping[str, object], zone: ZoneInfo) -> datetime:
 def _check(rule: str, start: datetime, zone: ZoneInfo) -> None:
     try:
         if not rule:
-            raise RuleError("there is none")
+            raise RuleError(Sentence("recurrence.none"))
         check_rule(rule, start, zone)
     except RuleError as error:
-        raise JobError(texts.REMINDER_RULE, rule=rule[:100], why=str(error)) from error
+        raise JobError(texts.REMINDER_RULE, rule=rule.removeprefix(CRON)[:100], why=str(error)) from error
 
 
 def _hour_of_day(day: datetime, now_local: datetime) -> datetime:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
+from kenobot.ports.sentences import Sentence
+
 if TYPE_CHECKING:
     from dateutil.rrule import rrule
 
@@ -42,7 +44,7 @@ class RuleError(ValueError):
 def check_rule(rule: str, start: datetime, zone: ZoneInfo) -> None:
     """Raise RuleError for a rule that cannot be read, or has no instance from `start` on."""
     if next(instances(rule, start, zone, start - timedelta(seconds=1)), None) is None:
-        raise RuleError("it names no day that exists")
+        raise RuleError(Sentence("recurrence.no_such_day"))
 
 
 def to_utc(local: datetime, zone: ZoneInfo, *, second: bool = False) -> datetime:
@@ -166,14 +168,14 @@ def _expand(found: "rrule") -> Iterator[datetime]:
                 return
             yield local
     except (ValueError, TypeError) as error:  # a combination whose emptiness shows only here
-        raise RuleError("it never comes") from error
+        raise RuleError(Sentence("recurrence.never")) from error
 
 
 def _cron_times(line: str, after: datetime) -> Iterator[datetime]:
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - most homes have no rule
 
     if len(line.split()) != 5:
-        raise RuleError("a cron line has five fields")
+        raise RuleError(Sentence("recurrence.five_fields"))
     try:
         return CronSim(line, after)
     except CronSimError as error:
@@ -184,14 +186,16 @@ def _cron_times(line: str, after: datetime) -> Iterator[datetime]:
 def _parse(rule: str) -> dict[str, str]:
     """Split an RRULE into its parts, and check what would take forever to expand. Raises RuleError."""
     if len(rule) > _LONGEST_RULE or "\n" in rule:
-        raise RuleError("it is too long")
+        raise RuleError(Sentence("recurrence.too_long"))
     pairs = [part.partition("=") for part in rule.upper().removeprefix("RRULE:").strip(";").split(";")]
     parts = {name.strip(): value.strip() for name, _, value in pairs}
     unknown = parts.keys() - _PARTS
-    if unknown or not all(parts.values()):
-        raise RuleError(f"unknown part {', '.join(sorted(unknown)) or 'without a value'}")
+    if unknown:
+        raise RuleError(Sentence("recurrence.unknown_part", names=", ".join(sorted(unknown))))
+    if not all(parts.values()):
+        raise RuleError(Sentence("recurrence.no_value"))
     if parts.get("FREQ") not in {*_STEPS, *_BY_CALENDAR}:
-        raise RuleError("FREQ has to be MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY or YEARLY")
+        raise RuleError(Sentence("recurrence.bad_frequency"))
     _check_parts(parts)
     return parts
 
@@ -199,29 +203,29 @@ def _parse(rule: str) -> dict[str, str]:
 def _check_parts(parts: dict[str, str]) -> None:
     frequency = parts["FREQ"]
     if "BYSETPOS" in parts and frequency not in _BY_CALENDAR:
-        raise RuleError("BYSETPOS needs FREQ=MONTHLY or YEARLY")
+        raise RuleError(Sentence("recurrence.position_of_months"))
     if ("BYYEARDAY" in parts or "BYWEEKNO" in parts) and frequency != "YEARLY":
-        raise RuleError("BYYEARDAY and BYWEEKNO need FREQ=YEARLY")
+        raise RuleError(Sentence("recurrence.days_of_years"))
     if ("BYMONTH" in parts or "BYMONTHDAY" in parts) and frequency in ("HOURLY", "MINUTELY"):
-        raise RuleError("BYMONTH and BYMONTHDAY need a FREQ of a day or longer")
+        raise RuleError(Sentence("recurrence.days_of_months"))
     if frequency not in _BY_CALENDAR and "BYDAY" in parts and any(map(str.isdecimal, parts["BYDAY"])):
-        raise RuleError("numbered days of BYDAY need FREQ=MONTHLY or YEARLY")
+        raise RuleError(Sentence("recurrence.numbered_days"))
     if not all(0 < _number(parts.get(name, "1")) <= _MOST_COUNT for name in ("INTERVAL", "COUNT")):
-        raise RuleError(f"INTERVAL and COUNT have to lie between 1 and {_MOST_COUNT}")
+        raise RuleError(Sentence("recurrence.bad_count", most=_MOST_COUNT))
     for name, most in (("BYHOUR", 23), ("BYMINUTE", 59), ("BYSECOND", 59)):
         if not all(0 <= _number(each) <= most for each in parts.get(name, "0").split(",")):
-            raise RuleError(f"{name} has to lie between 0 and {most}")
+            raise RuleError(Sentence("recurrence.bad_time", name=name, most=most))
     months = [_number(each) for each in parts.get("BYMONTH", "").split(",") if each] or range(1, 13)
     days = [abs(_number(each)) for each in parts.get("BYMONTHDAY", "1").split(",")]
     if not all(1 <= month <= 12 for month in months) or min(days) > max(_LONGEST_MONTH[each - 1] for each in months):
-        raise RuleError("it names no day that exists")
+        raise RuleError(Sentence("recurrence.no_such_day"))
 
 
 def _number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise RuleError(f"{text} is no number") from None
+        raise RuleError(Sentence("recurrence.no_number", text=text)) from None
 
 
 def _skip_ahead(parts: dict[str, str], start: datetime, after: datetime) -> datetime:

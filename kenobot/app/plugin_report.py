@@ -10,6 +10,7 @@ from kenobot.core.settings.load import ResolvedSettings, Settings
 from kenobot.core.settings.workspaces import resolve_workspaces
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.plugin import PluginContext
+from kenobot.ports.sentences import join_lines
 
 _NOT_NAMED = "plugins.enabled does not name it"
 
@@ -39,13 +40,13 @@ def _iterate_installed(
                 state="broken" if why else "on" if name in enabled else "off",
                 origin=catalogue.origin(group, name),
                 shipped=not catalogue.is_foreign(group, name),
-                why=" ".join(why.split()),
+                why=join_lines(why),
             )
 
 
 def _of_folder(catalogue: PluginCatalogue) -> Iterator[PluginRow]:
     for folder in catalogue.problems:
-        why = " ".join(catalogue.explain(folder).split())
+        why = join_lines(catalogue.explain(folder))
         yield PluginRow(kind="", name=folder, state="broken", origin=f"plugins/{folder}", why=why)
     for folder in catalogue.others:
         yield PluginRow(kind="", name=folder, state="off", origin=f"plugins/{folder}", why=_NOT_NAMED)

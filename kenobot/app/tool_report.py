@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.settings.workspaces import resolve_workspaces
+from kenobot.ports.sentences import Sentence, join_lines
 
 
 def find_unusable(loaded: ResolvedSettings) -> Iterator[tuple[str, str]]:
@@ -13,14 +14,11 @@ def find_unusable(loaded: ResolvedSettings) -> Iterator[tuple[str, str]]:
     """
     for section, why in loaded.left_out.items():
         if section.startswith(("mcp.", "tools.workspaces.")):
-            yield section, " ".join(why.split())
+            yield section, join_lines(why)
     for (group, name), why in loaded.catalogue.broken.items():
         if group == "kenobot.tools" and name in loaded.settings.tools.enabled:
-            yield name, " ".join(why.split())
+            yield name, join_lines(why)
     for each in resolve_workspaces(loaded.settings.tools.workspaces):
         if not each.path.is_dir():
             section = f"tools.workspaces.{each.name}"
-            yield (
-                section,
-                f"there is no folder {each.path}: make it, connect its disk, or name another in kenobot.toml.",
-            )
+            yield section, Sentence("tools.no_workspace_folder", path=each.path)

@@ -79,6 +79,8 @@ def _add_arguments(
             continue
         options = dict(shared[argument] if isinstance(argument, str) else argument)
         names = options.pop("names", None) or [options.pop("name")]
+        if "metavar" in options:
+            options["metavar"] = say(options["metavar"])
         if "type" in options:
             options["type"] = TYPES[options["type"]]
         target.add_argument(*names, **options)

@@ -78,9 +78,10 @@ class Text(NamedTuple):
     es: str
 
     def __call__(self, language: Language, **values: object) -> str:
-        """Translate into `language` and fill in `values`, of which sentences are worded in it as well."""
+        """Translate into `language` and fill in `values`, of which sentences and errors are worded in it as well."""
         text = self.es if language == "es" else self.en
         if not values:
             return text
-        worded = {name: v.render(language) if isinstance(v, sentences.Sentence) else v for name, v in values.items()}
+        keyed = sentences.Sentence | sentences.Worded
+        worded = {name: v.render(language) if isinstance(v, keyed) else v for name, v in values.items()}
         return text.format(**worded)

@@ -119,6 +119,11 @@ def change_values(text: str, change: Callable[[str], str]) -> str:
     return Sentence(text.key, **{name: change_values(v, change) if isinstance(v, str) else v for name, v in values})
 
 
+def join_lines(text: str) -> str:
+    """Put a text on one line; of a sentence, its values."""
+    return change_values(text, lambda each: re.sub(r"\s+", " ", each))
+
+
 def hide_mark(text: str) -> str:
     """Return a sentence without its `mark`, as which programs name a refusal: people in a chat need none."""
     if not isinstance(text, Sentence) or not text.values.get("mark"):
@@ -230,7 +235,7 @@ def _pack_value(value: object) -> Any:
 
 
 def _unpack_value(value: object) -> object:
-    return unpack(value) if isinstance(value, dict) else value
+    return unpack(value) if isinstance(value, str | dict) else value
 
 
 class _Value:

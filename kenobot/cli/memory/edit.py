@@ -20,6 +20,7 @@ from kenobot.ports.identity import is_scope
 from kenobot.ports.memory import Candidate
 from kenobot.ports.memory_changes import AmbiguousReference
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 
 
 def remember(context: CommandContext) -> int:
@@ -73,7 +74,9 @@ def correct(context: CommandContext) -> int:
 def forget(context: CommandContext) -> int:
     with _writing(context) as connection:
         for record in _meant(connection, [context.args.ref, *context.args.more], context):
-            hidden = Memory.forget(connection, record.id, context.scopes, context.owner, reason="the owner said so")
+            hidden = Memory.forget(
+                connection, record.id, context.scopes, context.owner, reason=Sentence("reasons.owner_said")
+            )
             if hidden is None:
                 continue  # hidden with another one, whose words it repeats
             row = {"forgotten": record.id, "event": hidden.event, "text": record.text}

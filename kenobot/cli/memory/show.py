@@ -201,6 +201,8 @@ def _render_value(name: str, value: object) -> str:
         return ", ".join(f"{key}: {each}" for key, each in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if value is None:
+        return "-"
     return say(str(value)) if name in _WORDS else str(value)
 
 
@@ -210,8 +212,8 @@ def _change_lines(context: CommandContext, row: Mapping[str, Any]) -> str:
     head = f"{row['event']:>6}  {context.local_time(row['at'])}  {say(row['kind'])}{undone} {by}"
     lines = [head + (f": {translate(row['reason'])}" if row["reason"] else "")]
     lines += [
-        f"          {say(name)}: {_shorten(str(before))} → {_shorten(str(after))}"
-        for name, before, after in row["changes"]
+        f"          {say(name)}: {' → '.join(_shorten(_render_value(name, each)) for each in change)}"
+        for name, *change in row["changes"]
     ]
     return "\n".join(map(one_line, lines))
 

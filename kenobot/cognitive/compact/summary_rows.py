@@ -14,6 +14,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
+from kenobot.ports.sentences import Sentence
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -104,14 +105,14 @@ def withdraw_summaries(connection: Connection, turns: Sequence[int], text: str, 
     """
     for record in summaries_telling(connection, turns, [text]):
         if record.status == "active":
-            _withdraw(connection, record, "something it tells is to be forgotten", at)
+            _withdraw(connection, record, Sentence("reasons.summary_forgotten"), at)
 
 
 def begin_anew(connection: Connection, session: str, at: datetime) -> None:
     """Begin a new conversation, inside a transaction: no prompt shows what was said, or its summary; memory stays."""
     summary = session_summary(connection, session)
     if summary is not None:
-        _withdraw(connection, summary, "a new conversation begins", at)
+        _withdraw(connection, summary, Sentence("reasons.talk_begins_anew"), at)
     conversation.begin_anew(connection, session)
 
 

@@ -223,7 +223,7 @@ def parse(text: str, number: int, is_memory_file: IsMemoryFile) -> tuple[str, An
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise ImportFormatError(number, "not valid JSON") from None
+        raise ImportFormatError(number, Sentence("memory.not_json")) from None
     if not isinstance(found, dict) or len(found) != 1:
         raise ImportFormatError(number, "not an object with one name, such as record or event")
     [(kind, content)] = found.items()

@@ -126,8 +126,7 @@ def rebuild(
     """
     count = store.count(connection, "true", (), ALL_SCOPES)
     if count and not replace_all:
-        many = "1 record" if count == 1 else f"{count} records"
-        raise ConfigError("memory.not_empty", memories=many)
+        raise ConfigError("memory.not_empty", count=count)
     found, problems = read_record_files(root, progress)
     if not found:
         raise ConfigError("memory.no_files", root=root)

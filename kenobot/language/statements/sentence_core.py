@@ -88,8 +88,7 @@ def read_core(sentence: str) -> Core:
         if (opening := _CORRECTS.match(plain)) is not None:
             corrects = True
         elif (reminder := _ASKS_TO_REMIND.match(plain)) is not None and not asked:
-            rest = sentence[reminder.end() :].strip(MARKS)
-            if rest:
+            if _POLITE.fullmatch(plain[reminder.end() :].strip(MARKS)) is None:
                 asked = reminds = True
                 break
         elif (opening := _CONFIDES_FIRST.match(plain)) is not None:

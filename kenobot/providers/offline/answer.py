@@ -73,6 +73,8 @@ def _small_talk(reading: ParsedRequest, said: str) -> str:
     if phrases.WHAT_TIME.match(said) and reading.clock:
         weekday = phrases.WEEKDAYS[reading.language][date.fromisoformat(reading.today).weekday()]
         return _say(reading, "now", time=reading.clock, weekday=weekday, day=reading.today)
+    if (reminder := phrases.REMINDER.match(said)) and not _has_words(said[reminder.end() :]):
+        return _say(reading, "reminder_how")
     if phrases.OWN_NAME.match(said):
         return _say(reading, "own_name", reading.bot_name)
     if phrases.FORGET_ALL.match(said):
@@ -111,7 +113,11 @@ def _without_opening(reading: ParsedRequest) -> str:
         rest = said[opening.end() :].lstrip(" \t\n,;:.!¡")
         name = re.match(called, rest)
         said = rest[name.end() :] if name else rest
-    return "" if not any(char.isalnum() for char in said) else said
+    return said if _has_words(said) else ""
+
+
+def _has_words(text: str) -> bool:
+    return any(char.isalnum() for char in text)
 
 
 # ── what memory did, and what it holds ───────────────────────────────────────────────────────────────────────────

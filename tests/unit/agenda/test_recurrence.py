@@ -15,6 +15,7 @@ from kenobot.agenda.recurrence import (
     next_due,
     to_utc,
 )
+from kenobot.core import texts
 
 MADRID, MEXICO, LORD_HOWE = (ZoneInfo(name) for name in ("Europe/Madrid", "America/Mexico_City", "Australia/Lord_Howe"))
 
@@ -124,6 +125,21 @@ def test_a_rule_that_cannot_be_read_or_never_comes_is_refused(rule: str) -> None
     """Before it is stored."""
     with pytest.raises(RuleError):
         check_rule(rule.strip(), local("2026-11-29T09:00"), MADRID)
+
+
+@pytest.mark.parametrize(
+    ("rule", "english", "spanish"),
+    [
+        ("cron:x", "a cron line has five fields", "una línea de cron tiene cinco campos"),
+        ("FREQ=DAILY;BYHOUR=24", "BYHOUR has to lie between 0 and 23", "BYHOUR tiene que estar entre 0 y 23"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_told_in_both_languages(rule: str, english: str, spanish: str) -> None:
+    """Within the refusal of a reminder."""
+    with pytest.raises(RuleError) as refused:
+        check_rule(rule, local("2026-11-29T09:00"), MADRID)
+    assert english in texts.REMINDER_RULE("en", rule=rule, why=str(refused.value))
+    assert spanish in texts.REMINDER_RULE("es", rule=rule, why=str(refused.value))
 
 
 def test_a_cron_line_has_five_fields() -> None:

@@ -146,11 +146,28 @@ def test_errors_and_sentences_are_made_by_keys_that_are_known_with_their_values(
     assert sorted(key for key in read_catalogue("en").keys() - used if not key.startswith(_OF_OTHERS)) == []
 
 
+def _metavars() -> set[str]:
+    """What the help calls the values of arguments."""
+    commands = _table("commands.toml")
+    shared = commands.pop("arguments").values()
+    own = [each for command in commands.values() for each in language._arguments(command.get("arguments", ()))]
+    return {each["metavar"] for each in (*shared, *own) if "metavar" in each}
+
+
+def test_what_the_help_calls_values_is_in_spanish(cli: Cli, spanish: None) -> None:
+    """As its own sentences call them, but for what both languages write alike."""
+    alike = {"0..1", "HASH", "ID", "N", "RRULE", "TOKENS", "URL", "get|set"}
+    assert _metavars() - _table("spanish.toml").keys() == alike
+    assert "--new-key ARCHIVO" in cli("backup", "--help")[1]
+    assert cli("memory", "forget")[2].endswith("error: falta: RECUERDO\n")
+
+
 def test_no_spanish_is_left_of_what_nothing_says() -> None:
     """The English of each sentence stands in the code."""
     texts = {_template(node) for tree in _trees().values() for node in ast.walk(tree)}
     argparse_texts = inspect.getsource(argparse)
     own = {english for english in _table("spanish.toml") if english not in texts and english not in argparse_texts}
+    own -= _metavars()
     words = {english for english in own if re.fullmatch(r"[a-z_ ]+", english)}  # states and columns of the database
     assert sorted(english for english in own - words if "%(prog)s" not in english) == []
 
@@ -251,3 +268,22 @@ def test_a_value_is_translated_only_where_the_sentence_says_so(spanish: None) ->
     error = CannotDecide("proposals.wrong_state", number=3, state="approved", wanted="pending")
     assert translate(str(error)) == "La propuesta 3 está aprobada, no pendiente."
     assert translate("something that the catalogue does not have") == "something that the catalogue does not have"
+
+
+def test_why_a_plugin_is_off_is_in_spanish(cli: Cli, spanish: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the key of its sentence, also as a row of a table."""
+    monkeypatch.setenv("KENOBOT_PLUGINS__ENABLED", "nothing-there")
+    assert "No hay ni una carpeta" in cli("plugins")[1]
+
+
+def test_why_a_workspace_or_a_server_is_off_is_in_spanish(cli: Cli, spanish: None, tmp_path: Path) -> None:
+    """As `kenobot doctor` tells it."""
+    assert cli("config", "set", "bot.name", "Keno")[0] == 0
+    settings = next(tmp_path.rglob("kenobot.toml"))
+    settings.write_text(
+        settings.read_text("utf-8") + '\n[tools.workspaces.notes]\npath = "/nowhere"\n[mcp.x]\nurl = "ftp://x"\n',
+        "utf-8",
+    )
+    told = cli("doctor", "--offline")[1]
+    assert "no hay ninguna carpeta /nowhere" in told
+    assert "kenobot.toml: mcp.x: la dirección tiene que empezar" in told

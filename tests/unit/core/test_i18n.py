@@ -7,6 +7,7 @@ import pytest
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text, find_language, guess_language, talk_language
+from kenobot.ports.memory_changes import UndoError
 from tests.cases import each
 from tests.cost import assert_bounded
 from tests.sources import find_modules
@@ -132,6 +133,12 @@ def test_the_names_in_use_are_those_of_the_catalogue() -> None:
     assert used == texts.SENTENCES.keys()
     with pytest.raises(AttributeError, match="NO_SUCH_SENTENCE"):
         texts.NO_SUCH_SENTENCE  # noqa: B018 - the access is what is tested
+
+
+def test_an_error_in_a_sentence_is_worded_in_its_language() -> None:
+    """By its key, as a command says why it could not do something."""
+    said = texts.UNDO_HINDERED("es", why=UndoError("memory.no_change", event=9))
+    assert said == "No puedo deshacer eso: No hay ningún cambio 9: `kenobot memory log` los muestra."
 
 
 @each("sentence", texts.SENTENCES.values())

@@ -9,6 +9,9 @@ from kenobot.ports.errors import ConfigError, StoreError, Unavailable
 from kenobot.ports.sentences import Sentence, read_catalogue, recognise, unpack_text
 
 
+from kenobot.ports.sentences import Sentence, pack_text, render, unpack_text
+
+
 def test_an_error_is_worded_by_its_key_with_its_values() -> None:
     """In English as a text, and in any language that is asked for."""
     error = ConfigError("home.unwritable", path="/nowhere")
@@ -75,3 +78,10 @@ def test_each_reason_without_values_is_recognised() -> None:
     plain = {key: text for key, text in read_catalogue("en").items() if key.startswith("reasons.") and "{" not in text}
     assert plain
     assert [key for key, text in plain.items() if getattr(recognise(text, "reasons"), "key", "") != key] == []
+
+
+def test_a_stored_sentence_keeps_the_keys_of_its_values() -> None:
+    """What it looks like is told in words, and what a person wrote stays."""
+    stored = unpack_text(pack_text(Sentence("reasons.looks_like", kind=Sentence("secrets.password"))))
+    assert (stored, render(stored, "es")) == ("it looks like a password", "parece una contraseña")
+    assert unpack_text(pack_text(Sentence("reasons.they_said", words="kenobot.toml"))) == "they said so: kenobot.toml"

@@ -18,6 +18,7 @@ from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.recall import DIGITS, MatchExplanation, Section
+from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
@@ -48,7 +49,8 @@ def log_usage(
     used = [number for number in records if number not in unused]
     if used:
         recall_rows.mark_used(connection, used, at, policy.recall.stability_per_use, policy.recall.most_stable)
-        lifecycle.apply_use(connection, used, reach, ChangeContext(at, "recall", "it was used", session), policy.value)
+        act = ChangeContext(at, "recall", Sentence("reasons.used"), session)
+        lifecycle.apply_use(connection, used, reach, act, policy.value)
     data: dict[str, Json] = {"inbox": inbox, "records": [*records]}
     if loaded:
         data["frame"] = [*prefix_records]
