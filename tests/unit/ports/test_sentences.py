@@ -6,10 +6,7 @@ import pickle
 import pytest
 
 from kenobot.ports.errors import ConfigError, StoreError, Unavailable
-from kenobot.ports.sentences import Sentence, read_catalogue, recognise, unpack_text
-
-
-from kenobot.ports.sentences import Sentence, pack_text, render, unpack_text
+from kenobot.ports.sentences import Sentence, pack_text, read_catalogue, recognise, render, unpack_text
 
 
 def test_an_error_is_worded_by_its_key_with_its_values() -> None:
