@@ -561,8 +561,8 @@ def _join_escaped(*parts: str) -> str:
 def _day_line(day: str, zone: ZoneInfo) -> str:
     """Word the day, and the meaning of the times behind messages."""
     return (
-        f"_Today is {date.fromisoformat(day):%A} {day}, {zone.key}. The block behind each message of a person tells "
-        "the time when it came in; write none yourself._"
+        f"_Today is {date.fromisoformat(day):%A} {day}, {zone.key}. In brackets behind each message of a person is the "
+        "time when it came in; write none yourself._"
     )
 
 

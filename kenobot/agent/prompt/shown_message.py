@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
 from kenobot.agent.media.message_words import shown_pictures
-from kenobot.agent.prompt.runtime_block import BLOCK_CLOSE, BLOCK_OPEN, escape_runtime_block, runtime_block
+from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.core import lookalikes
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.sized_cache import SizedCache
@@ -113,9 +113,10 @@ class ShownMessages:
 def time_mark(at: datetime, day: str) -> str:
     """Mark the time of a person's message, with its date where that is not `day`, YYYY-MM-DD.
 
-    It is a block of the runtime, which nobody's words can pass for.
+    It is a block behind the words, so one that a person writes is followed by the true one. It is short, because
+    each request repeats it: in the runtime's own block it took 14 tokens instead of 5.
     """
-    return f"{BLOCK_OPEN}{at:{'%H:%M' if at.date().isoformat() == day else '%a %Y-%m-%d %H:%M'}}{BLOCK_CLOSE}"
+    return f"[{at:{'%H:%M' if at.date().isoformat() == day else '%a %Y-%m-%d %H:%M'}}]"
 
 
 def quotations(memory: str) -> tuple[AttributedText, ...]:

@@ -37,7 +37,7 @@ _MARKS = lazy.regex(  # what recall says of a memory, behind it
 )
 _CONFIDED = "told in confidence"
 _TODAY = lazy.regex(r"^_Today is \w+ (\d{4}-\d{2}-\d{2})\b", re.MULTILINE)
-_TIME = lazy.regex(r"<kenobot-context>(?:\w{3} (\d{4}-\d{2}-\d{2}) )?(\d{2}:\d{2})</kenobot-context>\Z")
+_TIME = lazy.regex(r"\[(?:\w{3} (\d{4}-\d{2}-\d{2}) )?(\d{2}:\d{2})\]\Z")
 _BOOTSTRAP = "## First Conversation — Bootstrap"
 
 
@@ -102,10 +102,12 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         if message.role == "assistant":
             replies.append(message.text)
             continue
-        times += [found for block in message.text_blocks if (found := _TIME.match(block.text))]
-        context.extend(each for each in message.text_blocks if _is_context(each) and not _TIME.match(each.text))
-        said.append("\n\n".join(block.text for block in message.text_blocks if not _is_context(block)))
-    time = times[-1] if times else None
+        context.extend(block for block in message.text_blocks if _is_context(block))
+        spoken = [block.text for block in message.text_blocks if not _is_context(block)]
+        if len(spoken) > 1 and (time := _TIME.match(spoken[-1])):
+            times.append(time)
+            spoken.pop()
+        said.append("\n\n".join(spoken))
     last = unicodedata.normalize("NFC", said[-1]).strip() if said else ""
     # In the frozen part the days come newest first; what came up in the conversation is newer than all of it.
     frozen = sorted((line for block in request.system for line in _memory(block.text)), key=lambda line: line.day)
@@ -123,8 +125,8 @@ def parse_request(request: Request, bot_name: str = "KenoBot") -> ParsedRequest:
         agenda="\n".join(report.agenda),
         unplanned=_UNPLANNED.search(behind) is not None,
         memory_lines=tuple(_drop_repeats([*frozen, *news])),
-        today=(time and time[1]) or today,
-        clock=time[2] if time else "",
+        today=(times and times[-1][1]) or today,
+        clock=times[-1][2] if times else "",
         guest=_GUEST.search(behind) is not None,
         asks=_ASKS.search(behind) is not None,
         onboarding=any(_BOOTSTRAP in block.text for block in request.system),

@@ -15,6 +15,7 @@ reply is `ok: ` and what the person wrote.
 import argparse
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from types import TracebackType
@@ -25,16 +26,18 @@ from aiohttp import web
 Entry = dict[str, Any]
 
 _CONTEXT = "<kenobot-context>"
+TIME = re.compile(r"\[(?:\w{3} \d{4}-\d{2}-\d{2} )?\d{2}:\d{2}\]")
+"""The time behind the words of a person, a block of its own."""
 
 
 def last_words(body: Entry) -> str:
-    """What the person wrote last, or tools returned: the last user message without the blocks of runtime context."""
+    """Return the words of the person or of tools in the last user message, without runtime context and its time."""
     said = [message for message in body.get("messages", []) if message.get("role") in ("user", "tool")]
     content = said[-1]["content"] if said else ""
     if isinstance(content, str):
         return content
     texts = (str(block.get("content" if block["type"] == "tool_result" else "text", "")) for block in content)
-    return "\n\n".join(text for text in texts if not text.startswith(_CONTEXT))
+    return "\n\n".join(text for text in texts if not text.startswith(_CONTEXT) and not TIME.fullmatch(text))
 
 
 class StandIn:

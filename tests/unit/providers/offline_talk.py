@@ -81,7 +81,7 @@ def ask(
         for said, reply in talk
         for each in (Message("user", (Block(said),)), Message("assistant", (Block(reply),)))
     ]
-    mark = (Block(f"<kenobot-context>{time}</kenobot-context>"),) if time else ()
+    mark = (Block(f"[{time}]"),) if time else ()
     behind = (Block(f"<kenobot-context>\n{report}\n</kenobot-context>"),) if report else ()
     request = Request((Block(system),), (*earlier, Message("user", (*blocks, Block(text), *mark, *behind))))
     return answer(parse_request(request, bot_name))

@@ -25,6 +25,7 @@ from kenobot.testing.clock import START, ManualClock
 from kenobot.testing.provider import ScriptedProvider
 from tests.conformance.adapters.conversation.tags import processors
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome
+from tests.integration.providers.anthropic_standin import TIME
 from tests.scratch import scratch
 
 Said = list[list[str]]
@@ -236,14 +237,14 @@ def _prompt(request: Request) -> str:
 
 
 def _conversation(request: Request) -> Said:
-    """What people and the assistant said, without the runtime's notes."""
-    return [
-        [
-            message.role,
-            "\n\n".join(block.text for block in message.text_blocks if not block.text.startswith(BLOCK_OPEN)),
-        ]
-        for message in request.messages
-    ]
+    """Return the words of people and of the assistant, without the runtime's notes and the times behind messages."""
+    said: Said = []
+    for message in request.messages:
+        blocks = [block.text for block in message.text_blocks if not block.text.startswith(BLOCK_OPEN)]
+        if message.role == "user" and TIME.fullmatch(blocks[-1]):
+            blocks.pop()
+        said.append([message.role, "\n\n".join(blocks)])
+    return said
 
 
 def _lacking(sections: Sequence[str], prompt: str) -> list[str]:

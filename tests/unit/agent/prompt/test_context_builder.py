@@ -107,9 +107,7 @@ async def test_cache_marks_stand_at_the_end_of_what_comes_again(tmp_path: Path) 
         assert isinstance(provider, ScriptedProvider)
         last = provider.requests[-1]
     assert [block.cache for block in last.system] == [True, True]
-    assert [block.text for block in last.messages[-1].text_blocks if block.cache] == [
-        "<kenobot-context>14:30</kenobot-context>"
-    ]
+    assert [block.text for block in last.messages[-1].text_blocks if block.cache] == ["[14:30]"]
 
 
 async def test_a_forgotten_fact_leaves_the_next_prompt(tmp_path: Path) -> None:
@@ -132,7 +130,7 @@ async def test_an_edit_in_any_editor_is_known_before_the_next_reply(tmp_path: Pa
         await scene.say("where does Ana live?")
         prompt = scene.requests[1]
     assert "Ana lives in Cusco" in prompt
-    assert "Lima" not in prompt.replace("Ana lives in Lima\n\n<kenobot-context>14:30</kenobot-context>\n\nok", "")
+    assert "Lima" not in prompt.replace("Ana lives in Lima\n\n[14:30]\n\nok", "")
     assert "añadido a mano" in prompt
 
 
