@@ -111,6 +111,13 @@ def join_sentences(parts: Iterable[str], between: str = "\n") -> str:
     return Sentence(between.join(f"{{{name}}}" for name in values), **values)
 
 
+def split_sentences(text: str) -> list[str]:
+    """Split what `join_sentences` joined by lines into its sentences; any other text into its lines."""
+    if isinstance(text, Sentence) and text.key == "\n".join(f"{{{name}}}" for name in text.values):
+        return [str(part) for part in text.values.values()]
+    return text.splitlines() if "\n" in text else [text]
+
+
 def change_values(text: str, change: Callable[[str], str]) -> str:
     """Change the values of a sentence, such as by redaction, in which its key is kept; a plain text as a whole."""
     if not isinstance(text, Sentence):

@@ -9,6 +9,7 @@ from kenobot.cli.setup.repair import free_copy
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import split_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +48,5 @@ def _mistakes(home: Home, credentials: Mapping[str, str | None]) -> Sequence[str
     try:
         load_settings(home, os.environ, new_credentials=credentials)
     except ConfigError as error:
-        return str(error).splitlines()
+        return split_sentences(str(error))
     return ()

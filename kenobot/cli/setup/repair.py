@@ -14,6 +14,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.sentences import split_sentences
 
 _LINE = lazy.regex(r"\(at line (\d+), column \d+\)$")
 _MOST_BROKEN = 8  # lines that are not TOML; in a file with more there is nothing to keep
@@ -54,7 +55,7 @@ def find_repair(home: Home, credentials: Mapping[str, str | None]) -> Repair | N
             raise error from None
         mistakes_of = partial(_mistakes, home, credentials)
         text, lines, others = _without_mistakes(mistakes_of, before)
-        mistakes = list(dict.fromkeys((*str(error).splitlines(), *others)))
+        mistakes = list(dict.fromkeys((*split_sentences(str(error)), *others)))
         if rest := mistakes_of(text):
             raise ConfigError("\n".join(rest)) from None
         return Repair(text, mistakes, lines, before, free_copy(home.config_file))
@@ -89,7 +90,7 @@ def _mistakes(home: Home, credentials: Mapping[str, str | None], text: str) -> s
     try:
         load_settings(home, os.environ, text=text, new_credentials=credentials)
     except ConfigError as error:
-        return set(str(error).splitlines())
+        return set(split_sentences(str(error)))
     return set()
 
 

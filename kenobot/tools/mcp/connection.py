@@ -288,9 +288,14 @@ def _describe_loss(error: Exception, wire: Wire, redact: Redactor) -> Connection
 
 def _reason(error: BaseException) -> str:
     """Return the cause of a failure in a few words."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CONNECTION_CLOSED
+
     cause = _first(error)
     if isinstance(cause, FileNotFoundError):
         return Sentence("mcp.no_such_program")
+    if isinstance(cause, MCPError) and cause.code == CONNECTION_CLOSED:
+        return Sentence("mcp.ended")
     if _is_refused(cause):
         return Sentence("mcp.unreachable")
     return change_values(str(cause), lambda text: shorten(text, _LONGEST_REASON)) or type(cause).__name__

@@ -119,7 +119,7 @@ class _Running:
             call = self.calls.pop(task)
             if task.cancelled() and not call.done.done():
                 self.calls[task] = call
-                raise ConnectionLost("it cannot be reached")
+                raise ConnectionLost(Sentence("mcp.unreachable"))
             if not task.cancelled():
                 task.result()
 
@@ -434,7 +434,7 @@ def _tie(call: _Call, task: "asyncio.Task[None]") -> None:
 def _loss(session: "asyncio.Task[None]") -> ConnectionLost:
     """Return why a session has ended."""
     if session.cancelled() or not session.done():
-        return ConnectionLost("it cannot be reached")
+        return ConnectionLost(Sentence("mcp.unreachable"))
     error = session.exception()
     if isinstance(error, ConnectionLost):
         return error
@@ -442,4 +442,4 @@ def _loss(session: "asyncio.Task[None]") -> ConnectionLost:
         return ConnectionLost(Sentence("mcp.silent"))
     if error is not None:
         _log.warning("the session with an MCP server broke", exc_info=error)
-    return ConnectionLost("it cannot be reached")
+    return ConnectionLost(Sentence("mcp.unreachable"))

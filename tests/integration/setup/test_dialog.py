@@ -173,7 +173,7 @@ async def test_run_again_it_asks_for_what_is_wrong_alone(tmp_path: Path) -> None
     async with machine(tmp_path) as here:
         await _set_up(here, "--owner", OWNER)
         config = here.home.config_file
-        config.write_text("# mine\n" + config.read_text().replace("[memory]\n", "[media]\nkeep_days = 7 # a week\n"))
+        config.write_text("# mine\n" + config.read_text().replace("[media]\n", "[media]\nkeep_days = 7 # a week\n"))
         here.telegram.token = _OTHER
         async with here.terminal("setup") as laura:
             await laura.answers(("Go through everything instead?", ""), ("bot token", _OTHER), ("Whose bot", ""))

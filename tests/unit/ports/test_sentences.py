@@ -6,7 +6,16 @@ import pickle
 import pytest
 
 from kenobot.ports.errors import ConfigError, StoreError, Unavailable
-from kenobot.ports.sentences import Sentence, pack_text, read_catalogue, recognise, render, unpack_text
+from kenobot.ports.sentences import (
+    Sentence,
+    join_sentences,
+    pack_text,
+    read_catalogue,
+    recognise,
+    render,
+    split_sentences,
+    unpack_text,
+)
 
 
 def test_an_error_is_worded_by_its_key_with_its_values() -> None:
@@ -82,3 +91,12 @@ def test_a_stored_sentence_keeps_the_keys_of_its_values() -> None:
     stored = unpack_text(pack_text(Sentence("reasons.looks_like", kind=Sentence("secrets.password"))))
     assert (stored, render(stored, "es")) == ("it looks like a password", "parece una contraseña")
     assert unpack_text(pack_text(Sentence("reasons.they_said", words="kenobot.toml"))) == "they said so: kenobot.toml"
+
+
+def test_mistakes_that_are_told_together_are_told_apart_again_by_their_keys() -> None:
+    """So a list of them is in the language of its reader."""
+    mistakes = [Sentence("mcp.silent"), Sentence("mcp.unreachable")]
+    assert [render(each, "es") for each in split_sentences(join_sentences(mistakes))] == [
+        render(each, "es") for each in mistakes
+    ]
+    assert split_sentences("one\ntwo") == ["one", "two"]
