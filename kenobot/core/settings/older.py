@@ -60,7 +60,7 @@ _RETIRED_KEYS: Mapping[str, Mapping[str, str]] = {
     "channels.console": {"colour": "true, unless the variable NO_COLOR is set"},
     "channels.telegram": {"poll_seconds": "30", "request_seconds": "20"},
     "channels.irc": {"request_seconds": "20", "ping_seconds": "60"},
-    "channels.http": {"body_kilobytes": "256", "wait_seconds": "60", "requests_per_minute": "300"},
+    "channels.http": {"body_kilobytes": "256", "requests_per_minute": "300"},
     "channels.email": {"poll_seconds": "10", "request_seconds": "30", "most_mb": "25"},
     "channels.xmpp": {"request_seconds": "20", "ping_seconds": "60"},
     "channels.discord": {"request_seconds": "20"},

@@ -27,6 +27,7 @@ enabled = ["http"]
 port = {port}
 owners = ["ana"]
 webhook_user = "ana"
+wait_seconds = 1
 """
 _SYSTEMCTL = """#!{python}
 import os, re, shlex, signal, subprocess, sys, time
