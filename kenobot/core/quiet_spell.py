@@ -42,4 +42,7 @@ class QuietSpell:
             return
         due, self._due = self._due, {}
         for work in due:
-            work()
+            try:
+                work()
+            except Exception as error:  # the others are due all the same
+                loop.call_exception_handler({"message": "work of a quiet spell cannot begin", "exception": error})

@@ -17,6 +17,7 @@ class _Loop:
         self._now = 100.0
         self._order = count()
         self._timers: list[tuple[float, int, Callable[..., object], tuple[object, ...]]] = []
+        self.reported: list[object] = []
 
     def time(self) -> float:
         return self._now
@@ -26,6 +27,9 @@ class _Loop:
 
     def call_later(self, seconds: float, callback: Callable[..., object], *arguments: object) -> None:
         self.call_at(self._now + seconds, callback, *arguments)
+
+    def call_exception_handler(self, context: dict[str, object]) -> None:
+        self.reported.append(context["exception"])
 
     def advance(self, seconds: float) -> None:
         until = self._now + seconds
@@ -98,3 +102,17 @@ def test_without_a_length_work_begins_at_once() -> None:
     done: list[int] = []
     QuietSpell().begin_after(lambda: done.append(1))
     assert done == [1]
+
+
+def test_work_that_cannot_begin_holds_up_no_other(loop: _Loop) -> None:
+    """Its error is reported to the loop."""
+    broken, begun = RuntimeError("no"), list[str]()
+    spell = QuietSpell(1.0)
+
+    def fail() -> None:
+        raise broken
+
+    spell.begin_after(fail)
+    spell.begin_after(lambda: begun.append("other"))
+    loop.advance(1.0)
+    assert (begun, loop.reported) == (["other"], [broken])
