@@ -71,7 +71,7 @@ class MemoryWorkers:
         settings: Settings, context: WorkerContext, model: ModelRouter | None, window: HistoryWindow
     ) -> CompactionWorker:
         """Build the worker that summarizes conversations; model None leaves all to rules."""
-        budgeted = context.budgeted(model, "compaction")
+        budgeted = context.limit_to_budget(model, "compaction")
         return CompactionWorker(context, budgeted, window, reads=settings.extraction.enabled)
 
     @staticmethod

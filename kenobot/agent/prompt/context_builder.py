@@ -141,7 +141,7 @@ class PromptPlan:
 
     @property
     def recalled_of_others(self) -> str:
-        """Return the same where it quotes others: a later reply may tell of it what this one took."""
+        """Return them where they quote others, whose words a later reply may repeat; "" otherwise."""
         return self.recalled if any(quotations(self.recalled)) else ""
 
     @property

@@ -70,7 +70,7 @@ class ShownMessage(PersonText):
 
     @cached_property
     def quoted_memory(self) -> tuple[AttributedText, ...]:
-        """What memory showed beside the message of others' words: the reply may tell what was recalled for it alone."""
+        """Return the words of others that memory showed beside the message, which its reply may repeat."""
         return (*quotations(self.context), *quotations(self.recalled))
 
     @cached_property
@@ -78,7 +78,7 @@ class ShownMessage(PersonText):
         return lookalikes.may_hold_markup(self.text)
 
     def render(self, tokens: int, day: str, *, with_context: bool) -> Message | None:
-        """Render the message in `tokens`, with what became known before it or without; None when it is blank.
+        """Render the message in `tokens`, with its notes or without; None when it is blank.
 
         day: of the prompt, YYYY-MM-DD.
         """

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 LOOK_SECONDS = 60.0
 """Seconds between two looks: a cause counts after two, and is over after three without it."""
 PAUSE_SECONDS = 10.0
-"""Seconds for which the event loop may stand still: beyond, no channel of people is answered in time."""
+"""Seconds of a pause of the event loop that is reported: after a longer one no channel is answered in time."""
 GROWTH_MB = 500
 """Growth of resident memory after the first hour beyond which something is wrong."""
 FIRST_CHECK = timedelta(hours=1)

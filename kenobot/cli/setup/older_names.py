@@ -13,7 +13,7 @@ from kenobot.storage import disk
 
 
 def renew_names(context: CommandContext) -> str:
-    """Rewrite the older names in kenobot.toml, and return what was done. Those in inline tables stay."""
+    """Rewrite the older names in kenobot.toml, but for inline tables, and return a line that counts them."""
     text = current_text(context.home)
     inside = [each for each in context.loaded.older if each.origin == f"file {context.home.config_file}"]
     renewed = 0

@@ -48,9 +48,9 @@ def backfill(context: CommandContext) -> int:
 
 
 def _sleep(context: CommandContext, phases: tuple[Phase, ...], command: str = "", *, dry_run: bool) -> int:
-    """Run passes of sleep, or find out what they would do, and print the report. Returns the exit code.
+    """Run passes of sleep, or only plan them, and print the report. Returns the exit code.
 
-    command: whose passes are run; "" for all.
+    command: its passes alone; "" for all. dry_run: plan only.
     """
     _configure_log(context)
     act = run_night.dry_run if dry_run else run_night.run_sleep

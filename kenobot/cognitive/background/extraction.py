@@ -94,7 +94,7 @@ def build_extraction_worker(
     settings: ExtractionSettings, context: WorkerContext, model: ModelRouter | None
 ) -> "ExtractionWorker":
     """Build the worker from its settings; model None leaves all to the rules."""
-    budgeted = context.budgeted(model, "extraction")
+    budgeted = context.limit_to_budget(model, "extraction")
     return ExtractionWorker(context, budgeted, DEFAULT, PatternSet(settings.patterns), enabled=settings.enabled)
 
 
@@ -276,7 +276,7 @@ class ExtractionWorker(PerChatWorker):
     def _apply_rules(
         self, connection: Connection, session: str, batch: ExtractionBatch, plain: Mapping[int, str]
     ) -> ExtractionResult:
-        """Apply the rules to a batch, with what its words may end. plain: what they read, by the turns' messages."""
+        """Extract the facts of a batch by rules, with the memories it may end. plain: its texts by message."""
         first = next(turn for turn in batch.turns if turn.last_message in plain)
         known: list[Record] = []
         if any(map(heuristic.may_end_something, plain.values())):

@@ -48,7 +48,7 @@ class WorkerContext:
     embedding: EmbeddingWorker | None = None
     quiet: QuietSpell = field(default_factory=QuietSpell)
 
-    def budgeted(self, model: ModelRouter | None, purpose: str) -> BudgetedModel | None:
+    def limit_to_budget(self, model: ModelRouter | None, purpose: str) -> BudgetedModel | None:
         """Put a model behind the ledger, for a purpose; None stays None."""
         return BudgetedModel(model, self.ledger, purpose) if model is not None else None
 

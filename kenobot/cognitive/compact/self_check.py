@@ -94,7 +94,7 @@ def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: Compac
 def _find_lost(
     sentence: str, turn: ConversationTurn, trust: Trust, zone: ZoneInfo, summed: TextCoverage
 ) -> list[tuple[GapKind, str]]:
-    """Find what a summary lost of a sentence: the sentence itself when it settles something, else its parts.
+    """Find the gaps of a summary in a sentence: a whole decision, question or fact, else the details that it lost.
 
     Whether it states a fact is asked last, for that takes the longest.
     """

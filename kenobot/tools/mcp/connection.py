@@ -222,7 +222,6 @@ def _word(result: "CallToolResult") -> str:
 def _losing(wire: Wire) -> Iterator[None]:
     """Turn what the SDK raises into ConnectionLost, or into ToolFailed where the server answered."""
     from mcp.shared.exceptions import MCPError
-    from mcp_types import CONNECTION_CLOSED
     from pydantic import ValidationError
 
     try:
@@ -232,8 +231,8 @@ def _losing(wire: Wire) -> Iterator[None]:
     except MCPError as error:
         if wire.forgot or (wire.has_sessions and str(error).strip(" .").lower() in _LOST_SESSION):
             raise ConnectionLost(Sentence("mcp.session_forgotten"), ran=False) from error
-        if error.code == CONNECTION_CLOSED:
-            raise ConnectionLost(Sentence("mcp.ended")) from error
+        if _is_closed(error):
+            raise ConnectionLost(_reason(error)) from error
         raise ToolFailed(f"The server refused: {shorten(str(error), _LONGEST_REASON)}") from error
     except ValidationError as error:
         raise ToolFailed("The server answered with something that is no result.") from error
@@ -288,17 +287,22 @@ def _describe_loss(error: Exception, wire: Wire, redact: Redactor) -> Connection
 
 def _reason(error: BaseException) -> str:
     """Return the cause of a failure in a few words."""
-    from mcp.shared.exceptions import MCPError
-    from mcp_types import CONNECTION_CLOSED
-
     cause = _first(error)
     if isinstance(cause, FileNotFoundError):
         return Sentence("mcp.no_such_program")
-    if isinstance(cause, MCPError) and cause.code == CONNECTION_CLOSED:
+    if _is_closed(cause):
         return Sentence("mcp.ended")
     if _is_refused(cause):
         return Sentence("mcp.unreachable")
     return change_values(str(cause), lambda text: shorten(text, _LONGEST_REASON)) or type(cause).__name__
+
+
+def _is_closed(error: BaseException) -> bool:
+    """Return whether the SDK says that a server has ended the connection."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CONNECTION_CLOSED
+
+    return isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
 
 
 def _first(error: BaseException) -> BaseException:

@@ -118,7 +118,7 @@ class _World:
         model = ModelRouter([ProviderRoute(provider, CircuitBreaker(self.clock))], 60, self.clock)
         ledger = Ledger(self.database, self.clock, ZONE)
         rooms = WorkerContext(self.database, Bus(self.clock), self.clock, ZONE, _NoFiles(), ledger)
-        worker = ExtractionWorker(rooms, rooms.budgeted(model, "extraction"), DEFAULT, PatternSet(()))
+        worker = ExtractionWorker(rooms, rooms.limit_to_budget(model, "extraction"), DEFAULT, PatternSet(()))
         await worker.tick()
         await worker.wait_idle()
         self.database.fatal = 0

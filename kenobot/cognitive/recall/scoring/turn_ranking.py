@@ -102,7 +102,9 @@ def rank_turns(
     order = [at for _, _, at in sorted(zip(scores, places.messages, range(len(scores)), strict=False), reverse=True)]
     best, scores, rare = _by_rare_words(index, places, scores, order[:first], policy.recall, by_meaning=bool(near))
     columns["rare"] = rare
-    return _ranked(talk, places, [*best, *order[first:]] if whole else best, scores, columns, raw, as_asked, policy)
+    return _build_ranked(
+        talk, places, [*best, *order[first:]] if whole else best, scores, columns, raw, as_asked, policy
+    )
 
 
 # ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -121,6 +123,10 @@ class _Places:
     segments: Sequence[int]
     positions: Sequence[int]
     days: Sequence[int]
+    speakers: Sequence[str]
+    by_bot: Sequence[bool]
+    has_time: Sequence[bool]
+    wishes: Sequence[bool]
     masks: Sequence[int]
     words: Sequence[int]
     asks: Sequence[float]
@@ -133,7 +139,7 @@ class _Places:
     @classmethod
     def of(cls, talk: TurnCandidates) -> "_Places":
         rows = sorted(talk.rows.values(), key=itemgetter(1, 2))
-        messages, segments, positions, days, speakers, _, words, asks, _, _ = zip(*rows, strict=True)
+        messages, segments, positions, days, speakers, by_bot, words, asks, has_time, wishes = zip(*rows, strict=True)
         named = {segment for segment, speaker in zip(segments, speakers, strict=True) if speaker}
         people, assistant = TALK_KINDS.index("people"), TALK_KINDS.index("assistant")
         keys = [_APART * segment + position for segment, position in zip(segments, positions, strict=True)]
@@ -147,6 +153,10 @@ class _Places:
             segments,
             positions,
             days,
+            speakers,
+            by_bot,
+            has_time,
+            wishes,
             [*map(talk.held.get, messages, repeat(0)), 0],
             (*words, 0),
             [*map(float, asks), 0.0],
@@ -176,17 +186,17 @@ def _features(
     near: similarities to the question as its speakers would put it. closeness: of days to those that the question
     names.
     """
-    lex = [*_damped(raw), 0.0]
+    lex = [*_damp(raw), 0.0]
     columns: dict[str, Column] = {
         "lex": lex,
-        "win": _damped(_weigh_with_neighbours(talk, places)),
+        "win": _damp(_weigh_with_neighbours(talk, places)),
         "ses": [*map(talk.segments.get, places.segments, repeat(0.0))],
-        "spk": _speaker_column(places.rows, query),
+        "spk": _speaker_column(places, query),
         "isq": places.asks,
         "len": _length_column(places.words),
     }
     if asks_when:
-        columns["when"] = [1.0 if row[8] else 0.0 for row in places.rows]
+        columns["when"] = [*map(float, places.has_time)]
     if closeness:
         columns["then"] = [closeness[day] for day in places.days]
     if near:
@@ -200,8 +210,8 @@ def _features(
         ]
     columns["far"] = [(lex[one] + lex[other]) / 2 for one, other in zip(places.far, places.farther, strict=True)]
     columns["reply"] = [places.asks[before] for before in places.before]
-    columns["mine"] = [0.0 if row[5] else 1.0 for row in places.rows]
-    columns["wish"] = [1.0 if row[9] else 0.0 for row in places.rows]
+    columns["mine"] = [0.0 if by_bot else 1.0 for by_bot in places.by_bot]
+    columns["wish"] = [*map(float, places.wishes)]
     opening = [_OPENING[kind] for kind in TALK_KINDS]
     columns["opens"] = [
         1.0 if position < opening[kind] else 0.0 for position, kind in zip(places.positions, places.kinds, strict=True)
@@ -254,7 +264,7 @@ def _weigh_three(talk: TurnCandidates, own: int, one: int, other: int, damping: 
     return value
 
 
-def _damped(values: Column) -> list[float]:
+def _damp(values: Column) -> list[float]:
     most = max(values) + DAMP
     return [value / most for value in values]
 
@@ -270,19 +280,19 @@ def _rescale(similarities: Mapping[int, float]) -> dict[int, float]:
     return {number: (each - low) / (high - low or 1.0) for number, each in similarities.items()}
 
 
-def _speaker_column(rows: Sequence[TurnRow], query: ParsedQuery) -> Column:
+def _speaker_column(places: _Places, query: ParsedQuery) -> Column:
     """Score speakers: 1 for the speaker meant, 0 for others, a half without one or with several.
 
     In a private chat "I" means the owner, whose turns then count more than the answers.
     """
     wanted = set(query.names)
-    speakers = {row[4] for row in rows} - {""}
-    meant = {each for each in speakers if each in wanted or each.partition(" ")[0] in wanted}
+    meant = {each for each in {*places.speakers} - {""} if each in wanted or each.partition(" ")[0] in wanted}
     if len(meant) == 1:
-        return [1.0 if row[4] in meant else 0.0 for row in rows]
+        return [1.0 if speaker in meant else 0.0 for speaker in places.speakers]
     if query.first_person and not meant:
-        return [_EITHER if row[4] else 0.0 if row[5] else 1.0 for row in rows]
-    return [_EITHER] * len(rows)
+        said = zip(places.speakers, places.by_bot, strict=True)
+        return [_EITHER if speaker else 0.0 if by_bot else 1.0 for speaker, by_bot in said]
+    return [_EITHER] * len(places.rows)
 
 
 # ── the best ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -328,7 +338,7 @@ def _spread(order: Sequence[int], places: _Places, scores: Sequence[float], less
     return sorted(order, key=worth.__getitem__, reverse=True)
 
 
-def _ranked(
+def _build_ranked(
     talk: TurnCandidates,
     places: _Places,
     order: Sequence[int],

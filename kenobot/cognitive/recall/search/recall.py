@@ -69,7 +69,6 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if query.trace is not None:
         query.trace.add_records(ranked)
     question = _question_kind(index, query, hits)
-    likely = None
     if question is not None:
         ranked = _keep_fitting(index, question, ranked, similarities, sieve)
     fresh, on_show = _split_by_prompt(ranked, sieve)
@@ -77,8 +76,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
     memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
     best = max((memory.relevance for memory in ranked), default=0.0)
-    if query.marks and query.question.asks:
-        likely = best if ranked or not on_show else None
+    likely = best if query.marks and query.question.asks and (ranked or not on_show) else None
     turns: list[RankedTurn] = []
     if best < policy.strong_from or (query.question.asks and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
