@@ -1,7 +1,7 @@
 """`python -m bench.passes`: what would be different without each pass of sleep, one after another.
 
 Each stage is played with the whole night first, and then without each pass that planned a change or asked a question in
-it: the month, two fortnights, and a quarter of a year of `bench.years` for their figures; the golden month of
+it: the month, two fortnights, and sixty days of `bench.years` for their figures; the golden month of
 `tests.golden` for what people see: prompts of replies, texts sent, answers of commands, files; and the tests that play
 nights, for those that fail. Two thousand seconds, in one process at a time; `--stages` and `--passes` take less.
 """
@@ -28,10 +28,10 @@ _FIFTY = 50  # characters of what differs that are shown
 _TIMED = frozenset({"night", "turn", "database", "tree", "index"})  # figures of `bench.years` that no two runs share
 _TURN = re.compile(r"^##### \d+ · (?P<at>\S+) · turn · ", re.MULTILINE)
 _NIGHTLY = (
-    *("tests/integration/memory", "tests/unit/cognitive/mirror/lists", "tests/unit/cognitive/mirror/test_pattern_file.py"),
-    *("tests/unit/evals/demo", "tests/property/sleep", "tests/conformance", "tests/unit/cli/test_sleep.py"),
-    *("tests/unit/cognitive/sleep/test_cycle.py", "tests/unit/cognitive/sleep/test_hearsay.py"),
-    *("tests/unit/cognitive/sleep/test_confidences.py", "tests/unit/cognitive/background/test_sleep.py"),
+    *("tests/integration/memory/test_pruning_nights.py", "tests/integration/memory/test_decay_recall.py"),
+    *("tests/integration/memory/test_lifecycle_by_talk.py", "tests/integration/memory/test_procedural_turns.py"),
+    *("tests/unit/evals/demo", "tests/unit/cognitive/mirror/lists/test_decay_files.py"),
+    *("tests/unit/cognitive/sleep/test_hearsay.py", "tests/unit/cognitive/sleep/test_confidences.py"),
 )
 _OFF, _SEEN = "BENCH_WITHOUT", "BENCH_BUSY"
 _LIFE = ("kenobot", "bench", "life", "--embedder", "none", "--json", "--person")
@@ -52,7 +52,7 @@ class Stage:
 STAGES: Mapping[str, Stage] = {
     "month": Stage([("bench.month", "--fast", "--json")], ("month",)),
     "life": Stage([(*_LIFE, "irene"), (*_LIFE, "tom", "--model", "careful")], ("life",)),
-    "years": Stage([("bench.years", "--days", "100", "--per-day", "3", "--json")], ("years",)),
+    "years": Stage([("bench.years", "--days", "60", "--per-day", "4", "--json")], ("years",)),
     "golden": Stage([("tests.golden", "record", "{}")], ("prompts", "texts", "commands", "files")),
     "cases": Stage([("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-rfE", *_NIGHTLY)], ("cases",)),
 }
