@@ -3,7 +3,7 @@
 Each stage is played with the whole night first, and then without each pass that planned a change or asked a question in
 it: the month, two fortnights, and sixty days of `bench.years` for their figures; the golden month of
 `tests.golden` for what people see: prompts of replies, texts sent, answers of commands, files; and the tests that play
-nights, for those that fail. Two thousand seconds, in one process at a time; `--stages` and `--passes` take less.
+nights, for those that fail. An hour, one process at a time; `--stages` and `--passes` take less.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from kenobot.cli.options import show_progress
 from kenobot.cognitive.sleep import night
 from kenobot.cognitive.sleep.plan.passes import Pass
 
-_FIFTY = 50  # characters of what differs that are shown
+_SHOWN = 200  # characters of what differs
 _TIMED = frozenset({"night", "turn", "database", "tree", "index"})  # figures of `bench.years` that no two runs share
 _TURN = re.compile(r"^##### \d+ · (?P<at>\S+) · turn · ", re.MULTILINE)
 _NIGHTLY = (
@@ -53,7 +53,7 @@ STAGES: Mapping[str, Stage] = {
     "month": Stage([("bench.month", "--fast", "--json")], ("month",)),
     "life": Stage([(*_LIFE, "irene"), (*_LIFE, "tom", "--model", "careful")], ("life",)),
     "years": Stage([("bench.years", "--days", "60", "--per-day", "4", "--json")], ("years",)),
-    "golden": Stage([("tests.golden", "record", "{}")], ("prompts", "texts", "commands", "files")),
+    "golden": Stage([("tests.golden", "record", "{}", "--homes", "model")], ("prompts", "texts", "commands", "files")),
     "cases": Stage([("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-rfE", *_NIGHTLY)], ("cases",)),
 }
 
@@ -73,8 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                 different = sorted(whole[kind] ^ lacking[kind])
                 cells[name, kind] = str(len(different)) if name in {*busy, _NONE} else "–"
                 for text in different[:3]:
-                    print(f"{name}, {kind}: {text[:_FIFTY * 4]!r}", file=sys.stderr, flush=True)
-            print(f"{title}, without {name}: " + ", ".join(cells[name, kind] for kind in STAGES[title].kinds), flush=True)
+                    print(f"{name}, {kind}: {text[:_SHOWN]!r}", file=sys.stderr, flush=True)
+            figures = ", ".join(cells[name, kind] for kind in STAGES[title].kinds)
+            print(f"{title}, without {name}: {figures}", flush=True)
     kinds = [kind for title in arguments.stages for kind in STAGES[title].kinds]
     print(f"| without | {' | '.join(kinds)} |\n|---|{'---:|' * len(kinds)}")
     for name in arguments.passes:
