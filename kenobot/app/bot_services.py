@@ -3,18 +3,20 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.memory import EmbeddingWorker, Policy, SideIndex
-from kenobot.core.health import State
-from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
 from kenobot.ledger.limits import Limit
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.sentences import Language
 from kenobot.storage.database import Database
+
+if TYPE_CHECKING:  # the first answer waits for neither
+    from kenobot.core.health import State
+    from kenobot.core.status_report import StatusReport
 
 
 class MemoryMirror(Protocol):
@@ -48,8 +50,8 @@ class BotServices:
     unfinished: Callable[[], int]
     begin_sleep: Callable[[], bool]
     sweep: Callable[[], Awaitable[None]]
-    state: Callable[[], State]
-    status: Callable[[], Awaitable[StatusReport]]
+    state: "Callable[[], State]"
+    status: "Callable[[], Awaitable[StatusReport]]"
     language: Callable[[], Language]
 
 

@@ -63,7 +63,7 @@ class OpenHome:
 
 
 class _Parts:
-    """What a running bot has of the same home, as far as memory and agenda need it."""
+    """The parts of a bot that memory and agenda need."""
 
     def __init__(self, context: CommandContext, mirror: "_Mirror") -> None:
         loaded, clock = context.loaded, context.clock
@@ -120,7 +120,7 @@ class _Mirror:
         self._task: asyncio.Task[None] | None = None
 
     def mark_dirty(self) -> None:
-        """Have the files written soon."""
+        """Schedule a write of the files."""
         self._is_dirty = True
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._bring(), name="memory files")
