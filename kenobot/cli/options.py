@@ -60,7 +60,9 @@ def build_parser(
         )
         if "call" in command:
             _add_arguments(parser, parser, command.get("arguments", ()), shared)
-            parser.set_defaults(call=command["call"], command=last, json=False, as_of=None)
+            parser.set_defaults(
+                call=command["call"], extra=command.get("extra", ""), command=last, json=False, as_of=None
+            )
         else:
             groups[words] = parser.add_subparsers(metavar=say("COMMAND"), required=True)
     return root

@@ -3,13 +3,16 @@
 import argparse
 import gc
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kenobot.cli.options import NothingFound
+from kenobot.ports.errors import ConfigError
 
 if TYPE_CHECKING:
+    from kenobot.cli.context import CommandContext
     from kenobot.ports.clock import Clock
 
 
@@ -19,12 +22,24 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.cli.context import CommandContext
         from kenobot.ports.memory_changes import AmbiguousReference
 
-        module, _, function = arguments.call.partition(":")
-        run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
+        run = find_function(arguments.call, arguments.extra)
     try:
         return run(CommandContext(arguments, clock))
     except AmbiguousReference as error:
         raise NothingFound(str(error)) from error
+
+
+def find_function(call: str, extra: str) -> "Callable[[CommandContext], int]":
+    """Import the function of a command. Raises ConfigError where the extra that brings it is not installed.
+
+    call: "module:function". extra: the distribution that has the module; "" for the command line's own.
+    """
+    module, _, function = call.partition(":")
+    package = f"kenobot_{extra}" if extra else "kenobot.cli"
+    if extra and importlib.util.find_spec(package) is None:
+        raise ConfigError("plugins.command_not_installed", extra=extra)
+    found: Callable[[CommandContext], int] = getattr(importlib.import_module(f"{package}.{module}"), function)
+    return found
 
 
 @contextmanager

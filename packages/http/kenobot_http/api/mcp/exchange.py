@@ -5,8 +5,8 @@ import logging
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
-from kenobot.api.mcp.server import build_server
-from kenobot.api.services import Caller
+from kenobot_http.api.mcp.server import build_server
+from kenobot_http.api.services import Caller
 
 # It tells of every request that a session starts and ends.
 logging.getLogger("mcp.server").setLevel(logging.WARNING)

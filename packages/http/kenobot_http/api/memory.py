@@ -11,12 +11,6 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kenobot.agent import search_report
-from kenobot.api.auth import MemoryReader, MemoryWriter
-from kenobot.api.conversations import ReadableId, readable_session
-from kenobot.api.idempotency import IdempotencyKey, do_once
-from kenobot.api.moments import Moment
-from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
-from kenobot.api.services import Caller
 from kenobot.cognitive.memory import Memory as Store
 from kenobot.cognitive.memory import MemoryQuery, SearchReport
 from kenobot.language.confidences import confided_tags
@@ -26,6 +20,12 @@ from kenobot.ports.memory_changes import ForgetResult, UndoError
 from kenobot.ports.records import HistoryStep, Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
+from kenobot_http.api.auth import MemoryReader, MemoryWriter
+from kenobot_http.api.conversations import ReadableId, readable_session
+from kenobot_http.api.idempotency import IdempotencyKey, do_once
+from kenobot_http.api.moments import Moment
+from kenobot_http.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
+from kenobot_http.api.services import Caller
 
 router = APIRouter(prefix="/v1", tags=["memory"])
 

@@ -12,12 +12,6 @@ from starlette.exceptions import HTTPException
 
 from kenobot.agenda.answers import AgendaAnswer, Asker, answer_question, render_answer
 from kenobot.agenda.zones import zone_in_force
-from kenobot.api import memory, schedule
-from kenobot.api.mcp.render import render_forgetting, render_recall
-from kenobot.api.moments import Day
-from kenobot.api.paging import LARGEST_ID
-from kenobot.api.scopes import Scope
-from kenobot.api.services import Caller
 from kenobot.cognitive.memory import Memory
 from kenobot.core.json_limits import find_excess
 from kenobot.language.calendar import parse_time
@@ -25,6 +19,12 @@ from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.ports.memory_changes import ForgetResult
 from kenobot.storage.connection import Connection
+from kenobot_http.api import memory, schedule
+from kenobot_http.api.mcp.render import render_forgetting, render_recall
+from kenobot_http.api.moments import Day
+from kenobot_http.api.paging import LARGEST_ID
+from kenobot_http.api.scopes import Scope
+from kenobot_http.api.services import Caller
 
 A = TypeVar("A", bound=BaseModel)
 

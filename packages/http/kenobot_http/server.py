@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from kenobot.channels.http.problems import refuse
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.sentences import Sentence
+from kenobot_http.problems import refuse
 
 _log = logging.getLogger(__name__)
 

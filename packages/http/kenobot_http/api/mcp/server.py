@@ -19,9 +19,9 @@ from mcp_types import (
 )
 
 from kenobot import __version__
-from kenobot.api.mcp.tools import TOOLS, McpTool, Refused
-from kenobot.api.services import Caller
 from kenobot.ports.errors import KenobotError, StoreError
+from kenobot_http.api.mcp.tools import TOOLS, McpTool, Refused
+from kenobot_http.api.services import Caller
 
 _log = logging.getLogger(__name__)
 

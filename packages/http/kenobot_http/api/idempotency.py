@@ -9,11 +9,11 @@ from fastapi import Header
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from kenobot.api.services import Caller
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import api_keys
 from kenobot.storage.api_keys import StoredReply
 from kenobot.storage.connection import Connection
+from kenobot_http.api.services import Caller
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -10,10 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from kenobot.api.auth import Authenticator
-from kenobot.channels.http.problems import refuse
-from kenobot.channels.http.settings import HttpSettings
 from kenobot.ports.sentences import Sentence
+from kenobot_http.api.auth import Authenticator
+from kenobot_http.problems import refuse
+from kenobot_http.settings import HttpSettings
 
 PATH = "/mcp"
 
@@ -35,7 +35,7 @@ class McpEndpoint:
             await refusal(scope, receive, send)
             return
         # The SDK takes a while to import, for which no other request waits.
-        exchange = await asyncio.to_thread(importlib.import_module, "kenobot.api.mcp.exchange")
+        exchange = await asyncio.to_thread(importlib.import_module, "kenobot_http.api.mcp.exchange")
         await exchange.answer(caller, scope, receive, send)
 
 

@@ -10,11 +10,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from kenobot import __version__
-from kenobot.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
-from kenobot.api.metrics import metrics_text
-from kenobot.api.moments import Day
-from kenobot.api.paging import LARGEST_ID
-from kenobot.api.services import ApiServices, Caller
+from kenobot.app.bot_services import BotServices
 from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core.health import State
 from kenobot.core.percentiles import distribution
@@ -27,6 +23,11 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
 from kenobot.storage.model_calls import Spending
 from kenobot.storage.scopes import ALL_SCOPES
+from kenobot_http.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
+from kenobot_http.api.metrics import metrics_text
+from kenobot_http.api.moments import Day
+from kenobot_http.api.paging import LARGEST_ID
+from kenobot_http.api.services import Caller
 
 router = APIRouter(prefix="/v1", tags=["operations"])
 
@@ -132,7 +133,7 @@ async def get_health(caller: HealthReader) -> Health:
         version=__version__,
         started=services.started.isoformat(),
         now=services.clock.now().isoformat(),
-        channels=sorted(services.channels()),
+        channels=sorted(services.channels),
         unfinished=services.unfinished(),
         messages=messages,
         memories=memories,
@@ -224,7 +225,7 @@ async def drop_mail(caller: MailKeeper, number: LetterId) -> LetterChanged:
     return LetterChanged(id=number, done="dropped")
 
 
-async def _change_letter(services: ApiServices, number: str, change: Literal["retry", "drop"]) -> None:
+async def _change_letter(services: BotServices, number: str, change: Literal["retry", "drop"]) -> None:
     letter, at = DeadLetterId.parse(number), services.clock.now()
     act = dead_letters.retry if change == "retry" else dead_letters.drop
     outcome = await services.database.write(lambda connection: act(connection, letter, at))

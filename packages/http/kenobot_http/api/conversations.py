@@ -12,13 +12,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from kenobot.api.auth import Messenger
-from kenobot.api.idempotency import REUSED, IdempotencyKey
-from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
-from kenobot.api.services import Caller
-from kenobot.channels.http.calls import Call
-from kenobot.channels.http.settings import CHANNEL
-from kenobot.channels.http.webhook import CONVERSATION
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.messages import Inbound
@@ -28,6 +21,13 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import ConversationRow, MessageRow
 from kenobot.storage.message_status import MessageState, MessageStatus
 from kenobot.storage.scopes import scope_names
+from kenobot_http.api.auth import Messenger
+from kenobot_http.api.idempotency import REUSED, IdempotencyKey
+from kenobot_http.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
+from kenobot_http.api.services import Caller
+from kenobot_http.calls import Call
+from kenobot_http.settings import CHANNEL
+from kenobot_http.webhook import CONVERSATION
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 
@@ -128,9 +128,9 @@ async def send_message(
     characters of what was there and appends `text`; `answer` is the last event, or `pending` after `wait` seconds
     without news.
     """
-    services, settings = caller.services, caller.services.channel.settings
+    channel, settings = caller.channel, caller.channel.settings
     external_id = f"api:{caller.key.id}:{idempotency_key or secrets.token_hex(16)}"
-    trace = services.channel.trace_of(external_id, message.text)
+    trace = channel.trace_of(external_id, message.text)
     inbound = Inbound(
         channel=CHANNEL,
         external_id=external_id,
@@ -138,7 +138,7 @@ async def send_message(
         user=caller.user,
         user_name=message.name,
         text=message.text,
-        sent_at=services.clock.now(),
+        sent_at=caller.services.clock.now(),
         trace=trace,
     )
     seconds = settings.wait_seconds if wait is None else wait
@@ -148,7 +148,7 @@ async def send_message(
         return StreamingResponse(
             _put_event_first(first, stream), media_type=_EVENTS, headers={"Cache-Control": "no-cache"}
         )
-    with services.channel.calls.open(trace) as call:
+    with channel.calls.open(trace) as call:
         known = await _take(caller, inbound, call)
         if known is None or not known.is_over:
             await _wait_over(caller, inbound, call, seconds)
@@ -193,7 +193,7 @@ async def _take(caller: Caller, inbound: Inbound, call: Call) -> MessageStatus |
     Raises HTTPException where it is not taken.
     """
     try:
-        new = await caller.services.channel.take(inbound, call)
+        new = await caller.channel.take(inbound, call)
     except Unavailable as error:
         raise HTTPException(503, Sentence("api.try_again", reason=error), {"Retry-After": "5"}) from error
     if new:
@@ -248,7 +248,7 @@ async def _put_event_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIte
 
 async def _iterate_events(caller: Caller, inbound: Inbound, seconds: float) -> AsyncIterator[bytes]:
     """Yield the events of a message: that it is stored, what there is of the answer, and in the end all of it."""
-    with caller.services.channel.calls.open(inbound.trace, follows=True) as call:
+    with caller.channel.calls.open(inbound.trace, follows=True) as call:
         await _take(caller, inbound, call)
         status = await _find_or_refuse(caller, inbound)
         call.number = status.id

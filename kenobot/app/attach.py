@@ -1,9 +1,10 @@
-"""Have the channel `http` serve the REST API of its bot."""
+"""Hand the services of the bot to the channels that serve it."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kenobot.app.app import App
+from kenobot.app.bot_services import BotServices, ServesBot
 from kenobot.cognitive.memory import Policy
 from kenobot.ports.channel import Channel, TakesRequests
 from kenobot.ports.errors import ConfigError
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
 _HTTP = "http"
 
 
-def with_api(app: App, channel: Channel) -> Channel:
-    """Return a channel; the one that serves HTTP with the API as its backend."""
-    if channel.name == _HTTP:
-        _attach(app, channel)
+def attach_bot(app: App, channel: Channel) -> Channel:
+    """Return a channel; one that serves the bot with its services."""
+    if isinstance(channel, ServesBot):
+        channel.serve_bot(_services_of(app))
     return channel
 
 
@@ -28,15 +29,7 @@ def check_hooks(channels: Mapping[str, Channel]) -> None:
             raise ConfigError("channels.webhook_needs_http", name=name)
 
 
-def _attach(app: App, channel: Channel) -> None:
-    # The web framework takes a while to import, which no other bot waits for.
-    from kenobot.api.application import Api  # noqa: PLC0415
-    from kenobot.api.services import ApiServices  # noqa: PLC0415
-    from kenobot.channels.http.channel import HttpChannel  # noqa: PLC0415
-
-    if not isinstance(channel, HttpChannel):  # another package's, of the same name
-        return
-
+def _services_of(app: App) -> BotServices:
     def begin_sleep() -> bool:
         return app.background.sleep_worker.begin_now()  # whose modules are imported at the first use
 
@@ -45,8 +38,7 @@ def _attach(app: App, channel: Channel) -> None:
 
         return await build_status(app, app.channel_states())
 
-    services = ApiServices(
-        channel=channel,
+    return BotServices(
         database=app.database,
         clock=app.clock,
         zone=app.zone,
@@ -57,13 +49,11 @@ def _attach(app: App, channel: Channel) -> None:
         budgets=app.ledger.limits,
         policy=Policy.of(app.settings.sleep),
         started=app.clock.now(),
-        channels=lambda: app.channels,
+        channels=app.channels,
         unfinished=lambda: app.loop.unfinished_count,
         begin_sleep=begin_sleep,
         sweep=app.sweep,
         state=lambda: "healthy" if app.watch is None else app.watch.state,
         status=report_status,
+        language=app.owner_alerts.find_language,
     )
-    channel.language = app.owner_alerts.find_language
-    channel.backend = Api(services)
-    channel.others = app.channels

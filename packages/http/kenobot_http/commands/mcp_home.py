@@ -4,14 +4,12 @@ import asyncio
 import logging
 from functools import partial
 
-from kenobot.api.scopes import DEFAULT_SCOPES
-from kenobot.api.services import ApiServices, Caller
 from kenobot.app import embedder_choice
+from kenobot.app.bot_services import BotServices
 from kenobot.app.wiring import build_ledger
 from kenobot.channels.console import CHAT, Console
-from kenobot.channels.http.channel import HttpChannel
-from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli.context import CommandContext
+from kenobot.cli.language import language
 from kenobot.cli.memory.sync_files import sync_files
 from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Policy, SideIndex
 from kenobot.core.status_report import StatusReport
@@ -21,6 +19,10 @@ from kenobot.ports.errors import KenobotError, Unavailable
 from kenobot.ports.signals import NoSignals
 from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.database import Database
+from kenobot_http.api.scopes import DEFAULT_SCOPES
+from kenobot_http.api.services import Caller
+from kenobot_http.channel import HttpChannel
+from kenobot_http.settings import CHANNEL, HttpSettings
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +63,7 @@ class OpenHome:
 
 
 class _Parts:
-    """What a running bot has of the same home, as far as memory and agenda need it."""
+    """The parts of a bot that memory and agenda need."""
 
     def __init__(self, context: CommandContext, mirror: "_Mirror") -> None:
         loaded, clock = context.loaded, context.clock
@@ -72,8 +74,7 @@ class _Parts:
         embedder = embedder_choice.choose_embedder(loaded, context.plugin_context).embedder
         formers = partial(embedder_choice.previous_embedders, loaded, context.plugin_context)
         self.embedding = EmbeddingWorker(database, index, clock, embedder, formers, meter=LedgerMeter(ledger))
-        services = ApiServices(
-            channel=HttpChannel(HttpSettings(owners=(_OWNER,)), clock, NoSignals()),
+        services = BotServices(
             database=database,
             clock=clock,
             zone=context.zone,
@@ -84,15 +85,17 @@ class _Parts:
             budgets=ledger.limits,
             policy=Policy.of(loaded.settings.sleep),
             started=clock.now(),
-            channels=tuple,
+            channels={},
             unfinished=int,
             begin_sleep=bool,
             sweep=_sweep_nothing,
             state=lambda: "healthy",
             status=_have_no_bot,
+            language=language,
         )
         key = ApiKey(0, "stdio", _OWNER, frozenset(DEFAULT_SCOPES), clock.now().isoformat())
-        self.caller = Caller(key, services, elsewhere=(Console.name, CHAT))
+        channel = HttpChannel(HttpSettings(owners=(_OWNER,)), clock, NoSignals())
+        self.caller = Caller(key, services, channel, elsewhere=(Console.name, CHAT))
 
     async def close(self) -> None:
         await self.embedding.stop()
@@ -117,7 +120,7 @@ class _Mirror:
         self._task: asyncio.Task[None] | None = None
 
     def mark_dirty(self) -> None:
-        """Have the files written soon."""
+        """Schedule a write of the files."""
         self._is_dirty = True
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._bring(), name="memory files")

@@ -1,12 +1,12 @@
 """`kenobot http key`: the keys of the REST API."""
 
-from kenobot.api.scopes import DEFAULT_SCOPES, OWNER_ONLY, SCOPES, new_secret
-from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
 from kenobot.storage import api_keys, approved_people
+from kenobot_http.api.scopes import DEFAULT_SCOPES, OWNER_ONLY, SCOPES, new_secret
+from kenobot_http.settings import CHANNEL, HttpSettings
 
 _LONGEST_NAME = 64
 _SPEAKS = (

@@ -9,15 +9,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from kenobot import __version__
-from kenobot.api import conversations, memory, operations, schedule
-from kenobot.api.auth import Authenticator
-from kenobot.api.errors import Refusal, add_error_handlers
-from kenobot.api.mcp.endpoint import PATH, McpEndpoint
-from kenobot.api.services import ApiServices
-from kenobot.channels.http.problems import PROBLEM
-from kenobot.channels.http.settings import CHANNEL
+from kenobot.app.bot_services import BotServices
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import api_keys
+from kenobot_http.api import conversations, memory, operations, schedule
+from kenobot_http.api.auth import Authenticator
+from kenobot_http.api.errors import Refusal, add_error_handlers
+from kenobot_http.api.mcp.endpoint import PATH, McpEndpoint
+from kenobot_http.channel import HttpChannel
+from kenobot_http.problems import PROBLEM
+from kenobot_http.settings import CHANNEL
 
 _ABOUT = """\
 Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
@@ -51,9 +52,9 @@ async def say_alive(request: Request, response: Response) -> Alive:
 class Api:
     """The backend of the channel `http`."""
 
-    def __init__(self, services: ApiServices) -> None:
-        self._services = services
-        self._app = build_app(services)
+    def __init__(self, channel: HttpChannel, services: BotServices) -> None:
+        self._channel, self._services = channel, services
+        self._app = build_app(channel, services)
 
     @property
     def app(self) -> ASGIApp:
@@ -65,10 +66,10 @@ class Api:
 
     async def check_exposed(self) -> None:
         """Raise ConfigError where neither a key nor a secret guards a server that other machines reach."""
-        if self._services.channel.settings.webhook_secret.get_secret_value():
+        if self._channel.settings.webhook_secret.get_secret_value():
             return
         if not await self._services.database.read(api_keys.list_keys):
-            raise ConfigError("api.host_is_exposed", host=repr(self._services.channel.settings.host))
+            raise ConfigError("api.host_is_exposed", host=repr(self._channel.settings.host))
 
 
 class _Documented(FastAPI):
@@ -84,7 +85,7 @@ class _Documented(FastAPI):
         return super().openapi()
 
 
-def build_app(services: ApiServices) -> FastAPI:
+def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
     """Build the application for one bot."""
     app = _Documented(
         title="KenoBot",
@@ -94,13 +95,13 @@ def build_app(services: ApiServices) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.authenticator = authenticator = Authenticator(services)
+    app.state.authenticator = authenticator = Authenticator(channel, services)
     add_error_handlers(app)
     app.state.health = services.state
-    app.state.language = services.channel.language
+    app.state.language = channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
     for router in (conversations.router, memory.router, schedule.router, operations.router):
         app.include_router(router, responses=_REFUSALS)
     if importlib.util.find_spec("mcp") is not None:
-        app.router.routes.append(Route(PATH, McpEndpoint(authenticator, services.channel.settings)))
+        app.router.routes.append(Route(PATH, McpEndpoint(authenticator, channel.settings)))
     return app

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
-from kenobot.api.services import Caller
 from kenobot.cognitive.memory import Memory, RecalledMemory, SearchReport
 from kenobot.language.calendar import parse_time
 from kenobot.ports.memory_changes import ForgetResult
@@ -11,6 +10,7 @@ from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import scope_names
+from kenobot_http.api.services import Caller
 
 _LONGEST = 1000  # characters of a quotation
 _QUOTED = 3  # messages that told a memory

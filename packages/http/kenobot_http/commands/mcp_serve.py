@@ -8,14 +8,12 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import make_home
 from kenobot.ports.errors import ConfigError
 
-_NEEDED = ("mcp", "fastapi", "uvicorn", "httptools")
-
 
 def serve(context: CommandContext) -> int:
-    if missing := [name for name in _NEEDED if importlib.util.find_spec(name) is None]:
-        raise ConfigError("mcp.serve_packages_missing", missing=", ".join(missing))
-    from kenobot.api.mcp.stdio import serve as serve_pipes  # noqa: PLC0415 - where the packages are there
-    from kenobot.cli.mcp_home import OpenHome  # noqa: PLC0415
+    if importlib.util.find_spec("mcp") is None:
+        raise ConfigError("mcp.serve_packages_missing", missing="mcp")
+    from kenobot_http.api.mcp.stdio import serve as serve_pipes
+    from kenobot_http.commands.mcp_home import OpenHome
 
     make_home(context)
     context.require_current_schema()

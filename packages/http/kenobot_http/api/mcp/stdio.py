@@ -2,7 +2,7 @@
 
 from mcp.server.stdio import stdio_server
 
-from kenobot.api.mcp.server import CallerFinder, build_server
+from kenobot_http.api.mcp.server import CallerFinder, build_server
 
 
 async def serve(find_caller: CallerFinder) -> None:

@@ -9,13 +9,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from kenobot.channels.http.calls import Call, Calls
-from kenobot.channels.http.rate_limit import RateLimiter, peer_address
-from kenobot.channels.http.settings import CHANNEL, HttpSettings
-from kenobot.channels.http.signature import is_current, is_signed
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError, Unavailable
 from kenobot.ports.messages import Inbound
+from kenobot_http.calls import Call, Calls
+from kenobot_http.rate_limit import RateLimiter, peer_address
+from kenobot_http.settings import CHANNEL, HttpSettings
+from kenobot_http.signature import is_current, is_signed
 
 _log = logging.getLogger(__name__)
 

@@ -14,18 +14,18 @@ from kenobot.agenda.job import Job, JobError, JobState, NewJob, Place
 from kenobot.agenda.places import owner_place
 from kenobot.agenda.recurrence import CRON, to_local
 from kenobot.agenda.zones import zone_in_force
-from kenobot.api.auth import Scheduler
-from kenobot.api.idempotency import IdempotencyKey, do_once
-from kenobot.api.moments import Moment as IsoMoment
-from kenobot.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
-from kenobot.api.services import Caller
-from kenobot.channels.http.settings import CHANNEL
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
 from kenobot.language.when import Choice, Moment, Recurrence, read_when
 from kenobot.ports.names import Role
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
+from kenobot_http.api.auth import Scheduler
+from kenobot_http.api.idempotency import IdempotencyKey, do_once
+from kenobot_http.api.moments import Moment as IsoMoment
+from kenobot_http.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
+from kenobot_http.api.services import Caller
+from kenobot_http.settings import CHANNEL
 
 router = APIRouter(prefix="/v1", tags=["schedule"])
 

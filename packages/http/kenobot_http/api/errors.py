@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from kenobot.channels.http.problems import explain_refusal, refuse
 from kenobot.core.settings.explain import word_detail
 from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence
+from kenobot_http.problems import explain_refusal, refuse
 
 _log = logging.getLogger(__name__)
 

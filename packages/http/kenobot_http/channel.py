@@ -13,17 +13,18 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from kenobot.channels.http.calls import FOLLOWED, Call, Calls
-from kenobot.channels.http.problems import explain_refusal
-from kenobot.channels.http.server import HOOKS, Server, bound_body
-from kenobot.channels.http.settings import CHANNEL, HttpSettings
-from kenobot.channels.http.webhook import Gate, Webhook
+from kenobot.app.bot_services import BotServices
 from kenobot.ports.channel import Capabilities, Channel, HookRequest, Sink, TakesRequests
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.sentences import Language
 from kenobot.ports.signals import Signals
+from kenobot_http.calls import FOLLOWED, Call, Calls
+from kenobot_http.problems import explain_refusal
+from kenobot_http.server import HOOKS, Server, bound_body
+from kenobot_http.settings import CHANNEL, HttpSettings
+from kenobot_http.webhook import Gate, Webhook
 
 _log = logging.getLogger(__name__)
 
@@ -46,13 +47,20 @@ class HttpChannel:
 
     An answer counts as sent at once: the outbox keeps it for a week, and whoever asked fetches it.
 
+    build_backend: builds the API of a bot; None: there is none, as in a channel that only tells its settings.
     others: the channels that run, by name, some of which take requests of their platforms.
     language: the owner's, of refusals for callers who name none.
     """
 
     name = CHANNEL
 
-    def __init__(self, settings: HttpSettings, clock: Clock, signals: Signals) -> None:
+    def __init__(
+        self,
+        settings: HttpSettings,
+        clock: Clock,
+        signals: Signals,
+        build_backend: "Callable[[HttpChannel, BotServices], Backend] | None" = None,
+    ) -> None:
         self.settings = settings
         self.clock = clock
         self.calls = Calls()
@@ -61,6 +69,7 @@ class HttpChannel:
         self.server: Server | None = None
         self.language: Callable[[], Language] = lambda: "en"
         self._signals = signals
+        self._build_backend = build_backend
         self._sink: Sink | None = None
 
     @property
@@ -71,6 +80,13 @@ class HttpChannel:
             draft_seconds=_DRAFT_SECONDS,
             keeps_answers=True,
         )
+
+    def serve_bot(self, bot: BotServices) -> None:
+        """Serve the API of a bot, and hand its other channels the requests of their platforms."""
+        self.language = bot.language
+        self.others = bot.channels
+        if self._build_backend is not None:
+            self.backend = self._build_backend(self, bot)
 
     async def run(self, sink: Sink) -> None:
         """Serve until cancelled. Raises ConfigError where it may not listen, Unavailable when the address is taken."""

@@ -7,12 +7,14 @@ from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 from starlette.exceptions import HTTPException
 
-from kenobot.api.scopes import OWNER_ONLY
-from kenobot.api.services import ApiServices, Caller
-from kenobot.channels.http.rate_limit import RateLimiter, peer_address
-from kenobot.channels.http.settings import CHANNEL
+from kenobot.app.bot_services import BotServices
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import api_keys
+from kenobot_http.api.scopes import OWNER_ONLY
+from kenobot_http.api.services import Caller
+from kenobot_http.channel import HttpChannel
+from kenobot_http.rate_limit import RateLimiter, peer_address
+from kenobot_http.settings import CHANNEL
 
 _bearer = HTTPBearer(auto_error=False, description="A key that `kenobot http key add` made")
 
@@ -26,9 +28,9 @@ def bearer_secret(header: str | None) -> str | None:
 class Authenticator:
     """Finds out who makes a request. It counts against its key, without a good one against its address."""
 
-    def __init__(self, services: ApiServices) -> None:
-        self._services = services
-        self._requests = RateLimiter(services.clock, services.channel.settings.requests_per_minute)
+    def __init__(self, channel: HttpChannel, services: BotServices) -> None:
+        self._channel, self._services = channel, services
+        self._requests = RateLimiter(services.clock, channel.settings.requests_per_minute)
 
     async def admit(self, request: Request, scopes: Sequence[str]) -> Caller:
         """Return who makes a request whose route these scopes open. Raises HTTPException."""
@@ -40,7 +42,7 @@ class Authenticator:
             raise HTTPException(429, Sentence("api.too_many"), {"Retry-After": str(max(1, round(pause)))})
         if key is None:
             raise HTTPException(401, Sentence("api.key_needed"), _CHALLENGE)
-        caller = Caller(key, self._services)
+        caller = Caller(key, self._services, self._channel)
         self._check(caller, scopes)
         return caller
 
