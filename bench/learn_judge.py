@@ -33,13 +33,15 @@ from bench.regression import Example, Floats, fit_by_newton, fit_weights
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest, people
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.candidates.by_words import parse_query
-from kenobot.cognitive.recall.results.trace import JudgedQuestion, RecallTrace
-from kenobot.cognitive.recall.search import judge, judge_features
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.search import judge
 from kenobot.cognitive.recall.search.fit import fit_features
 from kenobot.cognitive.recall.search.speakers import speaker_features
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
 from kenobot.evals.recall.metrics import roc_auc
+from kenobot.language.question import answer_features
+from kenobot.language.question.answer_features import JudgedQuestion
 from kenobot.language.question.question import parse_question
 from kenobot.ports.clock import SystemClock
 
@@ -139,7 +141,7 @@ def to_examples(asked: Sequence[tuple[str, AskedQuestion]], *, alone: bool = Fal
         seen = each.trace.judged
         if seen is None:
             continue
-        features = judge_features.item_features(without_vectors(seen.judged) if alone else seen.judged)
+        features = answer_features.item_features(without_vectors(seen.judged) if alone else seen.judged)
         row = np.zeros(0) if seen.row is None or alone else np.array(seen.row, np.float64)
         found.append(
             JudgedExample(
@@ -370,7 +372,7 @@ def main() -> int:
         speakers = learn_speakers([example for some in talk for example in some])
     asked, by_words = ask_or_read(arguments.vectors, arguments.asked)
     seen = next(each.trace.judged for _, each in asked if each.trace.judged is not None)
-    names = list(judge_features.item_features(seen.judged)[0])
+    names = list(answer_features.item_features(seen.judged)[0])
     answer = {
         seen.model: weigh(seen.model, to_examples(asked), names),
         judge.OTHER_MODELS: weigh(judge.OTHER_MODELS, to_examples(asked, alone=True), names),

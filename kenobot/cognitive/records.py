@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _talk(left_out: bool) -> str:
     """Return the key of the summaries of chats where they are left out."""
-    from kenobot.cognitive.compact.digest import KEY
+    from kenobot.language.summary.digest import KEY
 
     return KEY if left_out else ""
 

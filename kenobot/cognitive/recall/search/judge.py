@@ -1,7 +1,7 @@
 """Judge what was found for a question: whether it is about it, so that it is shown, and whether it answers it.
 
 Logistic regressions over the features of a question and an item. "show" weighs every candidate by six features, and
-"answer" the first few shown by the table of `judge_features`; the best of them decides. Both have weights for each
+"answer" the first few shown by the table of `answer_features`; the best of them decides. Both have weights for each
 model of vectors that they were learned with. "speakers" takes the place of "answer" where people talk with each other:
 there, who says it counts. An item that certainly does not hold the type asked for is no answer. Each gives a
 probability; the policy's `best_fits_from` and `none_below` are the thresholds of showing, and of saying that it is not
@@ -18,9 +18,8 @@ from itertools import islice
 from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
-from kenobot.cognitive.recall.search.judge_features import Features, item_features
 from kenobot.language.question import answers
+from kenobot.language.question.answer_features import Features, JudgedItem, JudgedQuestion, item_features
 from kenobot.language.question.question import Question
 from kenobot.ports.recall import ConfidenceLevel
 

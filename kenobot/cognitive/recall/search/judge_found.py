@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion, JudgedTrace
+from kenobot.cognitive.recall.results.trace import JudgedTrace
 from kenobot.cognitive.recall.search.found_items import ItemKey, item_key, item_text, only_asks
 from kenobot.cognitive.recall.search.judge import MOST_JUDGED, WORDS_ALONE, answer_probability, speaker_probability
 from kenobot.cognitive.recall.search.speakers import speaker_features
+from kenobot.language.question.answer_features import JudgedItem, JudgedQuestion
 from kenobot.language.question.answers import is_latin
 from kenobot.language.question.question import Question
 

@@ -3,7 +3,6 @@
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.judge import (
     SPEAKER_NAMES,
     WORDS_ALONE,
@@ -13,7 +12,7 @@ from kenobot.cognitive.recall.search.judge import (
     learned_weights,
     speaker_probability,
 )
-from kenobot.cognitive.recall.search.judge_features import item_features
+from kenobot.language.question.answer_features import JudgedItem, JudgedQuestion, item_features
 from kenobot.language.question.question import parse_question
 
 
