@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 from bench.regression import Example, Floats, fit_by_newton, fit_weights
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest, people
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.candidates.by_words import parse_query
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search import judge
 from kenobot.cognitive.recall.search.fit import fit_features
@@ -43,6 +42,7 @@ from kenobot.evals.recall.metrics import roc_auc
 from kenobot.language.question import answer_features
 from kenobot.language.question.answer_features import JudgedQuestion
 from kenobot.language.question.question import parse_question
+from kenobot.language.question.search_terms import parse_query
 from kenobot.ports.clock import SystemClock
 
 MODEL = "usem3"
@@ -277,7 +277,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
         async for conversation, home in eval_homes(conversations, EvalOptions(embedder, 0, vectors), SystemClock()):
             for question in conversation.questions:
                 answer = await home.recall(question, 0, 0)
-                query = parse_query(parse_question(question.text), "", DEFAULT.recall)
+                query = parse_query(parse_question(question.text), "")
                 features = speaker_features(query, answer.pack.excerpts)
                 answered = not {*question.gold}.isdisjoint(answer.ranking)
                 if features is not None and answered == bool(question.gold):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.trace import JudgedTrace
@@ -12,6 +11,7 @@ from kenobot.cognitive.recall.search.speakers import speaker_features
 from kenobot.language.question.answer_features import JudgedItem, JudgedQuestion
 from kenobot.language.question.answers import is_latin
 from kenobot.language.question.question import Question
+from kenobot.language.question.search_terms import ParsedQuery
 
 Found = RecalledMemory | Excerpt
 

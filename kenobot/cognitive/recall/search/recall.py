@@ -11,18 +11,15 @@ from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates import relationship_names
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
-    ParsedQuery,
     SearchLimits,
     find_mentioned,
-    parse_query,
+    find_names,
     query_term_counts,
     search_documents,
     search_records,
-    with_names,
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -44,6 +41,7 @@ from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.question.search_terms import ParsedQuery, parse_query, with_names
 from kenobot.language.words import search_terms
 from kenobot.ports.recall import ConfidenceLevel, Score
 from kenobot.storage.connection import Connection
@@ -197,12 +195,10 @@ def _search(
     """The parsed message, and what was found by its words, by names and by vectors."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
-    parsed = parse_query(query.question, query.preceding_text, query.policy.recall)
+    parsed = parse_query(query.question, query.preceding_text)
     names: list[str] = []
     if relationships := query.question.relationships:
-        names = index.read(
-            lambda side: relationship_names.find_names(connection, side, query.reach, relationships), names
-        )
+        names = index.read(lambda side: find_names(connection, side, query.reach, relationships), names)
         parsed = with_names(parsed, names)
     search = partial(_search_index, query=query, parsed=parsed, beside_vectors=vectors is not None)
     hits = replace(index.read(search, SearchHits()), names=names)

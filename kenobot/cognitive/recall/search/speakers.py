@@ -7,11 +7,10 @@ speakers.
 import re
 from collections.abc import Collection, Sequence
 
-from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
-from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.search.judge import SpeakerFeatures
 from kenobot.core import lazy
+from kenobot.language.question.search_terms import ParsedQuery, name_key
 from kenobot.language.words import fold, stems, words
 
 _GOES_ON = lazy.regex(r"'s\b|\s+\w")
