@@ -20,7 +20,7 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.ports.memory_changes import AmbiguousReference
 
         module, _, function = arguments.call.partition(":")
-        run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
+        run: Callable[[CommandContext], int] = getattr(importlib.import_module(module), function)
     try:
         return run(CommandContext(arguments, clock))
     except AmbiguousReference as error:
