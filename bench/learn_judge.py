@@ -37,11 +37,11 @@ from kenobot.cognitive.recall.results.trace import JudgedQuestion, RecallTrace
 from kenobot.cognitive.recall.search import judge, judge_features
 from kenobot.cognitive.recall.search.fit import fit_features
 from kenobot.cognitive.recall.search.speakers import speaker_features
-from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
-from kenobot.evals.recall.metrics import roc_auc
 from kenobot.language.question.question import parse_question
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import datasets
+from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
+from kenobot_evals.recall.metrics import roc_auc
 
 MODEL = "usem3"
 _NEAR_MISS, _ANSWER, _BESIDE = 6.0, 2.0, 0.3  # what an item counts: without an answer, as one, and beside one

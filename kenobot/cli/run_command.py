@@ -22,23 +22,19 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.cli.context import CommandContext
         from kenobot.ports.memory_changes import AmbiguousReference
 
-        run = find_function(arguments.call, arguments.extra)
+        if arguments.extra and importlib.util.find_spec(f"kenobot_{arguments.extra}") is None:
+            raise ConfigError("commands.not_installed", name=" ".join(arguments.typed[:2]), extra=arguments.extra)
+        run = find_function(arguments.call)
     try:
         return run(CommandContext(arguments, clock))
     except AmbiguousReference as error:
         raise NothingFound(str(error)) from error
 
 
-def find_function(call: str, extra: str) -> "Callable[[CommandContext], int]":
-    """Import the function of a command. Raises ConfigError where the extra that brings it is not installed.
-
-    call: "module:function". extra: the distribution that has the module; "" for the command line's own.
-    """
+def find_function(call: str) -> "Callable[[CommandContext], int]":
+    """Import the function of a command. call: "module:function"."""
     module, _, function = call.partition(":")
-    package = f"kenobot_{extra}" if extra else "kenobot.cli"
-    if extra and importlib.util.find_spec(package) is None:
-        raise ConfigError("plugins.command_not_installed", extra=extra)
-    found: Callable[[CommandContext], int] = getattr(importlib.import_module(f"{package}.{module}"), function)
+    found: Callable[[CommandContext], int] = getattr(importlib.import_module(module), function)
     return found
 
 

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from kenobot.evals.recall.datasets import Passage
 from kenobot.language.words import terms
+from kenobot_evals.recall.datasets import Passage
 
 
 class BM25:

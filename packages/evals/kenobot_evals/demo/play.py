@@ -7,7 +7,6 @@ from pathlib import Path
 
 from kenobot.cognitive.memory import DEFAULT, Inspection, Nights
 from kenobot.core import lazy
-from kenobot.evals.demo.story import Act, DemoStep, Story
 from kenobot.gateway.access import Roster
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
 from kenobot.ports.nights import ChangeReport, NightReport
@@ -17,6 +16,7 @@ from kenobot.storage.connection import Connection
 from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
+from kenobot_evals.demo.story import Act, DemoStep, Story
 
 _RECORD_FILES = "facts"  # the folder with a file for each record
 _IDENTITY = "identity/"

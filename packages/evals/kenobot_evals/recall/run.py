@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 
-from kenobot.evals.recall.baselines import BM25
-from kenobot.evals.recall.counting_reranker import CountingReranker
-from kenobot.evals.recall.datasets import Conversation, Question
-from kenobot.evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
-from kenobot.evals.recall.explain import MissedPassage, explain_misses
-from kenobot.evals.recall.metrics import (
+from kenobot.language.question.several_turns import needs_several_turns
+from kenobot.ports.clock import Clock
+from kenobot_evals.recall.baselines import BM25
+from kenobot_evals.recall.counting_reranker import CountingReranker
+from kenobot_evals.recall.datasets import Conversation, Question
+from kenobot_evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
+from kenobot_evals.recall.explain import MissedPassage, explain_misses
+from kenobot_evals.recall.metrics import (
     DEPTHS,
     MeanScores,
     QuestionScore,
@@ -18,8 +20,6 @@ from kenobot.evals.recall.metrics import (
     score_ranking,
     scores_by_category,
 )
-from kenobot.language.question.several_turns import needs_several_turns
-from kenobot.ports.clock import Clock
 
 METHODS = ("recall", "bm25", "dense")
 ONE_QUERY = "one query"

@@ -14,8 +14,6 @@ from typing import NotRequired, TypedDict
 from zoneinfo import ZoneInfo
 
 from kenobot.core import lazy
-from kenobot.evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
-from kenobot.evals.life.live import PROMISED, SCHEDULE, everything, told_by
 from kenobot.gateway.access import Roster
 from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.lexicon import STOPWORDS
@@ -26,6 +24,8 @@ from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.simulation import Simulation
+from kenobot_evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
+from kenobot_evals.life.live import PROMISED, SCHEDULE, everything, told_by
 
 IN_A_HOME = 40
 """Dialogues that are told into one home."""

@@ -10,9 +10,9 @@ from functools import partial
 from statistics import fmean
 from typing import Literal
 
-from kenobot.evals.recall.datasets import Conversation, Question
-from kenobot.evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
 from kenobot.ports.clock import Clock
+from kenobot_evals.recall.datasets import Conversation, Question
+from kenobot_evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
 
 HomeKind = Literal["alone", "together"]
 

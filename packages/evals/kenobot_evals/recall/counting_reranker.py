@@ -13,11 +13,11 @@ from kenobot.app import plugin_instances, wiring
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings
-from kenobot.evals.recall.metrics import percentiles
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, OverBudget, Rejected, RemoteError
 from kenobot.storage.database import Database
+from kenobot_evals.recall.metrics import percentiles
 
 _log = logging.getLogger(__name__)
 

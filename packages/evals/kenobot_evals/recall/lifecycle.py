@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from kenobot.cognitive.memory import AdmitContext, Memory
-from kenobot.evals.recall.counting_reranker import CountingReranker
-from kenobot.evals.recall.datasets import Conversation, Question, few_notes
-from kenobot.evals.recall.eval_home import (
+from kenobot.ports.clock import Clock
+from kenobot_evals.recall.counting_reranker import CountingReranker
+from kenobot_evals.recall.datasets import Conversation, Question, few_notes
+from kenobot_evals.recall.eval_home import (
     BUDGET,
     SCOPES,
     SESSION,
@@ -20,7 +21,6 @@ from kenobot.evals.recall.eval_home import (
     RecallAnswer,
     eval_homes,
 )
-from kenobot.ports.clock import Clock
 
 _MOST = 12  # memories, as a chat is given
 _ASKED = 5  # what is updated must be among so many

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from kenobot.agent.commands.changed import KIND
 from kenobot.cognitive.memory import Memory
-from kenobot.evals.life.fortnights import Fortnight, Utterance
-from kenobot.evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 from kenobot.ports.identity import session_id
 from kenobot.ports.records import Record
 from kenobot.storage import approvals
@@ -19,6 +17,8 @@ from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
+from kenobot_evals.life.fortnights import Fortnight, Utterance
+from kenobot_evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
 
 AFTER = timedelta(seconds=20)
 """How long somebody takes to answer."""

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.evals.recall.datasets import Question
-from kenobot.evals.recall.eval_home import EvalHome, RecallAnswer
 from kenobot.ports.recall import SourceKind
+from kenobot_evals.recall.datasets import Question
+from kenobot_evals.recall.eval_home import EvalHome, RecallAnswer
 
 MissStage = Literal["not kept", "no candidate", "filtered", "outscored", "not packed"]
 """Memory did not take it in; nothing led to it; it may not be shown; others were better; there was no room."""

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from kenobot.evals.demo.play import FileChange, StepResult
-from kenobot.evals.demo.show import DisplayStyle, change_kind, diff_lines
-from kenobot.evals.demo.story import Act
+from kenobot_evals.demo.play import FileChange, StepResult
+from kenobot_evals.demo.show import DisplayStyle, change_kind, diff_lines
+from kenobot_evals.demo.story import Act
 
 _LINE = 0.04  # seconds from line to line
 _READ = 2.5  # seconds after a page

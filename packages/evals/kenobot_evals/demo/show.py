@@ -10,11 +10,11 @@ from importlib import resources
 
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
-from kenobot.evals.demo.play import FileChange, StepResult
-from kenobot.evals.demo.story import Act
 from kenobot.ports.json_value import Json
 from kenobot.ports.nights import ChangeReport
 from kenobot.ports.recall import PatternMatch
+from kenobot_evals.demo.play import FileChange, StepResult
+from kenobot_evals.demo.story import Act
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("words.toml").read_text("utf-8"))
 _MONTHS: dict[Language, str] = _TABLES["months"]

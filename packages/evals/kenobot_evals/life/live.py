@@ -7,8 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from kenobot.cognitive.memory import Memory, MemoryQuery, RecallTrace, SearchReport
-from kenobot.evals.life.careful import CarefulModel, is_extraction
-from kenobot.evals.life.fortnights import Fact, Fortnight, LifeQuestion
 from kenobot.gateway.access import Roster
 from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, session_id
@@ -20,6 +18,8 @@ from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
 from kenobot.testing.scenario import Speaker
 from kenobot.testing.scripted import ScriptedProvider
 from kenobot.testing.simulation import Simulation
+from kenobot_evals.life.careful import CarefulModel, is_extraction
+from kenobot_evals.life.fortnights import Fact, Fortnight, LifeQuestion
 
 SCHEDULE = timedelta(hours=6)
 """How often the bot's schedule is followed."""
@@ -45,7 +45,7 @@ class LifeScore:
     ends. changes, applied: facts that ended, and those that memory no longer holds. ended, rightly_ended: memories that
     words ended, and those of them that hold such a fact. answered: questions with an answer; in_first: among the first
     lines; shown: anywhere in the prompt. unanswerable, told_so: questions without one, and those of which memory says
-    that nothing fits. Of a person who answers questions on changes (`kenobot.evals.life.asked`): applied_asked: changes
+    that nothing fits. Of a person who answers questions on changes (`kenobot_evals.life.asked`): applied_asked: changes
     applied then, by words or a yes; asked, rightly_asked: questions, and those to which a yes is true; messages: all.
     """
 

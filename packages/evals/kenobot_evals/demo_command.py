@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from kenobot.cli.context import CommandContext
 from kenobot.core.i18n import Language, terminal_language
-from kenobot.evals.demo import story
-from kenobot.evals.demo.show import DisplayStyle
-from kenobot.evals.demo.tour import WIDTH, Tour, play_tour
+from kenobot_evals.demo import story
+from kenobot_evals.demo.show import DisplayStyle
+from kenobot_evals.demo.tour import WIDTH, Tour, play_tour
 
 
 def demo(context: CommandContext) -> int:

@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kenobot.evals.demo import record as recording
-from kenobot.evals.demo.play import StepResult, play_act
-from kenobot.evals.demo.show import DisplayStyle, act_opening, as_json, as_text
-from kenobot.evals.demo.story import Act, Story
-from kenobot.evals.page_marks import replace_between_marks, write_file
+from kenobot_evals.demo import record as recording
+from kenobot_evals.demo.play import StepResult, play_act
+from kenobot_evals.demo.show import DisplayStyle, act_opening, as_json, as_text
+from kenobot_evals.demo.story import Act, Story
+from kenobot_evals.page_marks import replace_between_marks, write_file
 
 MARK = "demo"
 WIDTH = 100

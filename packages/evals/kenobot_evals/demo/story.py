@@ -67,7 +67,7 @@ class Story:
 def load(text: str | None = None) -> Story:
     """Return the story that ships, or another one. Raises KeyError, TypeError or ValueError where it makes no sense."""
     if text is None:
-        text = resources.files("kenobot.evals.demo").joinpath("story.toml").read_text("utf-8")
+        text = resources.files("kenobot_evals.demo").joinpath("story.toml").read_text("utf-8")
     table = tomllib.loads(text)
     zone = ZoneInfo(table["zone"])
     people = {key: Speaker(**row) for key, row in table["people"].items()}

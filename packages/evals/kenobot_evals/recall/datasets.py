@@ -95,7 +95,7 @@ class Conversation:
 def load(name: str) -> list[Conversation]:
     """Return the conversations of a set that ships, or of a file. Raises ConfigError when it cannot be read."""
     if name in BUILT_IN:
-        return _lines(resources.files("kenobot.evals.recall").joinpath("data", f"{name}.jsonl").read_text("utf-8"))
+        return _lines(resources.files("kenobot_evals.recall").joinpath("data", f"{name}.jsonl").read_text("utf-8"))
     try:
         text = Path(name).read_bytes().decode("utf-8")
         return _lines(text) if name.endswith(".jsonl") else _document(json.loads(text))
@@ -113,7 +113,7 @@ def load_queries(name: str) -> dict[str, tuple[str, ...]]:
     Raises ConfigError when they cannot be read.
     """
     try:
-        shipped = resources.files("kenobot.evals.recall").joinpath("data", "queries.jsonl")
+        shipped = resources.files("kenobot_evals.recall").joinpath("data", "queries.jsonl")
         text = shipped.read_text("utf-8") if name == "careful" else Path(name).read_text("utf-8")
         rows = [json.loads(line) for line in text.splitlines() if line.strip()]
         return {str(row["id"]): tuple(further_queries.clean_queries(row["queries"], "")) for row in rows}

@@ -12,17 +12,17 @@ from typing import TypeVar
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.core.redaction import escape_controls
-from kenobot.evals import plots
-from kenobot.evals.life import fortnights, harm
-from kenobot.evals.life.asked import live_and_answer
-from kenobot.evals.life.harm import HarmScore
-from kenobot.evals.life.live import LifeScore, live
-from kenobot.evals.recall import chat, datasets, lifecycle
-from kenobot.evals.recall import run as recall
-from kenobot.evals.recall.counting_reranker import CountingReranker, open_reranker
-from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
-from kenobot.evals.recall.metrics import DEPTHS, MeanScores
-from kenobot.evals.recall.run import QuestionResult, RecallReport
+from kenobot_evals import plots
+from kenobot_evals.life import fortnights, harm
+from kenobot_evals.life.asked import live_and_answer
+from kenobot_evals.life.harm import HarmScore
+from kenobot_evals.life.live import LifeScore, live
+from kenobot_evals.recall import chat, datasets, lifecycle
+from kenobot_evals.recall import run as recall
+from kenobot_evals.recall.counting_reranker import CountingReranker, open_reranker
+from kenobot_evals.recall.eval_home import BUDGET, EvalOptions
+from kenobot_evals.recall.metrics import DEPTHS, MeanScores
+from kenobot_evals.recall.run import QuestionResult, RecallReport
 
 _BAR = 24  # characters
 _FURTHER = {"recall": "with further queries", recall.ONE_QUERY: "one query"}
@@ -256,7 +256,7 @@ def _share(part: int, of: int) -> str:
 
 
 def _people(args: Namespace) -> Sequence[str]:
-    """Whose fortnights are lived: those rules are made with, unless others are asked for."""
+    """Name the people whose fortnights are lived: those rules are made with, unless others are asked for."""
     if args.strangers:
         return fortnights.STRANGERS_KEPT_BACK if args.kept_back else fortnights.STRANGERS
     if args.unseen:

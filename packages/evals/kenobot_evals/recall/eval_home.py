@@ -24,8 +24,6 @@ from kenobot.cognitive.memory import (
 )
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
-from kenobot.evals.recall.caching_embedder import CachingEmbedder
-from kenobot.evals.recall.datasets import Conversation, Passage, Question
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder, Reranker
 from kenobot.ports.errors import StoreError
@@ -37,6 +35,8 @@ from kenobot.storage import conversation as sessions
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import Scopes, scope_names
+from kenobot_evals.recall.caching_embedder import CachingEmbedder
+from kenobot_evals.recall.datasets import Conversation, Passage, Question
 
 ProgressCallback = Callable[[str, int, int], None]
 """Told what is done, how much of it, and of how much."""
