@@ -26,26 +26,31 @@ def test_all_distributions_have_the_version_of_the_core() -> None:
         assert (core.name, str(core.specifier)) == ("kenobot", f"=={__version__}")
 
 
-def test_the_extra_of_its_name_installs_each_distribution() -> None:
-    """Of the same version, and nothing else but others that it works with."""
+def test_extras_install_each_distribution() -> None:
+    """The one of its name, or one for each of its own extras; of the same version, and with others that it needs."""
     extras = read_project()["optional-dependencies"]
     ours = {f"{name}=={__version__}" for name in beside()}
-    for name in beside():
-        extra = extras[name.removeprefix("kenobot-")]
-        assert extra[0] == f"{name}=={__version__}"
-        assert ours.issuperset(extra)
+    for name, folder in beside().items():
+        if own := read_project(folder).get("optional-dependencies"):
+            assert all(extras[each] == [f"{name}[{each}]=={__version__}"] for each in own)
+        else:
+            extra = extras[name.removeprefix("kenobot-")]
+            assert extra[0] == f"{name}=={__version__}"
+            assert ours.issuperset(extra)
 
 
 def test_a_missing_plugin_s_extra_is_known() -> None:
-    """The core knows what ships apart, so that it can name the extra, and take it for ours."""
+    """The core knows what ships apart, so that it can name the extra, which brings it, and take it for ours."""
+    extras = read_project()["optional-dependencies"]
     shipped = {
-        (group, name)
-        for folder in beside().values()
+        (group, name): distribution
+        for distribution, folder in beside().items()
         for group, points in read_project(folder)["entry-points"].items()
         for name in points
         if group != command_tables.GROUP
     }
-    assert shipped == {(group, name) for group, names in APART.items() for name in names}
+    known = {(group, name): extra for group, names in APART.items() for name, extra in names.items()}
+    assert {key: Requirement(extras[extra][0]).name for key, extra in known.items()} == shipped
 
 
 def test_a_missing_command_s_extra_is_known() -> None:
@@ -56,8 +61,9 @@ def test_a_missing_command_s_extra_is_known() -> None:
         for folder in beside().values()
         for name, package in read_project(folder)["entry-points"].get(command_tables.GROUP, {}).items()
     }
-    own = {name: command for name, command in listed.items() if " " not in name}  # the others are within a group of the core
-    assert brought == {(name, command["extra"]) for name, command in own.items() if "extra" in command}
+    assert brought == {
+        (name, command["extra"]) for name, command in listed.items() if {"section", "extra"} <= command.keys()
+    }
     assert all("extra" not in read_command(name)[name] for name in list_commands())
 
 

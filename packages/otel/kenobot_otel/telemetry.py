@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field, SecretStr
 
-from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.signals import (
     MESSAGE_DEFERRED,
@@ -206,17 +205,15 @@ def _nanoseconds(moment: datetime | int) -> int:
 
 
 def _build(settings: OtelSettings, context: PluginContext) -> Telemetry:
-    """Raise ConfigError where the packages are not installed."""
-    try:
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.metrics import MeterProvider
-        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError as error:
-        raise ConfigError("observers.otel_packages_missing") from error
+    # Imported only where the observer is enabled.
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     base, millis = settings.endpoint.rstrip("/"), 1000 * _INTERVAL
     key = settings.authorization.get_secret_value()
     headers = {"authorization": key} if key else {}

@@ -17,7 +17,7 @@ from kenobot.core.limited_program import run_program
 from kenobot.ports.errors import ConfigError, Rejected, Unavailable
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.transcriber import Recording, Transcript, UnplayableRecording, likely_seconds
-from kenobot.providers.transcribers.whisper_program import OTHER_WEIGHTS, UNREADABLE
+from kenobot_local.whisper_program import OTHER_WEIGHTS, UNREADABLE
 
 _PROGRAM: Final = Path(__file__).with_name("whisper_program.py")
 _LIBRARY: Final = "faster_whisper"

@@ -6,10 +6,8 @@ Passages are embedded a few at a time and queries first, so that no query waits 
 import asyncio
 import itertools
 import mmap
-import os
 import queue
 import threading
-from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -19,14 +17,11 @@ from typing import TypeAlias
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.ports.plugin import NoSettings, Plugin, PluginContext
+from kenobot.providers.embedders.texts import Vector, clip_text
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read once, when numpy is loaded: its threads would spin
-
-Vector: TypeAlias = "array[float]"
 Encode: TypeAlias = "Callable[[Sequence[str], EmbedKind], Sequence[Vector]]"
 """Turns texts into rows of 32-bit floats of length 1. Blocking."""
 
-MAX_CHARACTERS = 2000  # characters of a text that count; the core asks for less
 _UNIT = 2  # passages embedded before the queue is read again
 _WAITING = 4096  # texts that wait at most
 _JOIN_SECONDS = 2.0
@@ -113,9 +108,3 @@ def local_plugin(
 def _demand_room() -> None:
     """Reserve memory for a moment, untouched: without any, OpenBLAS ends the whole process. Raises OSError."""
     mmap.mmap(-1, _ROOM).close()
-
-
-def clip_text(text: str) -> str:
-    """Clip `text` to what any model can read: no NUL, no lone surrogates, `MAX_CHARACTERS` at most."""
-    text = text[:MAX_CHARACTERS].replace("\0", " ")
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -2,8 +2,8 @@
 
 import re
 
-from kenobot.providers.embedders.e5_file import Vocabulary
-from kenobot.providers.embedders.unigram import UnigramPieces
+from kenobot_local.e5_file import Vocabulary
+from kenobot_local.unigram import UnigramPieces
 
 _GAP = "\N{LOWER ONE EIGHTH BLOCK}"  # stands for a space, and before the first word
 _SPACES = re.compile("  +")

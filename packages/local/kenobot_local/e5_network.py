@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kenobot.providers.embedders.e5_file import HEADS, HIDDEN, LAYERS, POSITIONS, ModelFile, QuantizedRows
+from kenobot_local.e5_file import HEADS, HIDDEN, LAYERS, POSITIONS, ModelFile, QuantizedRows
 
 Floats = NDArray[np.float32]
 

