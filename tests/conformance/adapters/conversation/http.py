@@ -12,8 +12,8 @@ from kenobot.channels.http.signature import signature
 from kenobot.core.bus import Bus
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_OUT
-from kenobot.testing.channel import RecordingSink
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.channel import RecordingSink
+from kenobot_testing.clock import ManualClock
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.integration.http.served import channel_of, served, signed
 

@@ -9,7 +9,7 @@ from kenobot.ports.identity import is_session_id, session_id
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.adapters.conversation.telegram import repeated
 from tests.conformance.cases import Case, NotApplicable, Outcome, compare
 from tests.scratch import scratch

@@ -22,8 +22,8 @@ from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import Plugin
 from kenobot.ports.provider import Provider
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START, ManualClock
-from kenobot.testing.scenario import Speaker
+from kenobot_testing.clock import START, ManualClock
+from kenobot_testing.scenario import Speaker
 
 __all__ = ["Roster", "ScriptedChannel", "Simulation"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.ports.errors import RemoteError
 from kenobot.ports.provider import Block, Delta, Image, Message, Provider, Request, ToolSpec
-from kenobot.testing.scripted import ScriptedProvider, ScriptedReply
+from kenobot_testing.scripted import ScriptedProvider, ScriptedReply
 
 __all__ = ["ProviderContract", "ScriptedProvider", "ScriptedReply", "collect_deltas", "make_request"]
 

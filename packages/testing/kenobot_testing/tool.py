@@ -13,7 +13,7 @@ from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool import Tool, ToolContext
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 AnyTool = Tool[Any]
 

@@ -49,15 +49,15 @@ def package_files(kind: str, name: str) -> dict[Path, str]:
         "switch": _switch(kind, name),
     }
 
-    def filled(template: str) -> str:
+    def fill(template: str) -> str:
         text = resources.files(__package__).joinpath("templates", f"{template}.txt").read_text("utf-8")
         return Template(text).substitute(values)
 
     return {
-        Path("pyproject.toml"): filled("pyproject.toml"),
-        Path("README.md"): filled("README.md"),
-        Path(f"{module}.py"): filled(f"{kind}.py"),
-        Path("tests", f"test_{module}.py"): filled(f"test_{kind}.py"),
+        Path("pyproject.toml"): fill("pyproject.toml"),
+        Path("README.md"): fill("README.md"),
+        Path(f"{module}.py"): fill(f"{kind}.py"),
+        Path("tests", f"test_{module}.py"): fill(f"test_{kind}.py"),
     }
 
 

@@ -1,6 +1,6 @@
 """Contract suites for a plugin that is known by its path alone, and a report of what its tests found.
 
-A plugin of pytest for `kenobot plugin check`: `-p kenobot.testing.check --kenobot-report FILE`.
+A plugin of pytest for `kenobot plugin check`: `-p kenobot_testing.check --kenobot-report FILE`.
 """
 
 import json
@@ -15,14 +15,14 @@ from pydantic import BaseModel, ValidationError
 from kenobot.core import home_plugins
 from kenobot.core.home_plugins import HomePlugin
 from kenobot.ports.plugin import Plugin, PluginContext
-from kenobot.testing.channel import ChannelContract
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.embedder import EmbedderContract
-from kenobot.testing.observer import ObserverContract
-from kenobot.testing.postprocessor import PostProcessorContract
-from kenobot.testing.provider import ProviderContract
-from kenobot.testing.tool import ToolContract
-from kenobot.testing.transcriber import TranscriberContract
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.embedder import EmbedderContract
+from kenobot_testing.observer import ObserverContract
+from kenobot_testing.postprocessor import PostProcessorContract
+from kenobot_testing.provider import ProviderContract
+from kenobot_testing.tool import ToolContract
+from kenobot_testing.transcriber import TranscriberContract
 
 CONTRACTS: Mapping[str, type] = {
     "kenobot.channels": ChannelContract,

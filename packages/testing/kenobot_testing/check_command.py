@@ -21,7 +21,7 @@ from kenobot.ports.errors import ConfigError, PluginError
 _SECONDS = 600.0
 _NEEDED = ("pytest", "pytest_asyncio")
 _SUITES = (
-    "from pathlib import Path\n\nfrom kenobot.testing.check import suites\n\nglobals().update(suites(Path({path!r})))\n"
+    "from pathlib import Path\n\nfrom kenobot_testing.check import suites\n\nglobals().update(suites(Path({path!r})))\n"
 )
 _NO_TESTS = 5  # pytest's exit code
 
@@ -53,7 +53,7 @@ def _run(path: Path, found: tuple[HomePlugin, ...], folder: Path) -> tuple[list[
     own = path / "tests"
     paths = (*sorted({str(each.root) for each in found}), *filter(None, sys.path))
     command = (
-        *(sys.executable, "-m", "pytest", "-q", "-p", "kenobot.testing.check", "-p", "no:cacheprovider"),
+        *(sys.executable, "-m", "pytest", "-q", "-p", "kenobot_testing.check", "-p", "no:cacheprovider"),
         *("-c", os.devnull, "--rootdir", str(folder), "--import-mode", "importlib"),
         *("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function"),
         *("--kenobot-report", str(report), str(suite), *([str(own)] if own.is_dir() else [])),

@@ -13,7 +13,7 @@ from kenobot.core.bus import Bus
 from kenobot.core.plugins import close
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.signals import ALL_SIGNALS, SUBSCRIBER_FAILED, Envelope
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 @pytest.mark.asyncio

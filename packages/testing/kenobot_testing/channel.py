@@ -22,7 +22,7 @@ from kenobot.ports.channel import (
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 _SENDABLE = 50_000  # UTF-16 units: a message that is longer is no message
 HOSTILE_TEXTS = (
