@@ -9,12 +9,12 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.importers.folder import SourceFolder, json_lines
-from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.cognitive.memory import Imports
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope, is_session_id
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.provider import Role
+from kenobot_importers.folder import SourceFolder, json_lines
+from kenobot_importers.plan import FilePlan, ImportPlan
 
 _UTC = ZoneInfo("UTC")
 _LEARNED = "learned:"

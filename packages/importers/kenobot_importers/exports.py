@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from kenobot.cli.importers import agent_memories, vault
-from kenobot.cli.importers.archive import UNREADABLE, SourceArchive
-from kenobot.cli.importers.chatgpt import CHATGPT
-from kenobot.cli.importers.claude_export import CLAUDE
-from kenobot.cli.importers.plan import FilePlan, ImportPlan, Origin, TalkSource
-from kenobot.cli.importers.talk import TalkFormat, TalkOptions, summarize_talk
-from kenobot.cli.importers.telegram_export import TELEGRAM
-from kenobot.cli.importers.whatsapp import WHATSAPP
 from kenobot.ports.sentences import Sentence
+from kenobot_importers import agent_memories, vault
+from kenobot_importers.archive import UNREADABLE, SourceArchive
+from kenobot_importers.chatgpt import CHATGPT
+from kenobot_importers.claude_export import CLAUDE
+from kenobot_importers.plan import FilePlan, ImportPlan, Origin, TalkSource
+from kenobot_importers.talk import TalkFormat, TalkOptions, summarize_talk
+from kenobot_importers.telegram_export import TELEGRAM
+from kenobot_importers.whatsapp import WHATSAPP
 
 _SNIFFED = 1 << 16  # bytes
 _TALK: dict[Origin, TalkFormat] = {

@@ -11,9 +11,9 @@ from importlib import resources
 from itertools import pairwise
 from typing import Literal
 
-from kenobot.cli.importers import markdown
 from kenobot.core import lazy
 from kenobot.language.words import fold, words
+from kenobot_importers import markdown
 
 LineKind = Literal["kept", "system", "media", "empty"]
 
@@ -203,7 +203,7 @@ def _front_matter(lines: Sequence[str]) -> tuple[Mapping[str, object], int]:
 
 def _yaml(head: str) -> Mapping[str, object]:
     """Parse YAML without references; nothing for what is none."""
-    import yaml  # noqa: PLC0415 — only where a note has front matter
+    import yaml
 
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head, yaml.SafeLoader)):

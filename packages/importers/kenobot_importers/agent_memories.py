@@ -6,14 +6,14 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
-from kenobot.cli.importers.folder import SourceFolder
-from kenobot.cli.importers.json_items import parse_stamp
-from kenobot.cli.importers.plan import FilePlan, ImportPlan
-from kenobot.cli.importers.vault import add_page
-from kenobot.cli.importers.vault_page import read_page
 from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot_importers.folder import SourceFolder
+from kenobot_importers.json_items import parse_stamp
+from kenobot_importers.plan import FilePlan, ImportPlan
+from kenobot_importers.vault import add_page
+from kenobot_importers.vault_page import read_page
 
 _ENTRY_END = lazy.regex(r"(?m)^[ \t]*§[ \t]*$\n?")
 _BOLD_LINE = lazy.regex(r"(?m)^\*\*([^*\n]{1,80})\*\*[ \t]*$")  # how Claude writes its headings

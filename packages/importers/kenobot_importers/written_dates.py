@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.importers.talk import AmbiguousDates
+from kenobot_importers.talk import AmbiguousDates
 
 _Order = Literal["dmy", "mdy", "ymd"]
 _BUDDHIST, _FROM_BUDDHIST = 543, 2400  # years

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import BinaryIO, cast
 
-from kenobot.cli.importers.talk import Open, TalkOptions, TalkRecord
 from kenobot.core import lazy
+from kenobot_importers.talk import Open, TalkOptions, TalkRecord
 
 Path = tuple[str, ...]
 """Where a value is: names of objects, and EACH for an element of a list."""

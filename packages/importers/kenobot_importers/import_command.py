@@ -13,14 +13,6 @@ from typing import cast
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.importers import agent_memories, kenobot_js, workspaces
-from kenobot.cli.importers.apply_plan import ImportReport, apply_plan
-from kenobot.cli.importers.archive import UNREADABLE, SourceArchive
-from kenobot.cli.importers.exports import EXPORTS, read_exports
-from kenobot.cli.importers.folder import SourceFolder
-from kenobot.cli.importers.plan import ImportContext, ImportPlan, Origin
-from kenobot.cli.importers.preview import print_report, write_report
-from kenobot.cli.importers.talk import AmbiguousDates
 from kenobot.cli.language import say
 from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.core.redaction import one_line
@@ -31,6 +23,14 @@ from kenobot.ports.identity import session_id
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect, to_store_error
 from kenobot.storage.database import run_steps
+from kenobot_importers import agent_memories, kenobot_js, workspaces
+from kenobot_importers.apply_plan import ImportReport, apply_plan
+from kenobot_importers.archive import UNREADABLE, SourceArchive
+from kenobot_importers.exports import EXPORTS, read_exports
+from kenobot_importers.folder import SourceFolder
+from kenobot_importers.plan import ImportContext, ImportPlan, Origin
+from kenobot_importers.preview import print_report, write_report
+from kenobot_importers.talk import AmbiguousDates
 
 # In this order: a workspace of OpenClaw may have files of the other kinds besides, not the other way round.
 _HOMES: dict[Origin, tuple[Callable[[SourceFolder], bool], Callable[[ImportPlan], None]]] = {

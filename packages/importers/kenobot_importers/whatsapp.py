@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import NamedTuple
 
-from kenobot.cli.importers.talk import LONGEST_SAID, Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
-from kenobot.cli.importers.text_lines import iterate_lines
-from kenobot.cli.importers.written_dates import WrittenDate, find_day_first, to_moment
 from kenobot.core import lazy
 from kenobot.language.words import fold
+from kenobot_importers.talk import LONGEST_SAID, Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
+from kenobot_importers.text_lines import iterate_lines
+from kenobot_importers.written_dates import WrittenDate, find_day_first, to_moment
 
 _SNIFFED = 60  # lines in which one must begin with a date
 _BLANKS = str.maketrans(dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " "))

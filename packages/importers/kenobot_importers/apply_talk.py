@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-from kenobot.cli.importers.plan import FilePlan, ImportContext, TalkSource
-from kenobot.cli.importers.talk import LONGEST_SAID, TalkRecord
 from kenobot.cognitive.memory import AdmitContext, Imports, Memory, Policy
 from kenobot.core.redaction import find_secret
 from kenobot.language.calendar import local_day
@@ -18,6 +16,8 @@ from kenobot.ports.names import speaker_label
 from kenobot.storage import imported_talk
 from kenobot.storage.connection import Connection
 from kenobot.storage.imported_talk import ImportedMessage
+from kenobot_importers.plan import FilePlan, ImportContext, TalkSource
+from kenobot_importers.talk import LONGEST_SAID, TalkRecord
 
 ACTOR = "import"
 _STEP = 50  # messages, which take about ten milliseconds

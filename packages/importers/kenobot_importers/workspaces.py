@@ -10,11 +10,11 @@ import re
 from datetime import UTC, date, datetime, time
 from typing import Literal
 
-from kenobot.cli.importers.folder import SourceFolder, json_lines
-from kenobot.cli.importers.plan import FilePlan, ImportPlan
 from kenobot.core import lazy
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot_importers.folder import SourceFolder, json_lines
+from kenobot_importers.plan import FilePlan, ImportPlan
 
 _CHARACTER = {
     "SOUL.md": "your bot's character: copy what you want to keep to memory/identity/core.md here",

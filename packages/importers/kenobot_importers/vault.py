@@ -9,13 +9,13 @@ from datetime import date, time, timedelta
 from itertools import chain
 from pathlib import PurePosixPath
 
-from kenobot.cli.importers.plan import FilePlan, ImportPlan
-from kenobot.cli.importers.vault_page import Page, PageFact, page_names, read_page
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.words import fold, words
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
+from kenobot_importers.plan import FilePlan, ImportPlan
+from kenobot_importers.vault_page import Page, PageFact, page_names, read_page
 
 _MEDIA = frozenset("png jpg jpeg gif webp svg bmp heic avif mp3 m4a wav ogg opus flac mp4 mov mkv webm avi pdf".split())
 _SETTLED = timedelta(days=7)  # a copied folder looks new: what has no date is no news for the next prompts

@@ -11,8 +11,6 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.importers.apply_talk import ACTOR, TalkCounts, TalkImport
-from kenobot.cli.importers.plan import FilePlan, ImportItem, ImportPlan
 from kenobot.cognitive.memory import DEFAULT, AdmitContext, Imports, Memory, Policy
 from kenobot.core.redaction import REDACTED, Redactor, find_secret
 from kenobot.language.calendar import local_day
@@ -21,6 +19,8 @@ from kenobot.language.sanitize import sanitize
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import conversation, imported_talk
 from kenobot.storage.connection import Connection
+from kenobot_importers.apply_talk import ACTOR, TalkCounts, TalkImport
+from kenobot_importers.plan import FilePlan, ImportItem, ImportPlan
 
 _SAMPLES, _SAMPLE = 2, 100  # memories that are shown beforehand, and characters of each
 _STEP = 10  # memories, which take about fifteen milliseconds

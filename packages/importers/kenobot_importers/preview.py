@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from kenobot.cli.importers.apply_plan import FileResult, ImportReport
-from kenobot.cli.importers.plan import ImportPlan
 from kenobot.cli.language import say, translate
 from kenobot.core.redaction import Redactor, one_line
+from kenobot_importers.apply_plan import FileResult, ImportReport
+from kenobot_importers.plan import ImportPlan
 
 _LINE_KINDS = {
     "kept": "kept",

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from kenobot.cli.importers.json_items import parse_stamp, read_conversations
-from kenobot.cli.importers.talk import LONGEST_SAID, TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.ports.provider import Role
+from kenobot_importers.json_items import parse_stamp, read_conversations
+from kenobot_importers.talk import LONGEST_SAID, TalkFormat, TalkKind, TalkOptions, TalkRecord
 
 _ROLES: Mapping[str, Role] = {"human": "user", "user": "user", "assistant": "assistant"}
 _USER, _PROGRAM = "user", "Claude"

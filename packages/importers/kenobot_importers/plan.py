@@ -7,12 +7,12 @@ from datetime import UTC, date, datetime, time
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from kenobot.cli.importers import markdown
-from kenobot.cli.importers.folder import SourceFolder
-from kenobot.cli.importers.markdown import MarkdownFact
-from kenobot.cli.importers.talk import TalkFormat, TalkRecord, TalkSummary
 from kenobot.ports.memory import Candidate
 from kenobot.ports.provider import Role
+from kenobot_importers import markdown
+from kenobot_importers.folder import SourceFolder
+from kenobot_importers.markdown import MarkdownFact
+from kenobot_importers.talk import TalkFormat, TalkRecord, TalkSummary
 
 Origin = Literal[
     "files",

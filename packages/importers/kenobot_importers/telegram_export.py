@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from kenobot.cli.importers.json_items import EACH, NotJson, Path, iterate_items
-from kenobot.cli.importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
+from kenobot_importers.json_items import EACH, NotJson, Path, iterate_items
+from kenobot_importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
 
 _MARKS = (b'"text_entities"', b'"date_unixtime"', b'"from_id"', b'"personal_information"', b'"left_chats"')
 _CHATS = ("chats", "left_chats")

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 
-from kenobot.cli.importers.json_items import read_conversations
-from kenobot.cli.importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
 from kenobot.ports.provider import Role
+from kenobot_importers.json_items import read_conversations
+from kenobot_importers.talk import Open, TalkFormat, TalkKind, TalkOptions, TalkRecord
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 _TEXTS = ("text", "multimodal_text")

@@ -8,7 +8,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from kenobot.cli.importers.folder import LARGEST, LARGEST_TALK, MOST_FILES, TOO_MUCH, SourceFile, SourceFolder, decode
+from kenobot_importers.folder import LARGEST, LARGEST_TALK, MOST_FILES, TOO_MUCH, SourceFile, SourceFolder, decode
 
 _MOST_NAMES = 200_000
 _ENCRYPTED = 0x1
