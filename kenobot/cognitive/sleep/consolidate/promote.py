@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kenobot.cognitive.beliefs.value import is_salient, salience
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
@@ -19,6 +18,7 @@ from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import phrases
+from kenobot.language.markdown import list_layout
 from kenobot.language.salience import salience_signs
 from kenobot.language.similarity import SimilarTexts
 from kenobot.language.statements.statement_relation import parse_statement, repeat_veto

@@ -1,0 +1,64 @@
+"""The parts of a running bot that a channel may serve to programs, such as a REST API."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from zoneinfo import ZoneInfo
+
+from kenobot.cognitive.memory import EmbeddingWorker, Policy, SideIndex
+from kenobot.gateway.access import Access
+from kenobot.ledger.limits import Limit
+from kenobot.ports.channel import Channel
+from kenobot.ports.clock import Clock
+from kenobot.ports.sentences import Language
+from kenobot.storage.database import Database
+
+if TYPE_CHECKING:  # the first answer waits for neither
+    from kenobot.core.health import State
+    from kenobot.core.status_report import StatusReport
+
+
+class MemoryMirror(Protocol):
+    """The Markdown files that follow memory."""
+
+    def mark_dirty(self) -> None:
+        """Schedule a write of the files. Call after the commit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BotServices:
+    """Parts of a bot.
+
+    channels: those that run now, by name. unfinished: how many messages are accepted and not done. begin_sleep:
+    begins a night; False where one is under way. sweep: takes up messages that were put back. started: when the bot
+    started. state: how the bot is. status: all of that. language: the owner's.
+    """
+
+    database: Database
+    clock: Clock
+    zone: ZoneInfo
+    access: Access
+    index: SideIndex
+    embedding: EmbeddingWorker
+    memory_files: MemoryMirror
+    budgets: tuple[Limit, ...]
+    policy: Policy
+    started: datetime
+    channels: Mapping[str, Channel]
+    unfinished: Callable[[], int]
+    begin_sleep: Callable[[], bool]
+    sweep: Callable[[], Awaitable[None]]
+    state: "Callable[[], State]"
+    status: "Callable[[], Awaitable[StatusReport]]"
+    language: Callable[[], Language]
+
+
+@runtime_checkable
+class ServesBot(Protocol):
+    """A channel that serves the bot itself to programs, beside the messages that it takes in."""
+
+    def serve_bot(self, bot: BotServices) -> None:
+        """Take the services that requests use. The app calls it once, before the channel runs."""
+        ...
