@@ -1,0 +1,78 @@
+"""Write times, numbers and money as people read them, in their language and time zone."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from kenobot.agenda.say_time import say_day, say_hour
+from kenobot.ports.sentences import Language, Sentence, render
+
+_SHORT = 280
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How one reader reads. now: the moment of the request."""
+
+    language: Language
+    zone: ZoneInfo
+    now: datetime
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone(self.zone).date()
+
+    def local(self, moment: str | datetime) -> datetime:
+        """Return a stored moment in the reader's zone."""
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        return at.astimezone(self.zone)
+
+    def when(self, moment: str | datetime | None) -> str:
+        """Say a moment with day and hour; a dash for none."""
+        if not moment:
+            return "–"
+        local = self.local(moment)
+        if local.date() == self.today:
+            return f"{'hoy' if self.language == 'es' else 'today'}, {say_hour(local)}"
+        return f"{self.day(local.date())}, {say_hour(local)}"
+
+    def day(self, day: date | str) -> str:
+        """Say a day with its date."""
+        found = date.fromisoformat(day[:10]) if isinstance(day, str) else day
+        if found == self.today - timedelta(days=1):
+            return "ayer" if self.language == "es" else "yesterday"
+        return say_day(found, self.language, self.today)
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """Write a number with separators, those of the language."""
+        text = f"{value:,.{digits}f}"
+        return text.translate(str.maketrans(",.", ".,")) if self.language == "es" else text
+
+    def percent(self, share: float) -> str:
+        """Write a share from 0 to 1 as a percentage."""
+        return f"{round(100 * share)} %" if self.language == "es" else f"{round(100 * share)}%"
+
+    def money(self, dollars: float) -> str:
+        """Write dollars, with cents; smaller amounts with two digits that count."""
+        digits = 2 if dollars == 0 or dollars >= 0.01 else 4 if dollars >= 0.0001 else 6
+        return f"{self.number(dollars, digits)} $" if self.language == "es" else f"${self.number(dollars, digits)}"
+
+    def span(self, seconds: float) -> str:
+        """Write how long something takes, in its largest unit."""
+        for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+            if seconds >= size:
+                return f"{self.number(seconds / size, 0 if seconds >= 10 * size else 1)} {unit}"
+        return f"{self.number(seconds, 0 if seconds >= 10 else 1)} s"
+
+    def sentence(self, text: str) -> str:
+        """Word a sentence of the bot in the reader's language."""
+        return render(text, self.language)
+
+    def keyed(self, key: str, **values: object) -> str:
+        """Word a sentence by its key in the bot's catalogue."""
+        return Sentence(key, **values).render(self.language)
+
+    def short(self, text: str, longest: int = _SHORT) -> str:
+        """Write a text on one line, cut where it is long."""
+        line = " ".join(text.split())
+        return line if len(line) <= longest else f"{line[: longest - 1]}…"
