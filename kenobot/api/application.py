@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from kenobot import __version__
-from kenobot.api import conversations, memory, operations, schedule
+from kenobot.api import browsing, conversations, memory, operations, schedule
 from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
 from kenobot.api.mcp.endpoint import PATH, McpEndpoint
@@ -104,7 +104,7 @@ def build_app(services: ApiServices) -> FastAPI:
     app.state.health = services.state
     app.state.language = services.channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
-    for router in (conversations.router, memory.router, schedule.router, operations.router):
+    for router in (conversations.router, memory.router, browsing.router, schedule.router, operations.router):
         app.include_router(router, responses=_REFUSALS)
     for entry in entry_points(group=PAGES):
         app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kenobot.ports.browsing import RecordFilter
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter, scope_names
@@ -300,8 +301,14 @@ def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[t
 
 def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
     """Return ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
-    literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return select_ids(connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{literal}%",), reach, scan_scope=False)
+    return select_ids(
+        connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{_escape_like(piece)}%",), reach, scan_scope=False
+    )
+
+
+def _escape_like(piece: str) -> str:
+    """Return a text for LIKE, in which no letter stands for others."""
+    return piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def list_records(
@@ -321,13 +328,48 @@ def list_records(
 
 
 def page_of_records(
-    connection: Connection, reach: Scopes, statuses: Sequence[str], before: int, limit: int
+    connection: Connection, reach: Scopes, wanted: RecordFilter, before: int, limit: int
 ) -> list[Record]:
-    """Return records of these statuses (none: of any) with ids below one, the newest first, without boxes."""
-    among, values = (f" AND status {AMONG}", (json.dumps([*statuses]),)) if statuses else ("", ())
+    """Return records that a filter chooses, with ids below one, the newest first, without boxes."""
+    where, values = ["id < ?", SAYS], list[SqlValue]((before,))
+    for column, words in (("status", wanted.statuses), ("form", wanted.forms)):
+        if words:
+            where.append(f"{column} {AMONG}")
+            values.append(json.dumps([*words]))
+    for column in ("category", "subject", "source", "trust", "scope"):
+        if value := getattr(wanted, column):
+            where.append(f"{column} = ?")
+            values.append(value)
+    if wanted.tag:
+        where.append("EXISTS (SELECT 1 FROM json_each(tags) AS tag WHERE tag.value = ?)")
+        values.append(wanted.tag)
+    if wanted.first_day or wanted.last_day:
+        where.append("day BETWEEN ? AND ?")
+        values += [wanted.first_day, wanted.last_day or _AFTER_ALL]
+    if wanted.text:
+        where.append("text LIKE ? ESCAPE '\\'")
+        values.append(f"%{_escape_like(wanted.text)}%")
+    # By their numbers from the newest down, so that a page reads little, unless the subject is narrower.
     return select(
-        connection, f"id < ? AND form != 'box'{among}", (before, *values), reach, order="id DESC", limit=limit
+        connection,
+        " AND ".join(where),
+        values,
+        reach,
+        order="id DESC",
+        limit=limit,
+        scan_scope=bool(wanted.subject),
     )
+
+
+def count_values(connection: Connection, column: str, reach: Scopes, most: int) -> dict[str, int]:
+    """Count the live records by one column, but for boxes: the `most` frequent values."""
+    where, scopes = scope_filter(reach)
+    rows = connection.execute(
+        f"SELECT {column}, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} GROUP BY 1 ORDER BY 2 DESC, 1 "
+        "LIMIT ?",
+        (*scopes, most),
+    )
+    return dict(rows.fetchall())
 
 
 def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: str = "") -> dict[str, int]:
