@@ -5,7 +5,8 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda.say_time import say_day, say_hour
-from kenobot.ports.sentences import Language, Sentence, render
+from kenobot.cli.language import translate
+from kenobot.ports.sentences import Language, Sentence
 
 _SHORT = 280
 
@@ -64,13 +65,17 @@ class Formats:
                 return f"{self.number(seconds / size, 0 if seconds >= 10 * size else 1)} {unit}"
         return f"{self.number(seconds, 0 if seconds >= 10 else 1)} s"
 
-    def sentence(self, text: str) -> str:
-        """Word a sentence of the bot in the reader's language."""
-        return render(text, self.language)
+    def word(self, text: str) -> str:
+        """Word a sentence, or a fixed word such as a status, in the reader's language."""
+        return translate(text, self.language)
 
     def keyed(self, key: str, **values: object) -> str:
         """Word a sentence by its key in the bot's catalogue."""
         return Sentence(key, **values).render(self.language)
+
+    def signed(self, value: float, digits: int = 3) -> str:
+        """Write a number with its sign."""
+        return ("+" if value >= 0 else "−") + self.number(abs(value), digits)
 
     def short(self, text: str, longest: int = _SHORT) -> str:
         """Write a text on one line, cut where it is long."""

@@ -21,5 +21,6 @@ class PageEntry(NamedTuple):
 
 PAGES: Final[tuple[PageEntry, ...]] = (
     PageEntry("today", "/", "talk"),
+    PageEntry("memories", "/memories", "memory"),
     PageEntry("health", "/health", "bot"),
 )

@@ -52,7 +52,7 @@ def test_each_text_is_used(name: str) -> None:
     """By its key, or by the beginning of one that is put together."""
     folder = ROOT / "pages" / name if name else ROOT
     used = "".join(path.read_text("utf-8") for path in (*folder.rglob("*.html"), *folder.rglob("*.py")))
-    starts = tuple(re.findall(r'"([a-z0-9]+_)" ?(?:~|\+)|f"([a-z0-9]+_)\{|\.name\("([a-z0-9]+)"', used))
+    starts = tuple(re.findall(r'"([a-z0-9_]+_)" ?(?:~|\+)|f"([a-z0-9_]+_)\{|\.name\("([a-z0-9]+)"', used))
     begins = tuple(f"{start.removesuffix('_')}_" for match in starts for start in match if start)
     for key in load_texts(name):
         assert f'"{key}"' in used or key.startswith(begins) or key.startswith(("done_", "nav")), key
