@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup
+
 from kenobot.agenda.say_time import say_day, say_hour
+from kenobot.channels.markup import as_html, render_parts
 from kenobot.cli.language import translate
 from kenobot.ports.sentences import Language, Sentence
 
 _SHORT = 280
+_WHOLE = 10**9  # units of a part: a page shows a message in one
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,10 @@ class Formats:
     def keyed(self, key: str, **values: object) -> str:
         """Word a sentence by its key in the bot's catalogue."""
         return Sentence(key, **values).render(self.language)
+
+    def markdown(self, text: str) -> Markup:
+        """Render a message of the bot's as a chat shows it; what is no formatting is escaped."""
+        return Markup("").join(Markup(as_html(part)) for part in render_parts(text, _WHOLE))  # noqa: S704 - escaped there
 
     def signed(self, value: float, digits: int = 3) -> str:
         """Write a number with its sign."""

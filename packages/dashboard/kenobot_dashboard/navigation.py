@@ -21,6 +21,8 @@ class PageEntry(NamedTuple):
 
 PAGES: Final[tuple[PageEntry, ...]] = (
     PageEntry("today", "/", "talk"),
+    PageEntry("chat", "/chat", "talk"),
     PageEntry("memories", "/memories", "memory"),
+    PageEntry("cost", "/cost", "bot"),
     PageEntry("health", "/health", "bot"),
 )
