@@ -34,7 +34,7 @@ def _environment() -> Environment:
         auto_reload=False,
         extensions=["jinja2.ext.loopcontrols"],
     )
-    environment.globals.update(base=BASE, static=static_path, groups=GROUPS, pages=PAGES, page_texts=Texts)
+    environment.globals.update(base=BASE, static=static_path, nav_groups=GROUPS, nav_pages=PAGES, page_texts=Texts)
     return environment
 
 
