@@ -11,7 +11,19 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from kenobot import __version__
-from kenobot.api import browsing, conversations, memory, operations, schedule
+from kenobot.api import (
+    access,
+    agenda,
+    browsing,
+    conversations,
+    memory,
+    nights,
+    operations,
+    replies,
+    schedule,
+    settings,
+    tools,
+)
 from kenobot.api.auth import Authenticator
 from kenobot.api.errors import Refusal, add_error_handlers
 from kenobot.api.mcp.endpoint import PATH, McpEndpoint
@@ -39,6 +51,8 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     429: {"model": Refusal, "description": "Too many requests; Retry-After says when to come again"},
     503: {"model": Refusal, "description": "The bot is stopping, or its disk fails"},
 }
+
+_PARTS = (conversations, memory, browsing, replies, schedule, agenda, nights, operations, tools, settings, access)
 
 
 class Alive(BaseModel):
@@ -104,8 +118,8 @@ def build_app(services: ApiServices) -> FastAPI:
     app.state.health = services.state
     app.state.language = services.channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
-    for router in (conversations.router, memory.router, browsing.router, schedule.router, operations.router):
-        app.include_router(router, responses=_REFUSALS)
+    for part in _PARTS:
+        app.include_router(part.router, responses=_REFUSALS)
     for entry in entry_points(group=PAGES):
         app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
         app.mount(f"/{entry.name}", entry.load()(services))

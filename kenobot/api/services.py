@@ -6,17 +6,21 @@ from datetime import datetime
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
+from kenobot.agent.commands.command import Change, CommandContext
 from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.channels.http.webhook import chat_of
 from kenobot.cognitive.memory import AdmitContext, EmbeddingWorker, Policy, SideIndex
 from kenobot.core.health import State
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import ResolvedSettings
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access
 from kenobot.language.calendar import local_day
 from kenobot.ledger.limits import Limit
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, session_id, user_scope
+from kenobot.ports.messages import Inbound
 from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES, Scopes
@@ -36,7 +40,9 @@ class ApiServices:
 
     channels: the names of those that run now. unfinished: how many messages are accepted and not done. begin_sleep:
     begins a night; False where one is under way. sweep: takes up messages that were put back. started: when the bot
-    started. state: how the bot is. status: all of that.
+    started. state: how the bot is. status: all of that. commands: what the commands of chats are made of. loaded: the
+    settings that the bot was started with. take: takes a message in, as channels bring them. note_changes: follows what
+    a request changed, as what a command did.
     """
 
     channel: HttpChannel
@@ -56,6 +62,11 @@ class ApiServices:
     sweep: Callable[[], Awaitable[None]]
     state: Callable[[], State]
     status: Callable[[], Awaitable[StatusReport]]
+    commands: CommandContext
+    home: Home
+    loaded: ResolvedSettings
+    take: Callable[[Inbound], Awaitable[bool]]
+    note_changes: Callable[[Collection[Change]], None]
 
 
 @dataclass(frozen=True, slots=True)

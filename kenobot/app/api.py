@@ -63,6 +63,11 @@ def _attach(app: App, channel: Channel) -> None:
         sweep=app.sweep,
         state=lambda: "healthy" if app.watch is None else app.watch.state,
         status=report_status,
+        commands=app.command_context,
+        home=app.home,
+        loaded=app.loaded,
+        take=app.loop,
+        note_changes=app.note_changes,
     )
     channel.language = app.owner_alerts.find_language
     channel.backend = Api(services)

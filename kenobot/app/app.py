@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.command import CommandContext
+from kenobot.agent.commands.command import Change, CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.experts.build import build_query_expander, build_reranker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
@@ -157,7 +157,7 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
-        self.home, self.settings, self._loaded = home, settings, loaded
+        self.home, self.settings, self.loaded = home, settings, loaded
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
@@ -234,13 +234,7 @@ class App:
             redact=self.redact,
             rng=rng,
             commands=self._build_commands(toolbox),
-            command_listeners=(
-                self.admission.note_command,
-                self.proposal_announcer.note_command,
-                self.personal.note_command,
-                self._hand_on_changes,
-                *(() if self.tasks is None else (self.tasks.note_command,)),
-            ),
+            command_listeners=(self.note_changes,),
             identity=identity,
             delivery=self.delivery,
             personal=self.personal,
@@ -262,7 +256,7 @@ class App:
 
     def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
         """Construct the commands of a chat."""
-        context = CommandContext(
+        context = self.command_context = CommandContext(
             *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
             budgets=self.ledger.limits,
             skills=self.skills,
@@ -302,7 +296,7 @@ class App:
         """List which tools, workspaces and MCP servers of the settings are off, and why."""
         from kenobot.app.tool_report import find_unusable
 
-        return list(find_unusable(self._loaded))
+        return list(find_unusable(self.loaded))
 
     @property
     def _calls_tools(self) -> bool:
@@ -440,10 +434,18 @@ class App:
                 gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
-    def _hand_on_changes(self, changes: Collection[str]) -> None:
-        """Hand on what a command changed to the work behind the turns; before that began, it looks by itself."""
+    def note_changes(self, changes: Collection[Change]) -> None:
+        """Hand on what a command or a request changed; it is on disk.
+
+        The work behind the turns is told once it has begun: before, it looks by itself.
+        """
+        self.admission.note_command(changes)
+        self.proposal_announcer.note_command(changes)
+        self.personal.note_command(changes)
         if self._background is not None:
             self._background.sleep_worker.note_command(changes)
+        if self.tasks is not None:
+            self.tasks.note_command(changes)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()

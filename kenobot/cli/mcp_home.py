@@ -4,6 +4,7 @@ import asyncio
 import logging
 from functools import partial
 
+from kenobot.agent.commands.command import CommandContext as ChatCommands
 from kenobot.api.scopes import DEFAULT_SCOPES
 from kenobot.api.services import ApiServices, Caller
 from kenobot.app import embedder_choice
@@ -13,11 +14,12 @@ from kenobot.channels.http.channel import HttpChannel
 from kenobot.channels.http.settings import CHANNEL, HttpSettings
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Policy, SideIndex
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, Policy, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.errors import KenobotError, Unavailable
+from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import NoSignals
 from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.database import Database
@@ -72,12 +74,13 @@ class _Parts:
         embedder = embedder_choice.choose_embedder(loaded, context.plugin_context).embedder
         formers = partial(embedder_choice.previous_embedders, loaded, context.plugin_context)
         self.embedding = EmbeddingWorker(database, index, clock, embedder, formers, meter=LedgerMeter(ledger))
+        access = Access({CHANNEL: Roster.of(owners=(_OWNER,))})
         services = ApiServices(
             channel=HttpChannel(HttpSettings(owners=(_OWNER,)), clock, NoSignals()),
             database=database,
             clock=clock,
             zone=context.zone,
-            access=Access({CHANNEL: Roster.of(owners=(_OWNER,))}),
+            access=access,
             index=index,
             embedding=self.embedding,
             memory_files=mirror,
@@ -90,6 +93,11 @@ class _Parts:
             sweep=_sweep_nothing,
             state=lambda: "healthy",
             status=_have_no_bot,
+            commands=ChatCommands(context.zone, context.home.memory, access, Memory(index)),
+            home=context.home,
+            loaded=loaded,
+            take=_take_nothing,
+            note_changes=lambda changes: None,
         )
         key = ApiKey(0, "stdio", _OWNER, frozenset(DEFAULT_SCOPES), clock.now().isoformat())
         self.caller = Caller(key, services, elsewhere=(Console.name, CHAT))
@@ -102,6 +110,10 @@ class _Parts:
 
 async def _sweep_nothing() -> None:
     """Leave messages to the bot."""
+
+
+async def _take_nothing(inbound: Inbound) -> bool:
+    raise Unavailable("mcp.no_bot")
 
 
 async def _have_no_bot() -> StatusReport:

@@ -249,6 +249,13 @@ class History:
         return explain_last_reply(connection, session, reach)
 
     @staticmethod
+    def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> "ReplyExplanation | None":
+        """Return the reply to an inbox row, and the memories that it was shown; None without one in reach."""
+        from kenobot.cognitive.control.history import explain_reply_to
+
+        return explain_reply_to(connection, turn, reach)
+
+    @staticmethod
     def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
         """Split the memories of a reply into those behind it and those that were only in view."""
         from kenobot.cognitive.control.history import split_used

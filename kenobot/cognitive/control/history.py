@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from kenobot.cognitive.recall.prompt.usage import explain_turn
+from kenobot.cognitive.recall.prompt.usage import explain_turn, find_search
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.events import changes_since, record_events, undone_by
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
@@ -15,7 +15,8 @@ from kenobot.ports.explanations import ReplyExplanation, UsedMemory
 from kenobot.ports.records import ColumnValue, EventRow, HistoryStep, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.scopes import Scopes
+from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import Scopes, scope_names
 from kenobot.storage.times import stamp
 
 _SAY_LITTLE = STOPWORDS | NEGATIONS
@@ -155,8 +156,22 @@ def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> R
     for answer in conversation.iterate_messages(connection, session, newest_first=True):
         if answer.role != "assistant" or answer.inbox_id is None or answer.hidden:
             continue
-        turn = conversation.messages_of_turns(connection, [answer.inbox_id])
-        question = next((row.text for row in turn if row.role == "user" and row.session == session), "")
-        used = explain_turn(connection, answer.inbox_id, reach)
-        return ReplyExplanation(session, answer.inbox_id, answer.at, question, answer.text, used)
+        return _explain(connection, answer, answer.inbox_id, reach)
     return None
+
+
+def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> ReplyExplanation | None:
+    """Explain the reply to an inbox row; None without one in a conversation of `reach`, or one that is hidden."""
+    scopes = scope_names(reach)
+    for answer in conversation.messages_of_turns(connection, [turn]):
+        if answer.role == "assistant" and not answer.hidden:
+            is_reached = scopes is None or answer.effective_scope in scopes
+            return _explain(connection, answer, turn, reach) if is_reached else None
+    return None
+
+
+def _explain(connection: Connection, answer: MessageRow, turn: int, reach: Scopes) -> ReplyExplanation:
+    said = conversation.messages_of_turns(connection, [turn])
+    question = next((row.text for row in said if row.role == "user" and row.session == answer.session), "")
+    used, search = explain_turn(connection, turn, reach), find_search(connection, answer.session, turn)
+    return ReplyExplanation(answer.session, turn, answer.at, question, answer.text, used, search)

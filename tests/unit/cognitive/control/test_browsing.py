@@ -1,5 +1,6 @@
 """Looking through memory: filters, a moment in the past, a timeline and a graph."""
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
@@ -10,7 +11,7 @@ from kenobot.cognitive.control.timeline import count_by_period, list_happenings
 from kenobot.cognitive.control.timeline_rows import find_first_event
 from kenobot.cognitive.store.change import change
 from kenobot.cognitive.store.records import page_of_records
-from kenobot.ports.browsing import Days, Period, RecordFilter
+from kenobot.ports.browsing import Days, Happening, Period, RecordFilter
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
@@ -105,10 +106,10 @@ def test_a_timeline_counts_by_the_days_of_its_owner() -> None:
         change(connection, tea, "superseded", {"status": "superseded"}, ChangeContext(late + _DAY, "owner", "moved"))
         days = Days(date(2026, 3, 1), date(2026, 3, 31), _MADRID)
 
-        def count(by: Period, subject: str = "", until: date = days.last) -> list[tuple[str, str, dict[str, int]]]:
+        def count(by: Period, subject: str = "", until: date = days.last) -> list[tuple[str, str, Mapping[Happening, int]]]:
             within = Days(days.first, until, _MADRID)
             found = count_by_period(connection, ALL_SCOPES, within, by, subject=subject)
-            return [(each.first, each.last, {**each.counts}) for each in found]
+            return [(each.first, each.last, each.counts) for each in found]
 
         assert count("day") == [
             ("2026-03-03", "2026-03-03", {"learned": 1, "replaced": 1}),
