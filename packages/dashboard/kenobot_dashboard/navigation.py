@@ -23,6 +23,8 @@ PAGES: Final[tuple[PageEntry, ...]] = (
     PageEntry("today", "/", "talk"),
     PageEntry("chat", "/chat", "talk"),
     PageEntry("memories", "/memories", "memory"),
+    PageEntry("why", "/why", "memory"),
+    PageEntry("nights", "/nights", "memory"),
     PageEntry("cost", "/cost", "bot"),
     PageEntry("health", "/health", "bot"),
 )
