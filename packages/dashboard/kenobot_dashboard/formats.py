@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from kenobot.agenda.say_time import say_day, say_hour
 from kenobot.channels.markup import as_html, render_parts
+from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.cli.language import translate
 from kenobot.ports.sentences import Language, Sentence
 
@@ -64,6 +65,8 @@ class Formats:
 
     def span(self, seconds: float) -> str:
         """Write how long something takes, in its largest unit."""
+        if seconds < 1:
+            return f"{round(1000 * seconds)} ms"
         for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
             if seconds >= size:
                 return f"{self.number(seconds / size, 0 if seconds >= 10 * size else 1)} {unit}"
@@ -80,6 +83,10 @@ class Formats:
     def markdown(self, text: str) -> Markup:
         """Render a message of the bot's as a chat shows it; what is no formatting is escaped."""
         return Markup("").join(Markup(as_html(part)) for part in render_parts(text, _WHOLE))  # noqa: S704 - escaped there
+
+    def plain(self, text: str, longest: int = _SHORT) -> str:
+        """Write a message of the bot's on one line, without its formatting."""
+        return self.short(parse_markdown(text)[0], longest)
 
     def signed(self, value: float, digits: int = 3) -> str:
         """Write a number with its sign."""
