@@ -1,10 +1,12 @@
 """Build the application of the REST API, and its OpenAPI document."""
 
 import importlib.util
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -30,6 +32,9 @@ from kenobot.channels.http.problems import PROBLEM
 from kenobot.channels.http.settings import CHANNEL
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import api_keys
+
+PAGES: Final = "kenobot.pages"
+"""The group of entry points that make pages for browsers: each is called with `ApiServices` and mounted by its name."""
 
 _ABOUT = """\
 Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
@@ -115,6 +120,9 @@ def build_app(services: ApiServices) -> FastAPI:
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
     for part in _PARTS:
         app.include_router(part.router, responses=_REFUSALS)
+    for entry in entry_points(group=PAGES):
+        app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
+        app.mount(f"/{entry.name}", entry.load()(services))
     if importlib.util.find_spec("mcp") is not None:
         app.router.routes.append(Route(PATH, McpEndpoint(authenticator, services.channel.settings)))
     return app

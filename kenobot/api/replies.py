@@ -32,11 +32,12 @@ Session = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,128}$", description="Y
 
 
 class ReplyLine(BaseModel):
-    """A reply of the bot's. turn: the number of the message that it answers."""
+    """A reply of the bot's. turn: the number of the message that it answers; question: that, where it is kept."""
 
     turn: int
     session: str
     at: str
+    question: str
     answer: str
 
 
@@ -143,17 +144,21 @@ async def list_replies(
     """List the replies of the bot's, the newest first: the owner's key sees those of all chats."""
     before, scopes = read_cursor(cursor), scope_names(caller.reach)
 
-    def read(connection: Connection) -> list[MessageRow]:
+    def read(connection: Connection) -> tuple[list[MessageRow], dict[tuple[str, int], str]]:
         own = readable_session(connection, caller, session) if session else ""
-        return conversation.page_of_replies(connection, scopes, own, before, limit + 1)
+        found = conversation.page_of_replies(connection, scopes, own, before, limit + 1)
+        said = conversation.messages_of_turns(connection, [row.inbox_id for row in found if row.inbox_id is not None])
+        asked = (row for row in reversed(said) if row.role == "user" and not row.hidden)
+        return found, {(row.session, row.inbox_id or 0): row.text for row in asked}
 
-    rows = await caller.services.database.read_long(read)
-    return page_of(
-        rows,
-        limit,
-        lambda row: row.id,
-        lambda row: ReplyLine(turn=row.inbox_id or 0, session=row.session, at=row.at, answer=row.text),
-    )
+    rows, questions = await caller.services.database.read_long(read)
+
+    def render_row(row: MessageRow) -> ReplyLine:
+        turn = row.inbox_id or 0
+        question = questions.get((row.session, turn), "")
+        return ReplyLine(turn=turn, session=row.session, at=row.at, question=question, answer=row.text)
+
+    return page_of(rows, limit, lambda row: row.id, render_row)
 
 
 @router.get("/replies/{turn}")

@@ -38,10 +38,12 @@ KINDS: dict[PluginGroup, str] = {
 
 
 _CLOSE_SECONDS = 3.0  # of one part
-APART: Mapping[PluginGroup, frozenset[str]] = {
+APART: Mapping[str, frozenset[str]] = {
     "kenobot.channels": frozenset(("discord", "email", "irc", "matrix", "slack", "whatsapp", "xmpp")),
+    "kenobot.pages": frozenset(("dashboard",)),
 }
-"""Plugins in distributions of their own: the extra `irc` installs kenobot-irc, whose package is `kenobot_irc`."""
+"""Plugins in distributions of their own, and pages that the HTTP server mounts: the extra `irc` installs kenobot-irc,
+whose package is `kenobot_irc`."""
 _OURS = frozenset(("kenobot", *(f"kenobot_{name}" for names in APART.values() for name in names)))
 
 

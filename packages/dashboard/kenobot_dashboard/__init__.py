@@ -1,0 +1,15 @@
+"""The dashboard: pages of the HTTP channel in which the owner sees and changes what the bot knows and does."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from kenobot.api.services import ApiServices
+
+
+def build(services: "ApiServices") -> "ASGIApp":
+    """Build the dashboard of a bot, which the HTTP server mounts at /dashboard."""
+    from kenobot_dashboard.application import build_dashboard
+
+    return build_dashboard(services)
