@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PACKAGES := $(wildcard packages/*/pyproject.toml)
 EDITABLE := $(patsubst %/pyproject.toml,--editable=./%,$(PACKAGES))
-EVERYTHING := --editable='.[dev,embedded,documents,calendar,http,encryption,otel,web,mcp]' $(EDITABLE)
+EVERYTHING := --editable='.[dev,embedded,documents,calendar,encryption,otel,web,mcp]' $(EDITABLE)
 # Where this is set, each process would compile anew what it imports, and each test worker every test.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -34,7 +34,7 @@ $(VENV)/.chat: pyproject.toml setup.py Makefile
 	$(SET_UP)
 
 $(VENV)/.ready: WANTED := $(EVERYTHING)
-$(VENV)/.ready: LESSER := --editable='.[dev,documents,calendar,http,otel,web,mcp]' $(filter-out %/xmpp,$(EDITABLE))
+$(VENV)/.ready: LESSER := --editable='.[dev,documents,calendar,otel,web,mcp]' $(filter-out %/xmpp,$(EDITABLE))
 $(VENV)/.ready: pyproject.toml setup.py Makefile $(PACKAGES)
 	$(SET_UP)
 

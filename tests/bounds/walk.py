@@ -16,7 +16,7 @@ NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process
     "kenobot.cli",
     "kenobot.cognitive.control.export",
     "kenobot.cli.importers",
-    "kenobot.evals.demo",
+    "kenobot_evals.demo",
 )
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()

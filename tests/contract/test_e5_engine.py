@@ -84,7 +84,7 @@ def _said() -> Iterator[str]:
     """All that the benchmarks' notes, questions and talks say."""
     for name in ("own", "talks"):
         for line in (
-            resources.files("kenobot.evals.recall").joinpath(f"data/{name}.jsonl").read_text("utf-8").splitlines()
+            resources.files("kenobot_evals.recall").joinpath(f"data/{name}.jsonl").read_text("utf-8").splitlines()
         ):
             yield from _texts(json.loads(line))
 

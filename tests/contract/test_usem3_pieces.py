@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.evals.recall import datasets
 from kenobot.providers.embedders import usem3
 from kenobot.providers.embedders.threaded import clip_text
+from kenobot_evals.recall import datasets
 
 Encode = Callable[[str], list[int]]
 

@@ -6,7 +6,10 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from kenobot import __version__
+from kenobot.cli import command_tables
+from kenobot.cli.command_tables import list_commands, read_command
 from kenobot.core.plugins import APART
+from kenobot_http.api.application import PAGES
 from tests.packaging.lowest import ROOT, beside, read_project
 from tests.sources import PACKAGES
 
@@ -25,10 +28,13 @@ def test_all_distributions_have_the_version_of_the_core() -> None:
 
 
 def test_the_extra_of_its_name_installs_each_distribution() -> None:
-    """Of the same version, and nothing else."""
+    """Of the same version, and nothing else but others that it works with."""
     extras = read_project()["optional-dependencies"]
+    ours = {f"{name}=={__version__}" for name in beside()}
     for name in beside():
-        assert extras[name.removeprefix("kenobot-")] == [f"{name}=={__version__}"]
+        extra = extras[name.removeprefix("kenobot-")]
+        assert extra[0] == f"{name}=={__version__}"
+        assert ours.issuperset(extra)
 
 
 def test_a_missing_plugin_s_extra_is_known() -> None:
@@ -38,8 +44,21 @@ def test_a_missing_plugin_s_extra_is_known() -> None:
         for folder in beside().values()
         for group, points in read_project(folder)["entry-points"].items()
         for name in points
+        if group not in (command_tables.GROUP, PAGES)
     }
     assert shipped == {(group, name) for group, names in APART.items() for name in names}
+
+
+def test_a_missing_command_s_extra_is_known() -> None:
+    """The core's list of commands names the distribution that brings each, which is the one that does."""
+    listed = tomllib.loads((ROOT / "kenobot" / "cli" / "commands.toml").read_text("utf-8"))
+    brought = {
+        (name, package.removeprefix("kenobot_"))
+        for folder in beside().values()
+        for name, package in read_project(folder)["entry-points"].get(command_tables.GROUP, {}).items()
+    }
+    assert brought == {(name, command["extra"]) for name, command in listed.items() if "extra" in command}
+    assert all("extra" not in read_command(name)[name] for name in list_commands())
 
 
 def test_every_tool_sees_the_packages_beside_the_core() -> None:

@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kenobot.channels.http.settings import HttpSettings
 from kenobot.ports.sentences import Sentence
+from kenobot_http.settings import HttpSettings
 
 _POLICY: Final = "; ".join(
     (

@@ -32,8 +32,8 @@ _ROOT = Path(__file__).resolve().parents[3]
 @asynccontextmanager
 async def program(era: str = "auto") -> AsyncIterator["Client"]:
     """Connect a client made by others with the home of the test."""
-    from kenobot.api.mcp.server import build_server
-    from kenobot.cli.mcp_home import OpenHome
+    from kenobot_http.api.mcp.server import build_server
+    from kenobot_http.commands.mcp_home import OpenHome
 
     context = CommandContext(argparse.Namespace(home=None), ManualClock())
     await asyncio.to_thread(make_home, context)

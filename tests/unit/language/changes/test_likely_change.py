@@ -63,6 +63,8 @@ def test_a_value_with_a_qualifier_is_asked_about_like_its_plain_form(known: str,
     ("known", "message"),
     [
         ("I was born in Leeds in 1984", "what year was I born?"),
+        ("I live in Ghent with my partner Tomas", "Tomas's parents, Greet and Jan, live in Bruges"),
+        ("Vivo en Gante con mi pareja Tomás", "Los padres de Tomás viven en Brujas"),
         ("Vivo con Dani", "Sara me dijo: ya no vivo con Dani"),
         ("I drive a Skoda", "if I sold the Skoda I'd buy a bike"),
         ("My train leaves at 8:05", "it's 9 now"),

@@ -6,14 +6,14 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from kenobot.api import operations
-from kenobot.api.operations import Budget, Cost
 from kenobot.core.model_purposes import purpose_words
 from kenobot.ledger.limits import Unit, amount_text
 from kenobot.storage.model_calls import Grouping
 from kenobot_dashboard.bars import plot_bars
 from kenobot_dashboard.formats import Formats
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import operations
+from kenobot_http.api.operations import Budget, Cost
 
 router = APIRouter(prefix="/cost")
 

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Form, Path, Query, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from kenobot.api import browsing, memory
-from kenobot.api.memory import NewMemory, Status, Undo
-from kenobot.api.moments import clamp_day
-from kenobot.api.paging import LARGEST_ID
 from kenobot.cognitive.memory import SearchReport
 from kenobot.ports.sentences import Sentence
 from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import browsing, memory
+from kenobot_http.api.memory import NewMemory, Status, Undo
+from kenobot_http.api.moments import clamp_day
+from kenobot_http.api.paging import LARGEST_ID
 
 router = APIRouter(prefix="/memories")
 
