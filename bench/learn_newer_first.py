@@ -21,7 +21,7 @@ from bench.regression import Example, Floats, fit_by_newton
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search import one_thing
-from kenobot.cognitive.recall.search.found_items import ItemKey
+from kenobot.ports.recall import ItemKey
 from kenobot_evals.recall import datasets
 
 _NAMES = (*one_thing.FEATURE_NAMES, "always")

@@ -32,7 +32,16 @@ from kenobot.app.wiring import (
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, Policy, ProposalAnnouncer, SideIndex
+from kenobot.cognitive.memory import (
+    EmbeddingWorker,
+    Indexer,
+    Memory,
+    MemoryFiles,
+    Policy,
+    ProposalAnnouncer,
+    SideIndex,
+    Telling,
+)
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import Rank, responsive, run_at_rank
@@ -422,7 +431,7 @@ class App:
         """Compile the patterns of memory before a transaction needs them."""
         try:
             with run_at_rank(Rank.LATER):
-                await self.database.read(partial(Memory.rehearse, at=self.clock.now()))
+                await self.database.read(partial(Telling.rehearse, at=self.clock.now()))
         except StoreError as error:
             _log.warning("Memory is not rehearsed: %s", error)
 
@@ -458,7 +467,7 @@ class App:
         await task_rows.prune(self.database)
         await api_keys.prune(self.database, self.clock.now())
         at = self.clock.now()
-        if await self.database.write(lambda connection: Memory.close_idle_boxes(connection, at)):
+        if await self.database.write(lambda connection: Telling.close_idle_boxes(connection, at)):
             self.memory_files.mark_dirty(())
 
     async def _remove_unused_media(self) -> None:

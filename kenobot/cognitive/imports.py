@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import cast
 
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.language.fingerprint import key_of
+from kenobot.language.markdown import list_layout
 from kenobot.ports.json_value import Json
 from kenobot.storage.connection import Connection
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _talk(left_out: bool) -> str:
     """Return the key of the summaries of chats where they are left out."""
-    from kenobot.cognitive.compact.digest import KEY
+    from kenobot.language.summary.digest import KEY
 
     return KEY if left_out else ""
 
@@ -26,9 +26,23 @@ class Records:
     """Get and list memories."""
 
     @staticmethod
-    def get(connection: Connection, number: int, reach: Scopes) -> Record | None:
-        """Return a memory, whatever its status."""
+    def get(connection: Connection, number: int, reach: Scopes, *, at: datetime | None = None) -> Record | None:
+        """Return a memory, whatever its status. at: as it was at that moment; None where it was not there yet."""
+        if at is not None:
+            from kenobot.cognitive.control.history import as_of
+
+            return as_of(connection, number, at, reach)
         return records.get(connection, number, reach)
+
+    @staticmethod
+    def resolve(connection: Connection, reference: str, reach: Scopes, *, live: bool = False) -> Record:
+        """Return the memory that a number, a key or an unambiguous beginning of a key names.
+
+        live: only what is remembered now. Raises AmbiguousReference.
+        """
+        from kenobot.cognitive.control.find import resolve_reference
+
+        return resolve_reference(connection, reference, reach, live=live)
 
     @staticmethod
     def get_statement(connection: Connection, number: int, reach: Scopes) -> Record | None:
@@ -105,13 +119,6 @@ class Records:
     def last_number(connection: Connection) -> int:
         """Return the number of the newest memory."""
         return records.last_record(connection)
-
-    @staticmethod
-    def get_as_of(connection: Connection, number: int, moment: datetime, reach: Scopes) -> Record | None:
-        """Return a memory as it was at a moment; None where it was not there yet."""
-        from kenobot.cognitive.control.history import as_of
-
-        return as_of(connection, number, moment, reach)
 
     @staticmethod
     def list_links(connection: Connection, number: int, reach: Scopes, limit: int) -> "list[Link]":

@@ -9,6 +9,7 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import MemoryPack
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.fact_candidates import admit_isolated
+from kenobot.language import outcomes
 from kenobot.language.reply_grade import grade_reply
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
@@ -40,7 +41,7 @@ class Replies:
     @staticmethod
     def is_reaction(text: str) -> bool:
         """Return whether a message says how the last reply was, or what came of it."""
-        return reactions.match_reaction(text) is not None or outcome.detect_outcome(text) is not None
+        return reactions.match_reaction(text) is not None or outcomes.detect_outcome(text) is not None
 
     @staticmethod
     def react(connection: Connection, session: str, text: str, principal: Principal, at: datetime) -> list[int]:

@@ -116,6 +116,8 @@ class MemoryEntry:
 
 
 SourceKind = Literal["record", "turn"]
+ItemKey = tuple[SourceKind, int]
+"""A memory or message that was found, by its kind and number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def remember(context: CommandContext) -> int:
 
 def correct(context: CommandContext) -> int:
     with _writing(context) as connection:
-        previous = Memory.resolve(connection, context.args.ref, context.scopes, live=True)
+        previous = Memory.records.resolve(connection, context.args.ref, context.scopes, live=True)
         try:
             decision = Memory.correct(
                 connection, previous.id, " ".join(context.args.text), context.scopes, context.owner
@@ -110,7 +110,7 @@ def undo(context: CommandContext) -> int:
 def _meant(connection: sqlite3.Connection, refs: Sequence[str], context: CommandContext) -> list[Record]:
     """Find the records that numbers or keys name, or the one that words surely mean. Raises AmbiguousReference."""
     try:
-        return [Memory.resolve(connection, ref, context.scopes, live=True) for ref in refs]
+        return [Memory.records.resolve(connection, ref, context.scopes, live=True) for ref in refs]
     except AmbiguousReference:
         if all(parse_number(ref) is not None for ref in refs):
             raise

@@ -21,7 +21,7 @@ def why_not(context: CommandContext) -> int:
         question = reply.question if reply is not None else text
         vectors.enable_vector_search(context, connection, index, question)
         query = MemoryQuery(text, _reach(context, connection, session), context.now, context.zone, session)
-        found = Memory(index).explain_absence(connection, text, query, reply, ALL_SCOPES)
+        found = Memory(index).explain(connection, text, query, reply, ALL_SCOPES)
     row: dict[str, object] = {"outcome": found.outcome, "reason": found.reason, "question": found.question}
     row |= {"rank": found.rank, "of": found.looked_at, "before": [*found.before]}
     if (item := found.item) is not None and found.reason not in HIDDEN:

@@ -7,10 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
-from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
+from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
+from kenobot.language.summary.digest import FORM, KEY, SLOT, Digest, parse_digest
+from kenobot.language.summary.self_check import MemoryLookup
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
@@ -146,6 +149,17 @@ def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
     ).fetchall()
     found = records.by_ids(connection, [row[0] for row in rows[:limit]], (scope,))
     return [found[row[0]] for row in rows[:limit] if row[0] in found]
+
+
+def make_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> MemoryLookup:
+    """Make what finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
+
+    def look(turn: ConversationTurn, sentence: str) -> Sequence[Record]:
+        reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
+        found = records.by_ids(connection, list(near(connection, sentence, reach, policy.max_memories_compared)), reach)
+        return [record for record in found.values() if record.status == "active" and record.form != "summary"]
+
+    return look
 
 
 def count_summaries(connection: Connection, reach: Scopes) -> int:

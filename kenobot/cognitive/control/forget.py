@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Protocol
 
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.compact.digest import KEY as SUMMARY_KEY
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.store import events, imported_talks, links, proposals, sleep_plans
@@ -24,6 +23,7 @@ from kenobot.language.changes.clauses import bare_clause, split_clauses, without
 from kenobot.language.fingerprint import key_of, normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.sentences import split_sentences
+from kenobot.language.summary.digest import KEY as SUMMARY_KEY
 from kenobot.language.words import fold, stems, terms, words
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext, ForgetResult, PurgePlan

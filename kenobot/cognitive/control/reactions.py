@@ -15,7 +15,7 @@ from typing import Literal
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
 from kenobot.cognitive.control.undo import undo
-from kenobot.cognitive.procedural.outcome import folded_reply, is_too_old
+from kenobot.cognitive.procedural.outcome import is_too_old
 from kenobot.cognitive.recall.prompt.usage import records_behind_reply
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import feedback
@@ -23,6 +23,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.feedback import LastExchange
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS, alternatives, load_phrases
+from kenobot.language.outcomes import fold_reply
 from kenobot.language.words import stems, terms, words
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext, UndoError
@@ -60,7 +61,7 @@ class Reaction:
 
 def match_reaction(text: str) -> Reaction | None:
     """Match a reaction in Spanish or English; None for any other text. Pure."""
-    folded = folded_reply(text)
+    folded = fold_reply(text)
     if folded is None or "?" in folded:
         return None
     clauses = [clause.strip() for clause in _CLAUSE.split(folded)]

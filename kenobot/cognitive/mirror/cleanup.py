@@ -68,7 +68,7 @@ class PurgeFinisher:
 def _look(connection: Connection) -> tuple[list[MissingFiles], RevivedLines | None, bool]:
     """Return the losses to announce, what came back and is to be asked about, and whether there is more to forget."""
     to_forget = missing_files.read_pending_forget(connection)
-    return missing_files.unannounced(connection), revived_lines.open_question(connection), to_forget is not None
+    return missing_files.list_unannounced(connection), revived_lines.open_question(connection), to_forget is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Literal
 
-from kenobot.cognitive.mirror.lists.list_layout import FileKind
 from kenobot.core import lazy
+from kenobot.language.markdown.list_layout import FileKind
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Form
 from kenobot.ports.records import Record

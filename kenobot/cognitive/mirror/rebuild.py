@@ -19,8 +19,6 @@ from typing import Any, get_args
 
 from kenobot.cognitive.control.export_rows import reserve_ids
 from kenobot.cognitive.mirror import scan
-from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock
 from kenobot.cognitive.mirror.paths import (
     FileLocation,
     FileRole,
@@ -30,12 +28,14 @@ from kenobot.cognitive.mirror.paths import (
     role_of,
     slot_form,
 )
-from kenobot.cognitive.mirror.records import record_file_rows, record_format
-from kenobot.cognitive.mirror.records.record_format import RecordFile
+from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.store import events, list_file_rows, term_index
 from kenobot.cognitive.store import records as store
 from kenobot.core.front_matter import UnusableFileError
 from kenobot.language.fingerprint import key_of
+from kenobot.language.markdown import list_layout, record_format
+from kenobot.language.markdown.list_layout import FileBlock
+from kenobot.language.markdown.record_format import RecordFile
 from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust

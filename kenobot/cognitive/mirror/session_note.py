@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.beliefs.lifecycle import resolved_on
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.compact.digest import KEY, render_digest
 from kenobot.cognitive.mirror.paths import ARCHIVE
 from kenobot.cognitive.recall.results.render import render_record
 from kenobot.cognitive.store import events
@@ -23,6 +22,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.identity import amend
 from kenobot.identity.amend import AmendError
 from kenobot.language import sentence_content
+from kenobot.language.summary.digest import KEY, render_digest
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
+from kenobot.cognitive.recall.candidates.by_meaning import as_speakers_say
 from kenobot.cognitive.recall.index import vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.vectors import calibration

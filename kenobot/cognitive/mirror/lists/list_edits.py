@@ -14,8 +14,6 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import paths
-from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock
 from kenobot.cognitive.mirror.lists.list_view import CURSOR, ListFile
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.remember.admit import admit, supersede
@@ -26,6 +24,8 @@ from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.line_pairs import FileLines, LineEdits
+from kenobot.language.markdown import list_layout
+from kenobot.language.markdown.list_layout import FileBlock
 from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form

@@ -17,7 +17,6 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
 from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, find_copies
 from kenobot.cognitive.mirror.lists.log_append import TouchedRecords, plan_append
@@ -27,6 +26,7 @@ from kenobot.cognitive.store import events, list_file_rows, tiers
 from kenobot.cognitive.store import records as store
 from kenobot.core.worker import finish_or_cancel
 from kenobot.language.line_pairs import FileLines, LineEdits, pair_lines
+from kenobot.language.markdown import list_layout
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
 from kenobot.storage import disk

@@ -11,9 +11,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.file_sync import FileView
-from kenobot.cognitive.mirror.lists import list_layout, memory_md
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
-from kenobot.cognitive.mirror.lists.log_additions import split_log
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store import records as store
@@ -21,6 +18,9 @@ from kenobot.cognitive.store import tiers as decay_store
 from kenobot.language.calendar import local_day, local_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.line_pairs import FileLines
+from kenobot.language.markdown import list_layout, memory_md
+from kenobot.language.markdown.list_layout import FileBlock, ShownRecord
+from kenobot.language.markdown.log_additions import split_log
 from kenobot.language.quoting import quote_mark
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record

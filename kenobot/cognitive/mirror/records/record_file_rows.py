@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.cognitive.store import records as store
 from kenobot.core.front_matter import LineEnding
+from kenobot.language.markdown.record_format import FileLink
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import UNKNOWN, FileStamp

@@ -21,12 +21,13 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.paths import location_of, scope_folder
-from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_format, record_plans
+from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_plans
 from kenobot.cognitive.mirror.records.record_edits import EditOutcome
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
 from kenobot.cognitive.mirror.records.record_plans import RecordFilePlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.core import pacing
+from kenobot.language.markdown import record_format
 from kenobot.ports.clock import Clock
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import disk

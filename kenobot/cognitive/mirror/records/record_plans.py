@@ -8,13 +8,14 @@ from itertools import chain, count
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import paths
-from kenobot.cognitive.mirror.records import record_file_rows, record_format
+from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.control import FilesPolicy
 from kenobot.cognitive.remember.boxes import named_topics
 from kenobot.cognitive.remember.confidence import is_worth_artifact
 from kenobot.cognitive.store import boxes, events, records
 from kenobot.language.calendar import local_time
+from kenobot.language.markdown import record_format
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

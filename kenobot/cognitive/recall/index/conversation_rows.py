@@ -10,9 +10,9 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.store.records import AMONG
 from kenobot.language.dates import names_time
+from kenobot.language.question.search_terms import name_key
 from kenobot.language.recall_need import is_standing_wish, recall_need
 from kenobot.language.words import fold, words
 from kenobot.storage import conversation

@@ -62,7 +62,7 @@ class MemoryReader:
         """
         if self._index is None or _shows_everything(connection, query):
             return NO_MEMORY
-        from kenobot.cognitive.recall.search.fusion import recall_with_queries  # noqa: PLC0415 - not needed to start
+        from kenobot.cognitive.recall.search.recall import recall_with_queries  # noqa: PLC0415 - not needed to start
 
         report = recall_with_queries(connection, self._index, query)
         return search_pack(report) if report.shown or (query.question.asks and not query.all_shown) else NO_MEMORY

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.compact import digest
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
@@ -13,6 +12,7 @@ from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import ChangeFilter
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
+from kenobot.language.summary import digest
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.ports.recall import MemoryEntry
 from kenobot.ports.records import Record

@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.language.calendar import local_day
+from kenobot.language.question.asking import only_asks
 from kenobot.language.question.question import Question, parse_question
 from kenobot.language.recall_need import RecallNeed
 from kenobot.ports.recall import (
     DIGITS,
     ConfidenceLevel,
+    ItemKey,
     LoadMode,
     MatchExplanation,
     MatchWay,
@@ -139,6 +141,21 @@ class RecalledMemory:
     terms: frozenset[str] = frozenset()
     relevance_parts: Mapping[str, float] = field(default_factory=dict)  # bounded: the seven parts of a fit; turn
 
+    @property
+    def key(self) -> ItemKey:
+        """Return its key among what was found."""
+        return "record", self.record.id
+
+    @property
+    def text(self) -> str:
+        """Return its words."""
+        return self.record.text
+
+    @property
+    def only_asks(self) -> bool:
+        """Return whether it is a question, and no more."""
+        return self.record.form == "question"
+
     def explain(self) -> MatchExplanation:
         """Return why it was chosen."""
         return MatchExplanation(
@@ -168,6 +185,25 @@ class Excerpt:
     on_show: bool = False
     beside: int = 0
 
+    @property
+    def key(self) -> ItemKey:
+        """Return its key among what was found."""
+        return "turn", self.turn.id
+
+    @property
+    def text(self) -> str:
+        """Return its words."""
+        return self.turn.text
+
+    @property
+    def only_asks(self) -> bool:
+        """Return whether it is a question, or some, and no more."""
+        return only_asks(self.turn.text)
+
+
+FoundItem = RecalledMemory | Excerpt
+"""A memory or a quoted turn that a search found."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
@@ -186,7 +222,7 @@ class SearchReport:
     score: float = 0.0
     answer_probability: float | None = None
     need: RecallNeed = "full"
-    shown: tuple[RecalledMemory | Excerpt, ...] = ()
+    shown: tuple[FoundItem, ...] = ()
     query_terms: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     dropped: dict[str, int] = field(default_factory=dict)  # bounded: the 12 reasons there are; turn

@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import lru_cache
 from importlib import resources
-from typing import Literal
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import MixFeatures
-
-Item = tuple[Literal["record", "turn"], int]
-"""A record or message by its id."""
+from kenobot.ports.recall import ItemKey
 
 _FIRST_TURNS = 8  # among which the best is looked for
 
@@ -48,9 +45,9 @@ def memory_share(features: MixFeatures) -> float:
 
 def in_one_order(
     memories: Sequence[int], turns: Sequence[int], share: float, policy: RecallPolicy
-) -> list[tuple[Item, float]]:
+) -> list[tuple[ItemKey, float]]:
     """Order records and messages, each kind best first, by their value: the probability of an answer in each."""
-    found: list[tuple[Item, float]] = []
+    found: list[tuple[ItemKey, float]] = []
     for place, number in enumerate(memories, 1):
         found.append((("record", number), share / place**policy.memory_falloff))
     for place, number in enumerate(turns, 1):

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
-from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
+from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, RecalledMemory
 from kenobot.cognitive.recall.results.trace import AgePair
-from kenobot.cognitive.recall.search.found_items import ItemKey, item_key, item_text, only_asks
 from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.core import lazy
 from kenobot.language.words import fold, head_and_tail, stems
-
-Found = RecalledMemory | Excerpt
+from kenobot.ports.recall import ItemKey
 
 FEATURE_NAMES = ("shared", "newer near", "older near", "apart", "figures", "tells a change", "place")
 
@@ -52,10 +50,10 @@ def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMem
     return found
 
 
-def newer_first(items: Sequence[Found], pairs: Sequence[AgePair]) -> list[Found]:
+def newer_first(items: Sequence[FoundItem], pairs: Sequence[AgePair]) -> list[FoundItem]:
     """Put before each of the first items a newer one that is rather meant. pairs: of `age_pairs`."""
     weights = _learned()
-    by_key = {item_key(each): each for each in items}
+    by_key = {each.key: each for each in items}
     return [by_key[key] for key in moved_order(list(by_key), pairs, weights, weights["least"])]
 
 
@@ -71,14 +69,14 @@ def moved_order(
     return found
 
 
-def age_pairs(items: Sequence[Found]) -> list[AgePair]:
+def age_pairs(items: Sequence[FoundItem]) -> list[AgePair]:
     """Return each of the first items with each newer one behind it, by the place of the newer.
 
     Questions, replies and talk of several people have no part in it, nor what was said in one message.
     """
     said = [_statement(each) for each in items[:_MOST]]
     return [
-        AgePair(item_key(items[at]), item_key(items[place]), tuple(_features(older, newer, at, place)))
+        AgePair(items[at].key, items[place].key, tuple(_features(older, newer, at, place)))
         for place, newer in enumerate(said)
         for at, older in enumerate(said[: min(place, FIRST)])
         if newer is not None and older is not None and newer.is_later_than(older)
@@ -99,11 +97,11 @@ class _Statement:
         return other.at < self.at and self.messages.isdisjoint(other.messages)
 
 
-def _statement(item: Found) -> _Statement | None:
+def _statement(item: FoundItem) -> _Statement | None:
     """Return what an item states of a person's own affairs; None for another."""
-    if only_asks(item):
+    if item.only_asks:
         return None
-    text = fold(item_text(item))
+    text = fold(item.text)
     found = frozenset(stem for word in content_words(text) for stem in stems(word))
     if isinstance(item, RecalledMemory):
         record = item.record

@@ -4,29 +4,26 @@ By words, subjects, meaning and links; filtered, each reason counted; scored by 
 by value for the tokens. Reads O(k) rows: k is bounded by the policy, never by the size of memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates import relationship_names
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
-    ParsedQuery,
     SearchLimits,
     find_mentioned,
-    parse_query,
+    find_names,
     query_term_counts,
     search_documents,
     search_records,
-    with_names,
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
 from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import choose_most_valuable, diversify
@@ -36,16 +33,22 @@ from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
-from kenobot.cognitive.recall.search.found_items import item_key
-from kenobot.cognitive.recall.search.judge import CONFIDENCE_LEVELS, answer_level, relevance_level, talk_level
-from kenobot.cognitive.recall.search.judge_found import judge_found
+from kenobot.cognitive.recall.search.judge import (
+    CONFIDENCE_LEVELS,
+    answer_level,
+    judge_found,
+    relevance_level,
+    talk_level,
+)
 from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.question import answers
+from kenobot.language.question.search_terms import ParsedQuery, parse_query, with_names
 from kenobot.language.words import search_terms
-from kenobot.ports.recall import ConfidenceLevel, Score
+from kenobot.ports.recall import ConfidenceLevel, ItemKey, Score
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_names
 
@@ -197,12 +200,10 @@ def _search(
     """The parsed message, and what was found by its words, by names and by vectors."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
-    parsed = parse_query(query.question, query.preceding_text, query.policy.recall)
+    parsed = parse_query(query.question, query.preceding_text)
     names: list[str] = []
     if relationships := query.question.relationships:
-        names = index.read(
-            lambda side: relationship_names.find_names(connection, side, query.reach, relationships), names
-        )
+        names = index.read(lambda side: find_names(connection, side, query.reach, relationships), names)
         parsed = with_names(parsed, names)
     search = partial(_search_index, query=query, parsed=parsed, beside_vectors=vectors is not None)
     hits = replace(index.read(search, SearchHits()), names=names)
@@ -287,7 +288,7 @@ def _mixed(
     query: MemoryQuery,
     sieve: RecallFilter,
     room: int,
-) -> list[RecalledMemory | Excerpt]:
+) -> list[FoundItem]:
     """Put memories and excerpts into one order, and drop the last that have no room.
 
     What the prompt shows already has its place in the order, so that less likely excerpts do not come for it. A memory
@@ -299,18 +300,18 @@ def _mixed(
     if query.trace is not None:
         query.trace.mix_features = features
     share = mixing.memory_share(features)
-    found: dict[mixing.Item, RecalledMemory | Excerpt] = {("record", each.record.id): each for each in memories}
-    found |= {("turn", each.turn.id): each for each in excerpts}
+    items: list[FoundItem] = [*memories, *excerpts]
+    found = {each.key: each for each in items}
     order = mixing.in_one_order(
         [each.record.id for each in memories], [each.turn.id for each in excerpts], share, query.policy.recall
     )
     lines = query.limit + query.excerpt_limit or query.policy.recall.limit
     repeated = told_by_memories(excerpts, memories)
-    places: dict[mixing.Item, None] = {}
+    places: dict[ItemKey, None] = {}
     for (kind, number), _ in order:
         told = repeated.get(number) if kind == "turn" else None
         places["record" if told else kind, told or number] = None
-    chosen: list[RecalledMemory | Excerpt] = []
+    chosen: list[FoundItem] = []
     for item in list(places)[:lines]:
         each = found.get(item)
         if each is not None and each.tokens <= room:
@@ -322,10 +323,10 @@ def _mixed(
     return chosen
 
 
-def _by_age(shown: Sequence[RecalledMemory | Excerpt], query: MemoryQuery) -> list[RecalledMemory | Excerpt]:
+def _by_age(shown: Sequence[FoundItem], query: MemoryQuery) -> list[FoundItem]:
     pairs = age_pairs(shown)
     if query.trace is not None:
-        query.trace.before_age, query.trace.age_pairs = [item_key(each) for each in shown], pairs
+        query.trace.before_age, query.trace.age_pairs = [each.key for each in shown], pairs
     return newer_first(shown, pairs)
 
 
@@ -358,3 +359,74 @@ def _with_reserved(ordered: Sequence[RecalledMemory], limit: int, reserved: int)
             kept.pop(crowd[-1])
             kept.append(memory)
     return kept
+
+
+# ── further queries ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
+    """Search for a message and for the further queries that it has, and put what they find into one order.
+
+    By the places of each item in all of the searches (reciprocal rank fusion): what several find comes first.
+    """
+    first = recall(connection, index, query)
+    if not query.also:
+        return first
+    alone = replace(query, also=(), preceding_text="", trace=None)
+    others = [recall(connection, index, replace(alone, text=each)) for each in query.also]
+    shown = _fused([first, *others], query)
+    candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
+    level = first.level
+    kind = query.question.answer_type
+    able = any(not answers.lacks_answer(kind, query.text, each.text) for each in shown)
+    if able and any(each.level != "none" for each in others):  # the first search may have found too little
+        level = max("low", level, key=CONFIDENCE_LEVELS.index)
+    return replace(
+        first,
+        level=level,
+        score=max(report.score for report in (first, *others)),
+        shown=tuple(shown),
+        candidates=tuple(_fused_candidates(shown, candidates))[: 2 * query.most_memories],
+    )
+
+
+def _fused(reports: Sequence[SearchReport], query: MemoryQuery) -> list[FoundItem]:
+    """Choose the items with the highest places in all reports, as many as one search shows, within its tokens."""
+    policy, places, found = query.policy.recall, dict[ItemKey, float](), dict[ItemKey, FoundItem]()
+    for report in reports:
+        for place, each in enumerate(filter(_is_found_itself, report.shown), 1):
+            places[each.key] = places.get(each.key, 0.0) + 1 / (policy.fusion_offset + place)
+            found.setdefault(each.key, each)
+    lines = query.limit + query.excerpt_limit or policy.limit
+    room, chosen, quoted = reports[0].budget, list[FoundItem](), set[str]()
+    for item in sorted(found, key=lambda item: -places[item]):
+        each = found[item]
+        repeated = isinstance(each, Excerpt) and each.turn.text in quoted
+        if len(chosen) == lines or repeated or each.tokens > room:
+            continue
+        room -= each.tokens
+        chosen.append(each)
+        if isinstance(each, Excerpt):
+            quoted.add(each.turn.text)
+    return [*chosen, *_other_halves(reports, chosen, room)]
+
+
+def _is_found_itself(each: FoundItem) -> bool:
+    return not isinstance(each, Excerpt) or not each.beside
+
+
+def _other_halves(reports: Sequence[SearchReport], chosen: Sequence[FoundItem], room: int) -> Iterator[Excerpt]:
+    """Yield the other halves of the exchanges of which `chosen` has one, as far as `room` allows."""
+    quoted = {each.turn.id for each in chosen if isinstance(each, Excerpt)}
+    for each in (each for report in reports for each in report.excerpts):
+        if each.beside in quoted and each.turn.id not in quoted and each.tokens <= room:
+            room -= each.tokens
+            quoted.add(each.turn.id)
+            yield each
+
+
+def _fused_candidates(shown: Sequence[FoundItem], candidates: dict[int, RecalledMemory]) -> list[RecalledMemory]:
+    """List the candidates of all searches, those that are shown first."""
+    first = [each for each in shown if isinstance(each, RecalledMemory)]
+    known = {each.record.id for each in first}
+    return [*first, *(each for number, each in candidates.items() if number not in known)]

@@ -6,17 +6,29 @@ speakers.
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
 
-from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
-from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.results.memory import Excerpt
-from kenobot.cognitive.recall.search.judge import SpeakerFeatures
 from kenobot.core import lazy
+from kenobot.language.question.search_terms import ParsedQuery, name_key
 from kenobot.language.words import fold, stems, words
 
 _GOES_ON = lazy.regex(r"'s\b|\s+\w")
 _CALLS = lazy.regex(r"(?:[,!¡]|\b(?:hi|hey|hello|hola|buenas|dear|thanks|thank you|gracias|oh|wow|yes|no|yeah|ok))\s+$")
 _APOSTROPHE = "’"  # as the index writes it in a genitive, whose noun is a term of its own
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerFeatures:
+    """Describe how well turns match a question that names a speaker. Each speaks for an answer."""
+
+    own: float  # share of the question's words, names apart, that the best turn of or about a speaker named has
+    behind: float  # by how much that is less than the share of the best turn of another, negated
+    best: float  # the share of the best turn of anybody
+    told: float  # 1 where a speaker named says that one, or it speaks of them
+
+
+SPEAKER_NAMES = tuple(each.name for each in fields(SpeakerFeatures))
 
 
 def speaker_features(query: ParsedQuery, excerpts: Sequence[Excerpt]) -> SpeakerFeatures | None:

@@ -119,7 +119,7 @@ def _question(parts: Sequence[Record]) -> ModelQuestion:
 
 
 def _read(answer: str, parts: Sequence[Record]) -> list[tuple[str, tuple[int, ...]]]:
-    """The lines in an answer that say what their fragments say, with the numbers of those; each fragment once."""
+    """Read the lines of an answer that say what their fragments say, with the numbers of those; each fragment once."""
     read = find_object(answer)
     items = read.get("lines") if read is not None else None
     lines: list[tuple[str, tuple[int, ...]]] = []

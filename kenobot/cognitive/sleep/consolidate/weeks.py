@@ -126,7 +126,7 @@ def _extend(week: _Week, view: NightView) -> Change | None:
 
 
 def _change(week: _Week, text: str, writer: str) -> Change | None:
-    """writer: "" for a person, whose words it then still is."""
+    """Write a summary, or link its new facts. writer: "" for a person, whose words it then still is."""
     if redaction.find_secret(text) is not None:
         return None  # memory refuses it, in this night and in every other
     summary, reason = week.summary, Sentence("reasons.days_summed_up", week=week.name, until=week.until)
@@ -162,7 +162,7 @@ def is_own_words(record: Record) -> bool:
 
 
 def summary_by_rules(name: str, facts: Sequence[Record], policy: DecayPolicy) -> str:
-    """The summary without a model: every fact on a line; of too many the weightiest of each day, and their number."""
+    """Sum up without a model: every fact on a line; of too many the weightiest of each day, and their number."""
 
     def text(longest: int, most: int | None = None) -> str:
         return f"# {name}\n\n{_facts_by_day(facts, longest, most)}"

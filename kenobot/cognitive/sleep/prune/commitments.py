@@ -10,7 +10,7 @@ from datetime import datetime, time, timedelta
 from kenobot.cognitive.beliefs.lifecycle import due_on, note_resolved, resolved_on
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
-from kenobot.cognitive.sleep.plan.changes import Change, expire, question_about, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, expect, expire, question_about, update
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
@@ -47,7 +47,7 @@ def plan(view: NightView) -> Iterator[Change]:
         is_over = view.now - end_of_day >= timedelta(days=view.policy.pruning.keep_resolved_days)
         if is_over and not pass_rows.was_reverted(view.connection, record.id, "status", "expired"):
             reason, end = Sentence("reasons.resolved", day=day.isoformat()), record.valid_to or stamp(view.now)
-            yield expire(record, reason, end, unchanged(record, "attributes", "tags", "updated"))
+            yield expire(record, reason, end, expect(record, "attributes", "tags", "updated"))
 
 
 def _find_heard_of(view: NightView, open_records: Sequence[Record]) -> Iterator[tuple[Record, str, bool]]:
@@ -126,7 +126,7 @@ def _may_end(utterance: RecentUtterance, record: Record) -> bool:
 def _resolve(record: Record, day: str) -> Change:
     reason = Sentence("reasons.said_done", day=day)
     values = {"attributes": note_resolved(record, day)}
-    return update(record, "resolved", reason, values, unchanged(record, "attributes"))
+    return update(record, "resolved", reason, values, expect(record, "attributes"))
 
 
 PASS = Pass("commitments", "prune", "asks which commitments are done, and lets go of those done long ago", plan)

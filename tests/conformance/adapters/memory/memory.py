@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.recall.prompt.full_load import FullLoader
 from kenobot.cognitive.recall.results.memory import MemoryQuery
+from kenobot.language.markdown import list_layout
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare
 from tests.scratch import scratch

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.index.documents import name_key
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import RecalledMemory as Shelf
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.render import render_search as render
 from kenobot.cognitive.recall.scoring.score import diversify, hidden_by_lifecycle, lifecycle_delta, penalty
 from kenobot.cognitive.recall.search.filters import was_valid_at
+from kenobot.language.question.search_terms import name_key
 from kenobot.language.recall_need import recall_need
 from kenobot.language.words import words
 from kenobot.ports.records import Record

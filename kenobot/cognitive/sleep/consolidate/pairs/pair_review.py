@@ -213,7 +213,7 @@ def _contradiction_review(view: NightView, *, asked: bool) -> PairReview:
 
 
 def _other_values(view: NightView) -> Iterator[tuple[Record, Record]]:
-    """Records with different values of a single-valued attribute: the latest of a subject against each other one."""
+    """Yield records with different values of a single-valued attribute: the latest of a subject against each other."""
     carriers: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for number, scope, subject, names in pass_rows.attribute_carriers(view.connection):
         for name in filter(is_single_valued, names):

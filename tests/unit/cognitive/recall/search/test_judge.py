@@ -3,17 +3,15 @@
 import pytest
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.cognitive.recall.search.judge import (
-    SPEAKER_NAMES,
     WORDS_ALONE,
-    SpeakerFeatures,
     answer_probability,
     answered_by_texts,
     learned_weights,
     speaker_probability,
 )
-from kenobot.cognitive.recall.search.judge_features import item_features
+from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, SpeakerFeatures
+from kenobot.language.question.answer_features import JudgedItem, JudgedQuestion, item_features
 from kenobot.language.question.question import parse_question
 
 

@@ -9,9 +9,9 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.render import render_search
 from kenobot.cognitive.recall.results.trace import MixFeatures
-from kenobot.cognitive.recall.search.excerpts import clip_around
 from kenobot.cognitive.recall.search.mixing import FEATURE_NAMES, in_one_order, learned_weights, memory_share
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.clipping import clip_around
 from kenobot.language.words import terms
 from tests.unit.cognitive.recall.house import Memory
 

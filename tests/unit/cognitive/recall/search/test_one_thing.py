@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
-from kenobot.cognitive.recall.search.found_items import item_key
 from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import MessageRow
@@ -72,7 +71,7 @@ def test_questions_replies_and_talk_of_several_people_take_no_part() -> None:
 def test_nothing_is_lost_and_nothing_doubled(days: list[int]) -> None:
     items = [_turn(day, f"the rent is {500 + day} now") for day in days]
     found = newer_first(items, age_pairs(items))
-    assert sorted(map(item_key, found)) == sorted(map(item_key, items))
+    assert sorted(each.key for each in found) == sorted(each.key for each in items)
 
 
 async def test_a_turn_of_the_words_of_a_memory_is_known_as_told_by_it(memory: Memory) -> None:

@@ -1,4 +1,4 @@
-"""Extract the features by which `search.judge` weighs whether an item found answers a question.
+"""Extract the features by which recall judges whether an item found answers a question.
 
 A near miss has the person or thing that is asked about, and not what is asked of it: "my boss is Moira" for "where does
 Moira live?". So the features are which words of the question an item covers, by stems, by related words or by how near
@@ -7,9 +7,8 @@ are.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question import answers
@@ -30,6 +29,33 @@ _OWN = lazy.regex(r"\b(?:my|mi|mis|i|me|yo|tengo|mi[oa]|i'm|i've|our|nuestr[oa]s
 _OF_OTHERS = lazy.regex(r"\b\w+['’]s\b|\b(?:del?) [A-ZÁÉÍÓÚ]|\b(?:his|her|su|sus|their|he|she)\b")
 _CLAUSE_END = lazy.regex(r"(?<=[.!?;])\s+|\n+")
 _MOST_CLAUSES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """A memory or turn found for a question.
+
+    near: its similarity to the question, as a share of a usual answer's. word_near: to each word of it, where measured.
+    turn: it is quoted from talk, and no memory. relevance: by which it was ranked; 0 where words alone judge.
+    """
+
+    text: str
+    near: float = 0.0
+    word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
+    turn: bool = False
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """A question with what was found for it, best first.
+
+    general: -1 for a person's own affairs, 1 for general knowledge.
+    """
+
+    question: Question
+    items: Sequence[JudgedItem]
+    general: float = 0.0
 
 
 def item_features(judged: JudgedQuestion) -> list[Features]:

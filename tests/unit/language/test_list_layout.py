@@ -1,6 +1,6 @@
 import pytest
 
-from kenobot.cognitive.mirror.lists.list_layout import (
+from kenobot.language.markdown.list_layout import (
     FileBlock,
     FileKind,
     ShownRecord,

@@ -4,16 +4,11 @@ Corrections, decisions, open items, names, numbers, dates and signals add value;
 never grows. What was put right since, and what an answer only repeats, is left out.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.compact.corrections import outdated_keys
-from kenobot.cognitive.compact.digest import Digest, SummaryLine
-from kenobot.cognitive.policy import DEFAULT, Policy
-from kenobot.cognitive.remember.extract.buffer import signal_level
-from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language import sentence_content as said
@@ -21,10 +16,17 @@ from kenobot.language.facts.heuristic import may_end_something
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.provenance import quoted_passages, without_quotes
+from kenobot.language.signals import signal_level
+from kenobot.language.summary.corrections import no_pause, outdated_keys
+from kenobot.language.summary.digest import Digest, SummaryLine
 from kenobot.language.words import stems, words
 from kenobot.ports.identity import Trust, trust_rank
 from kenobot.ports.messages import FORWARDED
 from kenobot.ports.turns import ConversationTurn
+
+MAX_LINES = 60
+MAX_LINE_CHARS = 300
+"""Bounds of a summary."""
 
 _LEVELS = {"high": 2.0, "medium": 1.0, "low": 0.3, "none": 0.0}
 _NAMES = 3  # of a sentence that count
@@ -45,21 +47,28 @@ class _Candidate:
 
 
 def summarize(
-    old: Digest, turns: Sequence[ConversationTurn], room: int, zone: ZoneInfo, policy: Policy = DEFAULT
+    old: Digest,
+    turns: Sequence[ConversationTurn],
+    room: int,
+    zone: ZoneInfo,
+    pause: Callable[[], None] = no_pause,
 ) -> list[SummaryLine]:
-    """Summarize `old` and `turns` within `room` tokens, in the order of the conversation."""
-    outdated = outdated_keys(old.lines, turns, zone)
+    """Summarize `old` and `turns` within `room` tokens, in the order of the conversation.
+
+    pause: see `outdated_keys`.
+    """
+    outdated = outdated_keys(old.lines, turns, zone, pause)
     found: list[_Candidate] = []
     seen: set[str] = set()
     for at, old_line in enumerate(old.lines):
-        pacing.step()
+        pause()
         seen.add(key := key_of(old_line.text))
         if key not in outdated:
-            found.append(_Candidate(old_line, _line_value(old_line, policy), at))
+            found.append(_Candidate(old_line, _line_value(old_line), at))
     for turn in turns:
-        pacing.step()
-        for sentence, line, value in _lines(turn, zone, policy):
-            pacing.step()
+        pause()
+        for sentence, line, value in _lines(turn, zone):
+            pause()
             key = key_of(line.text)
             if key not in seen and key_of(sentence) not in outdated:
                 seen.add(key)
@@ -68,15 +77,15 @@ def summarize(
     last = max(1, len(found) - 1)
     for each in sorted(found, key=lambda each: (-each.worth * (0.6 + 0.4 * each.at / last), -each.at)):
         cost = estimate_tokens(each.line.text) + _LINE
-        if cost <= room and len(chosen) < policy.compact.max_lines and (each.worth > 0 or not chosen):
+        if cost <= room and len(chosen) < MAX_LINES and (each.worth > 0 or not chosen):
             room -= cost
             chosen.append(each)
     return [each.line for each in sorted(chosen, key=lambda each: each.at)]
 
 
-def sentence_value(sentence: str, policy: Policy = DEFAULT) -> float:
+def sentence_value(sentence: str) -> float:
     """Return how much would be lost with a sentence."""
-    return _LEVELS[signal_level(sentence, policy.extract)] + _content_value(sentence)
+    return _LEVELS[signal_level(sentence)] + _content_value(sentence)
 
 
 @lru_cache(maxsize=_VALUED)
@@ -86,22 +95,22 @@ def _content_value(sentence: str) -> float:
     return value + 0.5 * min(_NAMES, len(said.names(sentence)))
 
 
-def _line_value(line: SummaryLine, policy: Policy) -> float:
+def _line_value(line: SummaryLine) -> float:
     """Return how much would be lost with a line of the summary so far."""
     right = line.trust in ("owner", "guest") and may_end_something(line.text.partition(" ")[2])
-    return sentence_value(line.text, policy) + _PUT_RIGHT * right
+    return sentence_value(line.text) + _PUT_RIGHT * right
 
 
-def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[tuple[str, SummaryLine, float]]:
+def _lines(turn: ConversationTurn, zone: ZoneInfo) -> Iterator[tuple[str, SummaryLine, float]]:
     """Return what a turn says, sentence by sentence: the person first, then what was answered and they had not said."""
     day = f"{turn.at.astimezone(zone):%Y-%m-%d}"
     left_open = said.leaves_unanswered(turn.answer)
     for text, trust in split_by_trust(turn):
         for sentence in said.sentences(text):
-            value = sentence_value(sentence, policy) + 1.5 * (left_open and said.is_question(sentence))
+            value = sentence_value(sentence) + 1.5 * (left_open and said.is_question(sentence))
             value += _PUT_RIGHT * (trust == turn.trust and may_end_something(sentence))
             who = f"{turn.label}: " if turn.label else ""
-            yield sentence, _line(f"{day} {who}{sentence}", trust, turn, policy), value
+            yield sentence, _line(f"{day} {who}{sentence}", trust, turn), value
     trust = min(turn.trust, turn.answer_trust, key=trust_rank)
     spoken = {stem for word in words(turn.text) for stem in stems(word)}
     for sentence in said.sentences(turn.answer):
@@ -110,8 +119,8 @@ def _lines(turn: ConversationTurn, zone: ZoneInfo, policy: Policy) -> Iterator[t
         asked = 1.0 * said.is_question(sentence)
         yield (
             sentence,
-            _line(f"{day} (answered) {sentence}", trust, turn, policy),
-            0.6 * sentence_value(sentence, policy) + 0.2 * asked,
+            _line(f"{day} (answered) {sentence}", trust, turn),
+            0.6 * sentence_value(sentence) + 0.2 * asked,
         )
 
 
@@ -132,8 +141,7 @@ def split_by_trust(turn: ConversationTurn) -> list[tuple[str, Trust]]:
     ]
 
 
-def _line(text: str, trust: Trust, turn: ConversationTurn, policy: Policy) -> SummaryLine:
-    longest = policy.compact.max_line_chars
+def _line(text: str, trust: Trust, turn: ConversationTurn) -> SummaryLine:
     told = _BLOT(text)
-    told = told if len(told) <= longest else f"{told[: longest - 1].rstrip()}…"
+    told = told if len(told) <= MAX_LINE_CHARS else f"{told[: MAX_LINE_CHARS - 1].rstrip()}…"
     return SummaryLine(told, trust, (turn.inbox_id,) if turn.inbox_id is not None else ())

@@ -5,27 +5,24 @@ from dataclasses import dataclass, replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.compact import rule_summary
-from kenobot.cognitive.compact.corrections import outdated_keys
-from kenobot.cognitive.compact.digest import Digest, SummaryLine
-from kenobot.cognitive.policy.remember import CompactPolicy
-from kenobot.cognitive.remember.extract.known_memories import NearSearch
-from kenobot.cognitive.store import records
-from kenobot.core import pacing
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language import sentence_content as said
 from kenobot.language.facts import heuristic
 from kenobot.language.fingerprint import key_of
 from kenobot.language.sentence_content import GapKind, TextCoverage
-from kenobot.ports.identity import Trust, chat_scope
+from kenobot.language.summary import rule_summary
+from kenobot.language.summary.corrections import no_pause, outdated_keys
+from kenobot.language.summary.digest import Digest, SummaryLine
+from kenobot.ports.identity import Trust
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
-from kenobot.storage.connection import Connection
 
 MemoryLookup = Callable[[ConversationTurn, str], Sequence[Record]]
 """The live memories, of where a turn's words go, that a sentence of it may be kept in."""
 
+_COVERED_FROM = 0.6  # share of a sentence's words in one place from which it counts as kept there
+_MOST_MISSING = 24  # items that a summary lists as missing
 _LONGEST = 120  # characters of a sentence in the list
 _BLOT = Redactor()
 
@@ -40,51 +37,44 @@ class Gap:
     turn: int | None
 
 
-def memory_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> MemoryLookup:
-    """Finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
-
-    def look(turn: ConversationTurn, sentence: str) -> Sequence[Record]:
-        reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
-        found = records.by_ids(connection, list(near(connection, sentence, reach, policy.max_memories_compared)), reach)
-        return [record for record in found.values() if record.status == "active" and record.form != "summary"]
-
-    return look
-
-
 def find_gaps(
-    turns: Sequence[ConversationTurn], digest: Digest, remembered: MemoryLookup, zone: ZoneInfo, policy: CompactPolicy
+    turns: Sequence[ConversationTurn],
+    digest: Digest,
+    remembered: MemoryLookup,
+    zone: ZoneInfo,
+    pause: Callable[[], None] = no_pause,
 ) -> list[Gap]:
-    """Return what `turns` say of names, numbers, days, decisions, open things and facts that is not kept, each once."""
+    """Find the names, numbers, days, decisions, open things and facts of `turns` that are not kept, each once."""
     found: dict[tuple[GapKind, str], Gap] = {}
     lines = [line.text for line in digest.lines]
-    outdated = outdated_keys((), turns, zone)
+    outdated = outdated_keys((), turns, zone, pause)
     summaries: dict[date, TextCoverage] = {}
     for turn in turns:
         day = turn.at.astimezone(zone).date()
-        summed = summaries.get(day) or TextCoverage(lines, day, policy.covered_from)
+        summed = summaries.get(day) or TextCoverage(lines, day, _COVERED_FROM)
         summaries[day] = summed
         for text, trust in rule_summary.split_by_trust(turn):
             for sentence in said.sentences(text):
-                pacing.step()
+                pause()
                 lost = _find_lost(sentence, turn, trust, zone, summed)
                 if not lost or key_of(sentence) in outdated:
                     continue
                 memories = remembered(turn, sentence)
                 texts = [" ".join([r.text, r.subject, *r.attribute_map.values(), r.tags]) for r in memories]
-                held = TextCoverage(texts, day, policy.covered_from)
+                held = TextCoverage(texts, day, _COVERED_FROM)
                 for kind, item in lost:
                     if (kind, item) not in held:
                         found.setdefault((kind, item.casefold()), Gap(kind, _shorten(item), trust, turn.inbox_id))
     return list(found.values())
 
 
-def with_missing(digest: Digest, found: Sequence[Gap], room: int, policy: CompactPolicy) -> tuple[Digest, int]:
+def with_missing(digest: Digest, found: Sequence[Gap], room: int) -> tuple[Digest, int]:
     """Add gaps to a summary's missing items, the newest within `room` tokens; returns also how many do not fit."""
     lines = [line.text.casefold() for line in digest.lines]
     items = [item for item in digest.missing if not any(item.text.casefold() in line for line in lines)]
     known = {item.text.casefold() for item in items}
     fresh = [SummaryLine(gap.text, gap.trust) for gap in found if gap.text.casefold() not in known]
-    items = [*items, *fresh][-policy.max_missing_items :]
+    items = [*items, *fresh][-_MOST_MISSING:]
     while items and sum(estimate_tokens(item.text) + 1 for item in items) > room:
         del items[0]
     kept = {item.text.casefold() for item in items}

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from kenobot.cognitive.policy import DEFAULT
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
-from kenobot.language.sanitize import sanitize
+from kenobot.language.sanitize import MAX_RECORD_CHARS, sanitize
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 
@@ -84,7 +83,7 @@ def fact_text(kind: FileKind, chunk: str) -> str | None:
     if body is None:
         return None
     said = body if kind == "slot" else split_mark(body)[1]
-    return sanitize(said, DEFAULT.max_text_chars).strip() or None
+    return sanitize(said, MAX_RECORD_CHARS).strip() or None
 
 
 def fact_mark(kind: FileKind, chunk: str) -> QuoteMark | None:

@@ -2,13 +2,10 @@
 
 import pytest
 
-from kenobot.cognitive.policy.remember import ExtractPolicy
-from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.core.pattern_set import PatternSet
+from kenobot.language.signals import signal_level
 from tests.cases import each
 from tests.cost import assert_bounded
-
-POLICY = ExtractPolicy()
 
 
 @each(
@@ -40,7 +37,7 @@ POLICY = ExtractPolicy()
 )
 def test_levels(level: str, text: str) -> None:
     """Corrections, likings, decisions, who somebody is, what they want remembered is urgent; small talk is not."""
-    assert signal_level(text, POLICY) == level
+    assert signal_level(text) == level
 
 
 @pytest.mark.parametrize(
@@ -59,18 +56,18 @@ def test_levels(level: str, text: str) -> None:
 def test_a_bounded_part_of_a_megabyte_is_read(text: str) -> None:
     """However long a text is, and whatever it is made of."""
     patterns = PatternSet(["(a+)+$", r"(\w+\s*)+z"])
-    assert_bounded(lambda part: signal_level(part, POLICY, patterns), text)
+    assert_bounded(lambda part: signal_level(part, patterns), text)
 
 
 def test_the_end_of_a_long_text_counts_too() -> None:
     """Who pastes a document says what they want before it or after it."""
     document = "the quick brown fox " * 2000
-    assert signal_level(f"{document}\n\nrecuerda que esto es de Ana", POLICY) == "high"
-    assert signal_level(f"Remember this for me: {document}", POLICY) == "high"
+    assert signal_level(f"{document}\n\nrecuerda que esto es de Ana") == "high"
+    assert signal_level(f"Remember this for me: {document}") == "high"
 
 
 def test_an_owners_pattern_makes_it_high() -> None:
     """What the owner calls important is, in any language."""
     patterns = PatternSet([r"bitte\s+merken"])
-    assert signal_level("Bitte  merken: Tabs", POLICY, patterns) == "high"
-    assert signal_level("Bitte  merken: Tabs", POLICY) == "none"
+    assert signal_level("Bitte  merken: Tabs", patterns) == "high"
+    assert signal_level("Bitte  merken: Tabs") == "none"

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
 from kenobot.core import lazy
+from kenobot.language.markdown import list_layout
+from kenobot.language.markdown.list_layout import FileBlock, ShownRecord
 from kenobot.language.quoting import index_line, index_target
 
 REFERENCE_HEADING = "## Reference"

@@ -6,9 +6,9 @@ An entry may have several paragraphs itself: what stood in the log before tells 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import ShownRecord
 from kenobot.core import lazy
+from kenobot.language.markdown import list_layout
+from kenobot.language.markdown.list_layout import ShownRecord
 
 _HEADING = lazy.regex(r"#{1,6}[ \t]+")
 _RULE = lazy.regex(r"[-*_+# \t]*")
