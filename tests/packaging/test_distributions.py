@@ -16,27 +16,30 @@ TOOLS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8
 IMPORTED = {path.name for path in PACKAGES}
 
 
+def _ours(lines: list[str]) -> list[Requirement]:
+    return [each for each in map(Requirement, lines) if each.name == "kenobot" or each.name in beside()]
+
+
 def test_all_distributions_have_the_version_of_the_core() -> None:
-    """And each needs the core of exactly that version."""
+    """And each needs the core, and what else it needs of ours, of exactly that version."""
     assert read_project()["version"] == __version__
     for name, folder in beside().items():
         project = read_project(folder)
-        core = Requirement(project["dependencies"][0])
         assert (project["name"], project["version"]) == (name, __version__)
-        assert (core.name, str(core.specifier)) == ("kenobot", f"=={__version__}")
+        needed = {each.name: str(each.specifier) for each in _ours(project["dependencies"])}
+        assert "kenobot" in needed
+        assert set(needed.values()) == {f"=={__version__}"}
 
 
 def test_extras_install_each_distribution() -> None:
-    """The one of its name, or one for each of its own extras; of the same version, and with others that it needs."""
+    """The one of its name, or those of its own, with those of ours that it needs, which an index may not have."""
     extras = read_project()["optional-dependencies"]
-    ours = {f"{name}=={__version__}" for name in beside()}
     for name, folder in beside().items():
-        if own := read_project(folder).get("optional-dependencies"):
-            assert all(extras[each] == [f"{name}[{each}]=={__version__}"] for each in own)
-        else:
-            extra = extras[name.removeprefix("kenobot-")]
-            assert extra[0] == f"{name}=={__version__}"
-            assert ours.issuperset(extra)
+        project = read_project(folder)
+        needed = {str(each) for each in _ours(project["dependencies"]) if each.name != "kenobot"}
+        own = {extra: f"{name}[{extra}]" for extra in project.get("optional-dependencies", ())}
+        for extra, wanted in (own or {name.removeprefix("kenobot-"): name}).items():
+            assert {str(each) for each in _ours(extras[extra])} == {f"{wanted}=={__version__}", *needed}
 
 
 def test_a_missing_plugin_s_extra_is_known() -> None:

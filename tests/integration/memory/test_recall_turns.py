@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.cognitive.recall.prompt.usage import explain_turn
 from kenobot.storage.connection import Connection
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert
 

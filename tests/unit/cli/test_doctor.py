@@ -15,7 +15,7 @@ from kenobot.cli import service
 from kenobot.cli.setup import service_check
 from kenobot.core.settings.home import Home
 from kenobot.storage.backup.backups import BackupPlan, make_backup
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 from .conftest import Cli
 

@@ -16,7 +16,7 @@ import pytest
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import make_home
 from kenobot.core.settings.home import Home
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 from .conftest import Cli
 from .memory_home import files, texts, told

@@ -22,12 +22,12 @@ from kenobot.ports.signals import (
     TURN_FAILED,
     PayloadValue,
 )
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.observer import ObserverContract
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
 from kenobot_otel import telemetry
 from kenobot_otel.telemetry import OtelSettings
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.observer import ObserverContract
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 from tests.constants import with_constants
 
 KEY = "Bearer sesame-sesame"

@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request, Usage
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 
 SMALL = {"PromptLimits.history_min": 4, "PromptLimits.history_max": 12}

@@ -22,7 +22,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import full_load_query, put_record
 
 _ZONE = ZoneInfo("Europe/Madrid")
