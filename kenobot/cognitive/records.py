@@ -29,9 +29,9 @@ class Records:
     def get(connection: Connection, number: int, reach: Scopes, *, at: datetime | None = None) -> Record | None:
         """Return a memory, whatever its status. at: as it was at that moment; None where it was not there yet."""
         if at is not None:
-            from kenobot.cognitive.control.history import as_of
+            from kenobot.cognitive.control.history import get_as_of
 
-            return as_of(connection, number, at, reach)
+            return get_as_of(connection, number, at, reach)
         return records.get(connection, number, reach)
 
     @staticmethod
@@ -77,9 +77,9 @@ class Records:
         if before is not None:
             return records.page_of_records(connection, reach, statuses, before, limit or 0)
         if at is not None:
-            from kenobot.cognitive.control.history import alive_at
+            from kenobot.cognitive.control.history import list_alive_at
 
-            return alive_at(connection, reach, at, forms, limit or 0)
+            return list_alive_at(connection, reach, at, forms, limit or 0)
         return records.list_records(connection, reach, statuses, forms, limit, without_key=_talk(told_only))
 
     @staticmethod
@@ -188,6 +188,6 @@ class History:
     @staticmethod
     def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
         """Return whether nobody but an account told a memory."""
-        from kenobot.cognitive.control.forget import said_only_by
+        from kenobot.cognitive.control.forget import is_said_only_by
 
-        return said_only_by(connection, record, author)
+        return is_said_only_by(connection, record, author)

@@ -105,7 +105,7 @@ def read_record_files(root: Path, progress: Progress | None = None) -> tuple[lis
         if record is None:
             continue  # a person's own: it is taken in at the next start
         rival = found.get(record.id)
-        if rival is None or _better(card, rival.card):
+        if rival is None or _prefer(card, rival.card):
             found[record.id] = ParsedRecord(path, card, record)
         if rival is not None:
             loser = path if found[record.id] is rival else rival.path
@@ -146,8 +146,8 @@ def rebuild(
     return RebuildReport(
         records=len(found),
         links=links,
-        by_status=_counted(each.record.status for each in found),
-        by_scope=_counted(each.record.scope for each in found),
+        by_status=_count(each.record.status for each in found),
+        by_scope=_count(each.record.scope for each in found),
         problems=tuple(problems),
         written=not dry_run,
     )
@@ -243,7 +243,7 @@ def _time(value: object) -> str | None:
     return stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
 
 
-def _better(card: RecordFile, rival: RecordFile) -> bool:
+def _prefer(card: RecordFile, rival: RecordFile) -> bool:
     """Prefer the file that a crash did not leave behind, or that a person edited last."""
     return (card.revision, not card.is_unedited) > (rival.revision, not rival.is_unedited)
 
@@ -296,7 +296,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
         blocks: list[FileBlock] = []
         for chunk in list_layout.split(place.kind, text):
             said = list_layout.fact_text(place.kind, chunk)
-            known = _said_by(connection, place, said) if said is not None else None
+            known = _find_speaker(connection, place, said) if said is not None else None
             if said is not None and known is None:
                 shown = (record for record in edited if path in (path_of(record), entity_page_of(record)))
                 known = _once_said_by(shown, said)
@@ -315,7 +315,7 @@ def _once_said_by(edited: Iterable[Record], said: str) -> int | None:
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _said_by(connection: Connection, place: FileRole, said: str) -> int | None:
+def _find_speaker(connection: Connection, place: FileRole, said: str) -> int | None:
     if place.kind == "slot":
         known = store.slot_record(connection, place.scope, slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
@@ -323,5 +323,5 @@ def _said_by(connection: Connection, place: FileRole, said: str) -> int | None:
     return found.id if found is not None else None
 
 
-def _counted(names: Iterable[str]) -> dict[str, int]:
+def _count(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))

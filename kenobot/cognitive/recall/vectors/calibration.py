@@ -84,19 +84,19 @@ class _Texts(NamedTuple):
 
 @lru_cache(1)
 def _texts() -> _Texts:
-    return _Texts(**json.loads(_packaged("calibration_texts.json")))
+    return _Texts(**json.loads(_read_packaged("calibration_texts.json")))
 
 
-def _packaged(name: str) -> str:
+def _read_packaged(name: str) -> str:
     return resources.files("kenobot.cognitive.recall.vectors").joinpath(name).read_text("utf-8")
 
 
 @lru_cache(1)
-def shipped_calibrations() -> dict[str, SimilarityCalibration]:
+def load_calibrations() -> dict[str, SimilarityCalibration]:
     """Read the calibrations of the models that ship, so that the first question does not wait for them."""
     return {
         model: scale
-        for model, told in json.loads(_packaged("scales.json"))["models"].items()
+        for model, told in json.loads(_read_packaged("scales.json"))["models"].items()
         if (scale := parse_calibration(told)) is not None
     }
 
@@ -119,12 +119,12 @@ def parse_calibration(told: str) -> SimilarityCalibration | None:
 
 
 def calibration_queries() -> tuple[str, ...]:
-    """The texts that a model embeds as queries."""
+    """Return the texts that a model embeds as queries."""
     return (*(question for question, _ in _texts().answered), *chain(*_texts().common, *_texts().general))
 
 
 def calibration_passages() -> tuple[str, ...]:
-    """The texts that it embeds as passages."""
+    """Return the texts that it embeds as passages."""
     return (*(answer for _, answer in _texts().answered), *chain.from_iterable(_texts().alike))
 
 
@@ -132,8 +132,8 @@ def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]
     """Calibrate by the vectors of `calibration_queries` and `calibration_passages`."""
     count = len(_texts().answered)
     means, general = _language_means(asked[count:])
-    common = _common(means)
-    asked = [_without(row, common) for row in asked[:count]]
+    common = _common_part(means)
+    asked = [_remove_common(row, common) for row in asked[:count]]
     answers, pairs = stated[:count], stated[count:]
     own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
     other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
@@ -156,7 +156,7 @@ def _language_means(rows: Sequence[Sequence[float]]) -> tuple[list[list[float]],
     return common, _middle([_middle([next(left) for _ in texts]) for texts in _texts().general])
 
 
-def _common(means: Sequence[Sequence[float]]) -> list[list[float]]:
+def _common_part(means: Sequence[Sequence[float]]) -> list[list[float]]:
     """Compute the mean of questions and the directions of each language, by Gram and Schmidt."""
     middle = _middle(means)
     ways: list[list[float]] = []
@@ -170,7 +170,7 @@ def _common(means: Sequence[Sequence[float]]) -> list[list[float]]:
     return [middle, *ways]
 
 
-def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
+def _remove_common(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
     """Remove from a question most of what it has in common with others, as `VectorIndex` does."""
     middle, *ways = common
     away = [one - other for one, other in zip(row, middle, strict=True)]
