@@ -36,7 +36,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.language.markdown import list_layout, record_format
 from kenobot.language.markdown.list_layout import FileBlock
 from kenobot.language.markdown.record_format import RecordFile
-from kenobot.language.sanitize import sanitize
+from kenobot.language.sanitize import MAX_RECORD_CHARS, sanitize
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
@@ -52,7 +52,6 @@ Progress = Callable[[int, int], None]
 """Told how many files have been read, and of how many."""
 
 _LINKS = frozenset("supports contradicts supersedes derived member related entity time causal trace".split())
-_LONGEST = 16_000
 _COPIED = frozenset(
     "form trust source category subject confidence importance status lifecycle verification tier by lang day "
     "stability seen uses".split()
@@ -217,7 +216,7 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
         raise UnusableFileError(f"there is no trust {values['trust']}, or no source {values['source']}")
     if said.get("scope", spot.scope) != spot.scope:
         raise UnusableFileError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
-    text = sanitize(card.text or "", _LONGEST)
+    text = sanitize(card.text or "", MAX_RECORD_CHARS)
     if values["form"] == "box":
         text = f"memories of {values['day']}"
         values.setdefault("subject", "")
@@ -296,7 +295,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
         blocks: list[FileBlock] = []
         for chunk in list_layout.split(place.kind, text):
             said = list_layout.fact_text(place.kind, chunk)
-            known = _find_speaker(connection, place, said) if said is not None else None
+            known = _find_record(connection, place, said) if said is not None else None
             if said is not None and known is None:
                 shown = (record for record in edited if path in (path_of(record), entity_page_of(record)))
                 known = _once_said_by(shown, said)
@@ -315,7 +314,7 @@ def _once_said_by(edited: Iterable[Record], said: str) -> int | None:
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _find_speaker(connection: Connection, place: FileRole, said: str) -> int | None:
+def _find_record(connection: Connection, place: FileRole, said: str) -> int | None:
     if place.kind == "slot":
         known = store.slot_record(connection, place.scope, slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
