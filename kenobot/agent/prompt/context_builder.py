@@ -302,7 +302,7 @@ class ContextBuilder:
         if plan.query is not None:
             began = time.perf_counter()
             plan = plan.adding(
-                self.memory.search(connection, hints.added_to(plan.query) if hints is not None else plan.query)
+                self.memory.search(connection, hints.add_to(plan.query) if hints is not None else plan.query)
             )
             seconds = time.perf_counter() - began
         return self._assemble(connection, request, plan, seconds)

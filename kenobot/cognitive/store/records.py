@@ -127,7 +127,10 @@ def last_change(connection: Connection, scopes: Iterable[str]) -> int:
 
 
 def last_edit_event(connection: Connection, scope: str) -> int:
-    """The event of the last time a person edited the scope's MEMORY.md, its headings and prose included; 0: never."""
+    """Return the event of the last time a person edited the scope's MEMORY.md, its headings and prose included.
+
+    0: never.
+    """
     return int(read_state(connection, f"edited:{scope}") or 0)
 
 
@@ -206,7 +209,7 @@ def daily_records(connection: Connection, scope: str, day: str) -> list[Record]:
     return select(connection, where, (day,), (scope,))
 
 
-def newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
+def list_newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
     """Return the newest live facts of a scope about a subject, at most `limit`, in the order they came."""
     where = f"subject = ? AND {LIVE} AND {FACTS}"
     return select(connection, where, (subject,), (scope,), order="id DESC", limit=limit)[::-1]
@@ -226,7 +229,7 @@ def subjects(connection: Connection, scope: str) -> Iterator[str]:
 
 
 def preference_records(connection: Connection, scope: str) -> list[Record]:
-    """Learned preferences of the person of a scope."""
+    """List the learned preferences of the person of a scope."""
     where = f"form = 'note' AND tier = 'daily' AND {LIVE} AND category = 'preference'"
     return select(connection, where, (), (scope,))
 
@@ -236,7 +239,7 @@ def slot_record(connection: Connection, scope: str, form: str, name: str) -> Rec
     return by_key(connection, scope, form, f"slot:{name}")
 
 
-def changed_since(
+def list_changed_since(
     connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
 ) -> list[Record]:
     """Return records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
@@ -248,7 +251,7 @@ def changed_since(
 
 
 def successor(connection: Connection, record: int, reach: Scopes, status: str = "active") -> Record | None:
-    """The newest record of a status, a live one, in the chain that superseded `record`, if it is within `reach`."""
+    """Return the newest record of a status in the chain that superseded `record`, if it is within `reach`."""
     where, scopes = scope_filter(reach)
     row = connection.execute(
         "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
@@ -282,7 +285,7 @@ def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limi
     return select_ids(connection, "key >= ? AND key < ?", keys, reach, order=order, limit=limit, scan_scope=False)
 
 
-def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
+def iterate_newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
     """Yield the id and text of live records, what became known or changed last first.
 
     Reads no more than it gives, or little.
@@ -382,7 +385,7 @@ def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: s
     return {row[0]: row[1] for row in rows}
 
 
-def ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
+def list_ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
     """Return records of this scope that said the words of `key` and are no longer live, the newest first."""
     where = "key = ? AND status != 'active'"
     return select(connection, where, (key,), (scope,), order="id DESC", limit=limit)
@@ -405,5 +408,5 @@ def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> int:
 
 
 def set_changed_event(connection: Connection, record: int, scope: str, event: int) -> None:
-    """A new record is shown from `event` on, the one that tells of its making."""
+    """Set the event from which a new record is shown: the one that tells of its making."""
     connection.execute("UPDATE record SET changed_event = ? WHERE id = ? AND scope = ?", (event, record, scope))

@@ -84,7 +84,7 @@ class FullLoader:
 
 
 def read_scratchpad(connection: Connection, chat: str, policy: Policy = DEFAULT) -> Scratchpad | None:
-    """The scratchpad of a chat, if it has one that is not blank."""
+    """Read the scratchpad of a chat, if it has one that is not blank."""
     record = store.slot_record(connection, chat, "scratchpad", "working")
     if record is None:
         return None
@@ -98,7 +98,7 @@ def _size(log: MemoryPack) -> int:
 
 
 def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: LoadMode, section: Section) -> MemoryPack:
-    """The MEMORY.md of these scopes, in the layout its owner gave it.
+    """Load the MEMORY.md of these scopes, in the layout its owner gave it.
 
     Of ref files it shows the pointers; their facts count as left out, so that they are looked for. Where nothing is
     ever looked for, they are loaded behind it.
@@ -146,7 +146,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
 def _notes(
     connection: Connection, scopes: Sequence[str], budgets: tuple[int, int], query: MemoryQuery, section: Section
 ) -> MemoryPack:
-    """All notes of these scopes if they fit into the first of two budgets, else the latest.
+    """Load all notes of these scopes if they fit into the first of two budgets, else the latest.
 
     Of the first budget these take the share of all notes that would fit into it, and the second at least: the fewer of
     the notes are among them, the fewer questions they answer.
@@ -164,7 +164,7 @@ def _notes(
 def _daily(
     connection: Connection, scopes: Sequence[str], budget: int, query: MemoryQuery, section: Section, total: int
 ) -> MemoryPack:
-    """Daily logs, newest day first, entries of a day in the order they came. total: how many notes there are."""
+    """Load daily logs, newest day first, entries of a day in the order they came. total: the number of notes."""
     horizon = (date.fromisoformat(query.day) - timedelta(days=query.recent_days - 1)).isoformat()
     since = "" if query.mode == "auto" else horizon
     limit = max(1, budget // _ENTRY_TOKENS) + 1
