@@ -175,10 +175,10 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[in
     return {row[0]: Record._make(row) for row in rows}
 
 
-def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
-    """Return live facts of days' logs, also archived ones, from `since_day` on, newest first, at most `limit`."""
-    where = f"day >= ? AND {LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
-    return select(connection, where, (since_day,), (scope,), order="day DESC, id DESC", limit=limit)
+def newest_daily(connection: Connection, scope: str, limit: int) -> list[Record]:
+    """Return live facts of days' logs, also archived ones, newest first, at most `limit`."""
+    where = f"{LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
+    return select(connection, where, (), (scope,), order="day DESC, id DESC", limit=limit)
 
 
 def newest_from_messages(connection: Connection, scope: str, messages: Iterable[int], among: int) -> list[int]:
