@@ -13,7 +13,7 @@ _ORDERS = (
     "Remind me next week to pay the rent.",
     "Remind me on 12 May at 5 pm of the party.",
     "Recuérdame el viernes a las 9 llamar a Ana.",
-    "Recuérdame lo del dentista todos los martes.",
+    "Recuérdame todos los martes a las 10 regar las plantas.",
     "Move the reminder about Ana to Friday at 10.",
 )
 

@@ -1,14 +1,13 @@
 """The rehearsal of orders about reminders."""
 
-from datetime import datetime
-
 from kenobot.agent.commands import rehearsal
 from kenobot.agent.commands.reminder_orders import match_order
+from kenobot.testing.clock import START
 
 
 def test_made_up_orders_are_orders() -> None:
     """All but the first, which begins like one: so each compiles what an order goes through, in both languages."""
-    now = datetime(2026, 3, 2, 9)
+    now = START.replace(tzinfo=None)
     rehearsal.rehearse_orders(now)
     found = [match_order(text, now) for text in rehearsal._ORDERS]
     assert found[0] is None
