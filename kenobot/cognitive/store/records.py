@@ -7,7 +7,7 @@ Queries keep within scopes: see `kenobot.storage.scopes`. A rows module asks for
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -165,8 +165,22 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
     return Record._make(row) if row else None
 
 
+def by_keys(
+    connection: Connection, scope: str, forms: Collection[str], keys: Collection[str]
+) -> dict[tuple[str, str], Record]:
+    """Return the live records of this scope with one of these forms and keys, by both."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form IN ({', '.join(['+?'] * len(forms))}) "
+        f"AND key IN ({', '.join('?' * len(keys))}) AND status = 'active'",
+        (scope, *forms, *keys),
+    )
+    return {(known.form, str(known.key)): known for known in map(Record._make, rows)}
+
+
 def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
     """Return records by id; ids that are unknown or not within `reach` are left out."""
+    if not ids:
+        return {}
     where, scopes = scope_filter(reach)
     # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
     rows = connection.execute(
@@ -399,12 +413,11 @@ def page_before(connection: Connection, record: int, reach: Scopes, limit: int) 
     ).fetchall()
 
 
-def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> int:
-    """Write a new record, by column; returns its id. `kenobot.cognitive.remember.draft` alone calls this."""
+def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> Record:
+    """Write a new record, by column, and return it. `kenobot.cognitive.remember.draft` alone calls this."""
     marks = ", ".join("?" * len(row))
-    cursor = connection.execute(f"INSERT INTO record ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+    inserted = f"INSERT INTO record ({', '.join(row)}) VALUES ({marks}) RETURNING {_COLUMNS}"
+    return Record._make(connection.execute(inserted, tuple(row.values())).fetchone())
 
 
 def set_changed_event(connection: Connection, record: int, scope: str, event: int) -> None:
