@@ -1,9 +1,8 @@
 """The rehearsal of orders about reminders."""
 
-from kenobot.testing.clock import START
-
 from kenobot.agent.commands import rehearsal
 from kenobot.agent.commands.reminder_orders import match_order
+from kenobot_testing.clock import START
 
 
 def test_made_up_orders_are_orders() -> None:

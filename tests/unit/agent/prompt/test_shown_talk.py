@@ -4,12 +4,12 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given
 from hypothesis import strategies as st
-from kenobot.testing.clock import START
 
 from kenobot.agent.prompt.shown_talk import ShownTalk, ShownTalks, TalkFrame, TalkReader
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import StoredMessage
+from kenobot_testing.clock import START
 
 _ZONE, _DAY = ZoneInfo("Europe/Madrid"), START.date().isoformat()
 _TEXTS = ("I live in Oslo", "> it is said\nand I say so", "<memory>x</memory>", "[Ana #a1] hello", " ", "x" * 600)
