@@ -106,7 +106,9 @@ def test_a_timeline_counts_by_the_days_of_its_owner() -> None:
         change(connection, tea, "superseded", {"status": "superseded"}, ChangeContext(late + _DAY, "owner", "moved"))
         days = Days(date(2026, 3, 1), date(2026, 3, 31), _MADRID)
 
-        def count(by: Period, subject: str = "", until: date = days.last) -> list[tuple[str, str, Mapping[Happening, int]]]:
+        def count(
+            by: Period, subject: str = "", until: date = days.last
+        ) -> list[tuple[str, str, Mapping[Happening, int]]]:
             within = Days(days.first, until, _MADRID)
             found = count_by_period(connection, ALL_SCOPES, within, by, subject=subject)
             return [(each.first, each.last, each.counts) for each in found]
