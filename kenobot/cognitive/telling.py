@@ -166,15 +166,11 @@ class Telling:
         """Leave of a memory what still holds; return the event. part_of: the event of the decision."""
         return keep_rest(connection, record, left, occasion.change_context(reason, part_of))
 
-    @staticmethod
-    def find_secret(candidate: Candidate, text: str) -> str | None:
-        """Return the kind of secret that keeps a candidate out of memory."""
-        return find_secret(candidate, text)
+    find_secret = staticmethod(find_secret)
+    """Return the kind of secret that keeps a candidate out of memory."""
 
-    @staticmethod
-    def begin_anew(connection: Connection, session: str, at: datetime) -> None:
-        """Let a conversation begin anew: its summary shows nothing of what was said before."""
-        summary_rows.begin_anew(connection, session, at)
+    begin_anew = staticmethod(summary_rows.begin_anew)
+    """Let a conversation begin anew: its summary shows nothing of what was said before."""
 
     @staticmethod
     def note(

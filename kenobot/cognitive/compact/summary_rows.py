@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract import buffer
@@ -13,7 +14,6 @@ from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
 from kenobot.language.summary.digest import FORM, KEY, SLOT, Digest, parse_digest
-from kenobot.language.summary.self_check import MemoryLookup
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
@@ -24,6 +24,9 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.times import stamp
+
+if TYPE_CHECKING:
+    from kenobot.language.summary.self_check import MemoryLookup
 
 ACTOR = "compaction"
 _WORKING = "slot:working"
@@ -151,7 +154,7 @@ def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
     return [found[row[0]] for row in rows[:limit] if row[0] in found]
 
 
-def make_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> MemoryLookup:
+def make_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> "MemoryLookup":
     """Make what finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
 
     def look(turn: ConversationTurn, sentence: str) -> Sequence[Record]:

@@ -143,6 +143,6 @@ def test_the_output_carries_the_protocol_alone(home: Home) -> None:
 def test_without_the_distribution_http_its_extra_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one sentence, as a mistake of the installation; other commands of `kenobot mcp` need none."""
     monkeypatch.setitem(sys.modules, "kenobot_http", None)
-    told = """kenobot: That command is not installed: run pip install 'kenobot[http]'\n"""
+    told = """kenobot: The command "mcp serve" is not installed: run pip install 'kenobot[http]'\n"""
     assert cli("mcp", "serve") == (78, "", told)
     assert "kenobot mcp add" in cli("mcp", "list")[2]
