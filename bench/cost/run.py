@@ -27,9 +27,9 @@ from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import ScriptedChannel, Simulation
 from kenobot_evals.recall.metrics import percentiles
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import ScriptedChannel, Simulation
 
 ProgressCallback = Callable[[str], None]
 """Told what is being done, in a few words."""

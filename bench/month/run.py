@@ -16,8 +16,8 @@ from bench.month.script import MonthScript, MonthStep
 from kenobot.cli import main
 from kenobot.gateway.access import Roster
 from kenobot.language.fingerprint import key_of
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 _FAST = 3  # of the everyday notes, one in so many
 _CONFIG = """\

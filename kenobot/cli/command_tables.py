@@ -131,8 +131,8 @@ def _read_tables(
                 argument["help"] = texts.get(argument_name(argument), argument["help"])
     for command in commands.values():
         if "call" in command:
-            extra = command.pop("extra", "")  # of a subcommand whose group is the core's
-            command["call"] = f"{f'kenobot_{extra}' if extra else package}.{command['call']}"
+            ours = f"kenobot_{command['extra']}" if "extra" in command else package
+            command["call"] = f"{ours}.{command['call']}"
     return commands, {**shared, **own}
 
 

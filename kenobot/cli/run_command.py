@@ -22,6 +22,8 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.cli.context import CommandContext
         from kenobot.ports.memory_changes import AmbiguousReference
 
+        if arguments.extra and importlib.util.find_spec(f"kenobot_{arguments.extra}") is None:
+            raise ConfigError("commands.not_installed", name=" ".join(arguments.typed[:2]), extra=arguments.extra)
         run = find_function(arguments.call)
     try:
         return run(CommandContext(arguments, clock))
@@ -30,14 +32,8 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
 
 
 def find_function(call: str) -> "Callable[[CommandContext], int]":
-    """Import the function of a command. Raises ConfigError where the distribution that has it is not installed.
-
-    call: "module:function", with the whole path of the module.
-    """
+    """Import the function of a command. call: "module:function"."""
     module, _, function = call.partition(":")
-    package = module.partition(".")[0]
-    if importlib.util.find_spec(package) is None:
-        raise ConfigError("plugins.command_not_installed", extra=package.removeprefix("kenobot_"))
     found: Callable[[CommandContext], int] = getattr(importlib.import_module(module), function)
     return found
 

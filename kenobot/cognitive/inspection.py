@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
+    from kenobot.ports.browsing import Graph, GraphDetail
     from kenobot.ports.recall import PatternMatch
 
 
@@ -41,6 +42,15 @@ class Inspection:
             "summaries": {"live": summary_rows.count_summaries(connection, reach), "gaps": gaps.total(), **gaps},
             "index_lag": count_unindexed(index, connection) if index.exists() else None,
         }
+
+    @staticmethod
+    def draw_graph(
+        connection: Connection, reach: Scopes, detail: "GraphDetail", most_nodes: int, *, subject: str = ""
+    ) -> "Graph":
+        """Draw the newest memories with whom and what they are about. subject: of memories about it alone."""
+        from kenobot.cognitive.control.graph import build_graph
+
+        return build_graph(connection, reach, detail, most_nodes, subject=subject)
 
     @staticmethod
     def load(connection: Connection, query: "MemoryQuery", *, searchable: bool) -> "MemoryPack":

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.memory.test_offline_voice import offline
 from tests.scene import Scene
 

@@ -14,7 +14,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES, Scopes
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.sources import find_modules
 
 _OCCASION = AdmitContext(START, "2026-02-14", "test")

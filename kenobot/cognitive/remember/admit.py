@@ -231,14 +231,15 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
     kinds = [made.form]
     if made.form in FACT_FORMS and made.source == "extraction":
         kinds.append("episode" if made.form == "note" else "note")
-    free = made.key
-    for key in (made.key, key_about(made.subject, made.text)):
+    free, about = made.key, key_about(made.subject, made.text)
+    found = records.by_keys(connection, made.scope, kinds, (made.key, about))
+    for key in (made.key, about):
         for form in kinds:
-            known = records.by_key(connection, made.scope, form, key)
+            known = found.get((form, key))
             if known is not None and _is_same_subject(known, made):
                 return known, key
             if known is not None and form == made.form and key == made.key:
-                free = key_about(made.subject, made.text)
+                free = about
     return None, free
 
 

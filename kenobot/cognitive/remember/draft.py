@@ -141,7 +141,7 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "source_messages": json.dumps(made.evidence),
         "changed_event": 0,
     }
-    record = records.require(connection, records.insert_record(connection, row), made.scope)
+    record = records.insert_record(connection, row)
     term_index.index_new(connection, record)
     return record
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.store.records import SAYS
+from kenobot.cognitive.store.records import AMONG, SAYS
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import EventRow, Record
 from kenobot.ports.sentences import Sentence, pack
@@ -44,6 +45,29 @@ def record_events(connection: Connection, record: int) -> list[EventRow]:
     """Return everything that happened to a record, in order."""
     rows = connection.execute(f"SELECT {_EVENT} FROM event WHERE record_id = ? ORDER BY id", (record,))
     return [_happening(row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesSince:
+    """Events of records after a moment, by record, the newest first. born_before: records with an earlier one."""
+
+    changes: Mapping[int, Sequence[EventRow]]
+    born_before: frozenset[int]
+
+
+def changes_since(connection: Connection, numbers: Sequence[int], moment: str) -> ChangesSince:
+    """Read what happened to each of these records after a moment, ISO-8601 text."""
+    ids, changes = json.dumps([*numbers]), dict[int, list[EventRow]]()
+    rows = connection.execute(
+        f"SELECT {_EVENT} FROM event WHERE record_id {AMONG} AND at > ? ORDER BY id DESC", (ids, moment)
+    )
+    for row in rows:
+        happened = _happening(row)
+        changes.setdefault(happened.record or 0, []).append(happened)
+    earlier = connection.execute(
+        f"SELECT DISTINCT record_id FROM event WHERE record_id {AMONG} AND at <= ?", (ids, moment)
+    )
+    return ChangesSince(changes, frozenset(row[0] for row in earlier))
 
 
 def decision_events(connection: Connection, root: int) -> list[EventRow]:

@@ -26,19 +26,22 @@ def get_link(connection: Connection, src: int, dst: int, type_: LinkType) -> Lin
 
 
 def upsert_links(connection: Connection, made: Iterable[tuple[Link, str]]) -> None:
-    """Write links, new or known, each with its reason.
+    """Write links of one record, new or known, each with its reason.
 
     A known one keeps its first time, and its reason unless there is another.
     """
-    connection.executemany(
+    rows = [
+        (each.src, each.dst, each.type, each.weight, each.confidence, each.seen, each.last_at, each.last_at, why)
+        for each, why in made
+    ]
+    if not rows:
+        return
+    connection.execute(
         "INSERT INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (src, dst, type) DO UPDATE SET weight = excluded.weight, "
-        "confidence = excluded.confidence, seen = excluded.seen, last_at = excluded.last_at, "
+        f"VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(rows))} ON CONFLICT (src, dst, type) DO UPDATE SET "
+        "weight = excluded.weight, confidence = excluded.confidence, seen = excluded.seen, last_at = excluded.last_at, "
         "why = CASE excluded.why WHEN '' THEN why ELSE excluded.why END",
-        [
-            (each.src, each.dst, each.type, each.weight, each.confidence, each.seen, each.last_at, each.last_at, why)
-            for each, why in made
-        ],
+        [value for row in rows for value in row],
     )
 
 

@@ -24,8 +24,8 @@ from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START
+from kenobot_testing.provider import ScriptedProvider
 from tests.conformance.cases import NO_BETTER, Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import open_memory
 from tests.scene import Scene

@@ -15,8 +15,8 @@ from kenobot.app.watch.wiring import build_watch
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage import erasure
-from kenobot.testing.scripted import ScriptedProvider
 from kenobot_http.api.scopes import Scope
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.served import channel_of, signed
 

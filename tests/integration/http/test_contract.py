@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from kenobot.ports.channel import Channel
-from kenobot.testing.channel import ChannelContract
-from kenobot.testing.clock import ManualClock
 from kenobot_http import server
 from kenobot_http.channel import HttpChannel
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.clock import ManualClock
 from tests.integration.http.served import address, channel_of, signed
 
 

@@ -15,10 +15,10 @@ from kenobot.cognitive.recall.prompt.usage import explain_turn
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall
 from kenobot.ports.errors import Unavailable
-from kenobot.providers.embedders import both
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_local import both
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.embedder import WordEmbedder
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert, relevant
 

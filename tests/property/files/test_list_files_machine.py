@@ -17,7 +17,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.language.markdown import list_layout
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files, full_disk, somebody_edits
 from tests.property.files.mirror_lines import CHAT, FILES, KINDS, OTHER, WORDS, facts, is_line, kind_of, line

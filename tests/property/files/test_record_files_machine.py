@@ -25,7 +25,7 @@ from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
 from tests.property.mail.lives import Lives

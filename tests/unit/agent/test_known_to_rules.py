@@ -12,7 +12,7 @@ from kenobot.cognitive.remember.extract.known_memories import select_told
 from kenobot.ports.memory import Candidate
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 SESSION = "telegram-1"

@@ -27,8 +27,8 @@ _EMPTY_ANSWERS = ("print_failure",)
 _OF_MACHINES = ("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}")
 _FOR_MODELS = ("ToolFailed", "AddressRefused")  # a model reads them, in English
 _WITHOUT_KEYS = (  # rooms whose errors are read by developers, or by a model
-    "kenobot_evals",
-    "testing",
+    "kenobot_evals/",
+    "kenobot_testing/",
     "tools/web/client.py",
     "tools/web/engines.py",
     "tools/web/fetch.py",

@@ -11,7 +11,6 @@ import pytest
 from kenobot import __version__
 from kenobot.cli import config, main
 from kenobot.cli.command_tables import argument_name, list_arguments, list_commands, read_command
-from kenobot.cli.importers.plan import Origin
 from kenobot.cli.run_command import find_function
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
@@ -19,6 +18,7 @@ from kenobot.ports.memory import Form
 from kenobot.ports.memory_changes import ProposalState
 from kenobot.ports.nights import Phase
 from kenobot.storage import dead_letters
+from kenobot_importers.plan import Origin
 
 from .conftest import Cli
 

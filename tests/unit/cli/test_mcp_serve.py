@@ -16,7 +16,7 @@ import pytest
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import make_home
 from kenobot.core.settings.home import Home
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 from .conftest import Cli
 from .memory_home import files, texts, told
@@ -138,3 +138,11 @@ def test_the_output_carries_the_protocol_alone(home: Home) -> None:
     assert (served.returncode, rest) == (0, b"")
     assert [answer["id"] for answer in answers] == [1, 2]
     assert answers[0]["result"]["serverInfo"]["name"] == "kenobot"
+
+
+def test_without_the_distribution_http_its_extra_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one sentence, as a mistake of the installation; other commands of `kenobot mcp` need none."""
+    monkeypatch.setitem(sys.modules, "kenobot_http", None)
+    told = """kenobot: The command "mcp serve" is not installed: run pip install 'kenobot[http]'\n"""
+    assert cli("mcp", "serve") == (78, "", told)
+    assert "kenobot mcp add" in cli("mcp", "list")[2]

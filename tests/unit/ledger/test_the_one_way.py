@@ -9,7 +9,7 @@ import kenobot
 ROOT = Path(kenobot.__file__).parent
 OPENS = {"ledger/model_router.py"}  # the only module that opens a provider's stream
 ASKS = {"ledger/models.py"}  # the only one that asks a router
-APART = ("testing/", "providers/", "tools/")  # the contract for authors; what has HTTP clients
+APART = ("providers/", "tools/")  # what has HTTP clients
 
 
 def modules() -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord, expect
-from kenobot.cognitive.sleep.plan.model_answers import one_line
+from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt, texts
 from kenobot.core import lazy
@@ -175,12 +175,8 @@ def _question(view: NightView, batch: Sequence[Record]) -> ModelQuestion:
 
 def parse_verdicts(answer: str, count: int, policy: PruningPolicy) -> dict[int, ErrorVerdict]:
     """Read the verdicts on entries 0 to `count` - 1, by place. What is not exactly as asked is left out."""
-    start = answer.find("{")
-    try:
-        read, _ = json.JSONDecoder().raw_decode(answer, start) if start >= 0 else (None, 0)
-    except (ValueError, RecursionError):
-        return {}
-    entries = read.get("entries") if isinstance(read, dict) else None
+    read = find_object(answer)
+    entries = read.get("entries") if read is not None else None
     verdicts: dict[int, ErrorVerdict] = {}
     for entry in entries if isinstance(entries, list) else ():
         match entry:

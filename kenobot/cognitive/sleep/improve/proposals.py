@@ -44,7 +44,7 @@ _MOST_REPLIES = 5000
 def plan(view: NightView) -> Iterator[Change]:
     """Propose what was not proposed yet, as far as the owner's list has room."""
     policy = view.policy.proposals
-    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), owner_language(view.connection))
+    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), _owner_language(view.connection))
     recent = (ideas.errors(), ideas.corrections(), ideas.violations(), ideas.grades(), ideas.settings())
     skills = _propose_skills(view, ideas.language)
     room = policy.max_pending - proposals.count_pending(view.connection)
@@ -56,13 +56,13 @@ def plan(view: NightView) -> Iterator[Change]:
             yield Change("proposed", part.text, (part,))
 
 
-def owner_language(connection: Connection) -> Literal["en", "es"]:
+def _owner_language(connection: Connection) -> Literal["en", "es"]:
     """Return the language of most of the owner's memories."""
     counts = proposals.language_counts(connection, OWNER_SCOPE)
     return "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
 
 
-def frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
+def _frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
     """Yield the flaws that many recent replies have, each with how many of how many."""
     policy = view.policy.proposals
     since = stamp(view.now - timedelta(days=policy.days))
@@ -156,7 +156,7 @@ class _Proposals:
 
     def grades(self) -> Iterator[ProposeChange]:
         """Yield a flaw that many replies have: a preference against it."""
-        for signal, count, of in frequent_flaws(self.view):
+        for signal, count, of in _frequent_flaws(self.view):
             title, text, preference = texts(signal, self.language, count=count, of=of)
             payload, evidence = {"text": preference}, {"replies": count}
             yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)

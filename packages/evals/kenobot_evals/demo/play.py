@@ -13,10 +13,10 @@ from kenobot.ports.nights import ChangeReport, NightReport
 from kenobot.ports.provider import Request
 from kenobot.ports.recall import PatternMatch
 from kenobot.storage.connection import Connection
-from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
 from kenobot_evals.demo.story import Act, DemoStep, Story
+from kenobot_testing.prompt_parts import memory_frame, runtime_blocks
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 _RECORD_FILES = "facts"  # the folder with a file for each record
 _IDENTITY = "identity/"

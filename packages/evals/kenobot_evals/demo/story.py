@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.core.i18n import Language
-from kenobot.testing.scenario import Expectation, Speaker
+from kenobot_testing.scenario import Expectation, Speaker
 
 LocalizedText = Mapping[Language, str]
 """A sentence for the reader, in each language."""

@@ -14,11 +14,11 @@ from kenobot.storage import approvals
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.scenario import Speaker
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
 from kenobot_evals.life.fortnights import Fortnight, Utterance
 from kenobot_evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
+from kenobot_testing.scenario import Speaker
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 AFTER = timedelta(seconds=20)
 """How long somebody takes to answer."""

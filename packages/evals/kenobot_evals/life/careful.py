@@ -7,8 +7,8 @@ from datetime import datetime
 from kenobot.core import lazy
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Request
-from kenobot.testing.scripted import ScriptedProvider
 from kenobot_evals.life.fortnights import Fact, Fortnight
+from kenobot_testing.scripted import ScriptedProvider
 
 _TURN = lazy.regex(r"^### Turn (\d+) — .* — \w+, (\d{4}-\d\d-\d\d \d\d:\d\d)$", re.MULTILINE)
 _KNOWN = lazy.regex(r"^\[(\d+)\][^>]*> (.*)$", re.MULTILINE)

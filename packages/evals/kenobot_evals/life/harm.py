@@ -22,10 +22,10 @@ from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, words
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.scenario import Speaker
-from kenobot.testing.simulation import Simulation
 from kenobot_evals.life.asked import AFTER, ANSWERS, ReportingProvider, find_asked_about, find_question
 from kenobot_evals.life.live import PROMISED, SCHEDULE, everything, told_by
+from kenobot_testing.scenario import Speaker
+from kenobot_testing.simulation import Simulation
 
 IN_A_HOME = 40
 """Dialogues that are told into one home."""

@@ -14,12 +14,12 @@ from kenobot.ports.provider import Provider
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
-from kenobot.testing.scenario import Speaker
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
 from kenobot_evals.life.careful import CarefulModel, is_extraction
 from kenobot_evals.life.fortnights import Fact, Fortnight, LifeQuestion
+from kenobot_testing.prompt_parts import memory_frame, runtime_blocks
+from kenobot_testing.scenario import Speaker
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 SCHEDULE = timedelta(hours=6)
 """How often the bot's schedule is followed."""

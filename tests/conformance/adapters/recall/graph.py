@@ -20,7 +20,7 @@ from kenobot.cognitive.store import links
 from kenobot.language.references import causal_phrase
 from kenobot.ports.records import Link
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 from tests.memory_rows import open_memory, put_record
 

@@ -11,7 +11,7 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.provenance import find_quoted_passages, without_quotes
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import StoredMessage
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 _ZONE, _DAY = ZoneInfo("Europe/Madrid"), START.date().isoformat()
 _TEXTS = st.text(st.sampled_from('ab >\n"“”«»`<&ñ你'), max_size=200)

@@ -17,7 +17,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.memory_changes import UndoError
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 OWNER = ("owner",)

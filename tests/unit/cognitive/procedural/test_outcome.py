@@ -13,7 +13,7 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 
 _OWNER = Principal("owner", ("owner", "chat:fake-1"), "owner", "owner")

@@ -25,7 +25,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex

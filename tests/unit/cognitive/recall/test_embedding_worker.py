@@ -20,8 +20,8 @@ from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.erasure import erase_turns
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.embedded_house import ANIMALS, House, house, learn
 from tests.unit.cognitive.recall.house import HERE, REACH, relevant
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of

@@ -3,7 +3,7 @@
 from kenobot.cognitive.memory import Telling
 from kenobot.storage.connection import copy_schema
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 async def test_a_rehearsal_admits_memories_and_leaves_nothing_in_the_home(database: Database) -> None:

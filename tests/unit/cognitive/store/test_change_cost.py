@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.store import events, tiers
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory, put_record
 
 _OLD = 2_000

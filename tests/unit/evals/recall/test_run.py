@@ -19,12 +19,12 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
-from kenobot.testing.embedder import WordEmbedder
 from kenobot_evals.recall.caching_embedder import CachingEmbedder
 from kenobot_evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
 from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
 from kenobot_evals.recall.explain import explain_misses
 from kenobot_evals.recall.run import RecallReport, run
+from kenobot_testing.embedder import WordEmbedder
 
 BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)
 END = BEGAN + timedelta(days=40)

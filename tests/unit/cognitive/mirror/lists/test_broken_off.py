@@ -8,7 +8,7 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.mail.power import Crash, Power
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 

@@ -16,7 +16,7 @@ from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import LinkType, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory, put_record
 
 _PLAIN = GraphPolicy(iterations=0, inhibition=0.0)

