@@ -3,11 +3,11 @@
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
-from kenobot_http.api import browsing
 from pydantic import BaseModel, Field
 
 from kenobot.ports.browsing import GraphDetail
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import browsing
 
 router = APIRouter(prefix="/people")
 
