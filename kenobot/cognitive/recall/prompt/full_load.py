@@ -83,7 +83,7 @@ class FullLoader:
 
 
 def read_scratchpad(connection: Connection, chat: str, policy: Policy = DEFAULT) -> Scratchpad | None:
-    """The scratchpad of a chat, if it has one that is not blank."""
+    """Read the scratchpad of a chat, if it has one that is not blank."""
     record = store.slot_record(connection, chat, "scratchpad", "working")
     if record is None:
         return None
@@ -97,7 +97,7 @@ def _size(log: MemoryPack) -> int:
 
 
 def _core(connection: Connection, scopes: Sequence[str], budget: int, section: Section) -> MemoryPack:
-    """The MEMORY.md of these scopes, in the layout its owner gave it.
+    """Load the MEMORY.md of these scopes, in the layout its owner gave it.
 
     Of ref files it shows the pointers; their facts count as left out, so that they are looked for.
     """
@@ -138,7 +138,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, section: S
 def _notes(
     connection: Connection, scopes: Sequence[str], budgets: tuple[int, int], query: MemoryQuery, section: Section
 ) -> MemoryPack:
-    """All notes of these scopes if they fit into the first of two budgets, else the latest.
+    """Load all notes of these scopes if they fit into the first of two budgets, else the latest.
 
     Of the first budget these take the share of all notes that would fit into it, and the second at least: the fewer of
     the notes are among them, the fewer questions they answer.
@@ -156,7 +156,7 @@ def _notes(
 def _daily(
     connection: Connection, scopes: Sequence[str], budget: int, query: MemoryQuery, section: Section, total: int
 ) -> MemoryPack:
-    """Daily logs, newest day first, entries of a day in the order they came. total: how many notes there are."""
+    """Load daily logs, newest day first, entries of a day in the order they came. total: the number of notes."""
     limit = max(1, budget // _ENTRY_TOKENS) + 1
     days: dict[str, list[str]] = {}
     texts: list[str] = []

@@ -102,7 +102,7 @@ class MemoryReader:
     @staticmethod
     def knows_anything(connection: Connection, reach: Scopes) -> bool:
         """Return whether there is a live memory within reach."""
-        return any(records.newest_live(connection, reach, 1))
+        return any(records.iterate_newest_live(connection, reach, 1))
 
     @staticmethod
     def render_record(record: Record) -> str:

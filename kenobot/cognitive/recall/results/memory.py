@@ -111,7 +111,7 @@ class SearchHints:
     also: tuple[str, ...] = ()
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
 
-    def added_to(self, query: MemoryQuery) -> MemoryQuery:
+    def add_to(self, query: MemoryQuery) -> MemoryQuery:
         """Return the query with these hints."""
         return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
 
