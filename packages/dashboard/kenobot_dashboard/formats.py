@@ -18,7 +18,7 @@ _WHOLE = 10**9  # units of a part: a page shows a message in one
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """How one reader reads. now: the moment of the request."""
+    """Format values for one reader. now: the moment of the request."""
 
     language: Language
     zone: ZoneInfo
