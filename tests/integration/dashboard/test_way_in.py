@@ -5,10 +5,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from kenobot.testing.clock import ManualClock
 
 from kenobot.storage import browser_sessions, state
 from kenobot_dashboard.navigation import PAGES
+from kenobot_testing.clock import ManualClock
 from tests.integration.dashboard.browser import BASE, make_link, owner, stranger, words_of
 from tests.integration.http.bot import ServedBot
 

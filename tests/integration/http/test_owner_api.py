@@ -5,12 +5,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from kenobot.testing.scripted import ScriptedProvider
 
 from kenobot.cognitive.memory import Nights
 from kenobot.gateway import pairing
 from kenobot.ports.provider import Reply, Request, ToolCall, Usage
 from kenobot.storage import approved_people, tasks, tool_grants, tool_runs
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.waiting import until
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.testing.clock import START
-
 from kenobot.cognitive.beliefs.links import strengthen_link
 from kenobot.cognitive.control.graph import build_graph
 from kenobot.cognitive.control.history import list_alive_at, list_confidence
@@ -17,6 +15,7 @@ from kenobot.ports.browsing import Days, Happening, Period, RecordFilter
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory, put_record
 
 _DAY = timedelta(days=1)
