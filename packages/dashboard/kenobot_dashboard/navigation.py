@@ -22,9 +22,16 @@ class PageEntry(NamedTuple):
 PAGES: Final[tuple[PageEntry, ...]] = (
     PageEntry("today", "/", "talk"),
     PageEntry("chat", "/chat", "talk"),
+    PageEntry("reminders", "/reminders", "talk"),
     PageEntry("memories", "/memories", "memory"),
     PageEntry("why", "/why", "memory"),
+    PageEntry("timeline", "/timeline", "memory"),
+    PageEntry("people", "/people", "memory"),
     PageEntry("nights", "/nights", "memory"),
+    PageEntry("tools", "/tools", "bot"),
+    PageEntry("mail", "/mail", "bot"),
     PageEntry("cost", "/cost", "bot"),
     PageEntry("health", "/health", "bot"),
+    PageEntry("settings", "/settings", "bot"),
+    PageEntry("access", "/access", "bot"),
 )

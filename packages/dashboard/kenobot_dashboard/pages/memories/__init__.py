@@ -2,20 +2,17 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Path, Query, Response
 from pydantic import BaseModel, Field
-from starlette.exceptions import HTTPException
 
 from kenobot.cognitive.memory import Memory, SearchReport
-from kenobot.ports.sentences import Sentence
+from kenobot_dashboard.fields import DAY, read_day
 from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import browsing, memory
 from kenobot_http.api.memory import NewMemory, Status, Undo
-from kenobot_http.api.moments import clamp_day
 from kenobot_http.api.paging import LARGEST_ID
 
 router = APIRouter(prefix="/memories")
@@ -28,7 +25,6 @@ _FOUND: Final = 40  # memories of a search, before the filters
 _SUBJECTS: Final = 60  # that are offered
 _LONGEST: Final = 4000
 _EXCERPTS: Final = 5
-_DAY: Final = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$"
 _WITHIN: Final = re.compile(r"/[a-z0-9/_-]*(?:\?[A-Za-z0-9=&_%.-]*)?")
 
 MemoryNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -61,8 +57,8 @@ class Filters(BaseModel):
     subject: str = Field("", max_length=200)
     source: str = Field("", max_length=200)
     status: Status = "active"
-    first: str = Field("", pattern=_DAY)
-    last: str = Field("", pattern=_DAY)
+    first: str = Field("", pattern=DAY)
+    last: str = Field("", pattern=DAY)
     cursor: str = Field("", pattern=r"^([1-9][0-9]{0,14})?$")
 
     @property
@@ -81,8 +77,8 @@ class Filters(BaseModel):
             form=self.form,
             subject=self.subject,
             source=self.source,
-            first=_read_day(self.first),
-            last=_read_day(self.last),
+            first=read_day(self.first),
+            last=read_day(self.last),
         )
 
 
@@ -164,13 +160,3 @@ def _show(record: object, *, because: str = "", score: float | None = None) -> S
     """Return a memory of the API, or a record, as lists show it."""
     names = [name for name in Shown.__slots__ if name not in ("because", "score")]
     return Shown(**{name: getattr(record, name) for name in names}, because=because, score=score)
-
-
-def _read_day(text: str) -> date | None:
-    """Read the day of a field; None where it is empty. Raises HTTPException for a day that no calendar has."""
-    if not text:
-        return None
-    try:
-        return clamp_day(date.fromisoformat(text))
-    except ValueError:
-        raise HTTPException(422, Sentence("http.wrong_field")) from None
