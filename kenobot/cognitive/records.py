@@ -34,9 +34,9 @@ class Records:
     def get(connection: Connection, number: int, reach: Scopes, *, at: datetime | None = None) -> Record | None:
         """Return a memory, whatever its status. at: as it was at that moment; None where it was not there yet."""
         if at is not None:
-            from kenobot.cognitive.control.history import as_of
+            from kenobot.cognitive.control.history import get_as_of
 
-            return as_of(connection, number, at, reach)
+            return get_as_of(connection, number, at, reach)
         return records.get(connection, number, reach)
 
     @staticmethod
@@ -256,6 +256,6 @@ class History:
     @staticmethod
     def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
         """Return whether nobody but an account told a memory."""
-        from kenobot.cognitive.control.forget import said_only_by
+        from kenobot.cognitive.control.forget import is_said_only_by
 
-        return said_only_by(connection, record, author)
+        return is_said_only_by(connection, record, author)

@@ -80,7 +80,7 @@ async def note_done(
     def work(connection: Connection) -> Decided:
         record = find_record(connection, caller, number)
         today = services.clock.now().astimezone(services.zone).date()
-        if record.status != "active" or Promises.resolved_on(record, today, services.zone) is not None:
+        if record.status != "active" or Promises.find_resolution_day(record, today, services.zone) is not None:
             raise HTTPException(409, Sentence("api.not_open"))
         day = local_day(services.clock.now(), services.zone)
         reason = Sentence("reasons.said_done", day=day)

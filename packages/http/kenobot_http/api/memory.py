@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from kenobot.agent import search_report
 from kenobot.cognitive.memory import Inspection, MemoryQuery, SearchReport
 from kenobot.cognitive.memory import Memory as Store
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.memory import Candidate
 from kenobot.ports.memory_changes import ForgetResult, UndoError
@@ -269,7 +269,7 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
 @router.post("/memories")
 async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: IdempotencyKey = "") -> Decided:
     """Remember a text as it stands."""
-    tags = confided_tags([new.text])
+    tags = tags_of_confidence([new.text])
     candidate = Candidate(
         "note",
         caller.write_scope,

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kenobot.cli import service
 from kenobot.cli.context import CommandContext
 from kenobot.cli.doctor.findings import Finding
 from kenobot.cli.language import say
 from kenobot.storage.backup.backups import backup_folder
+from kenobot_deploy import service
 
 _UNKNOWN = ("", "unknown")
 

@@ -12,9 +12,6 @@ from typing import Protocol
 from kenobot.app.watch.machine_room import disk_room
 from kenobot.cli.bot_link import ask
 from kenobot.cli.context import CommandContext
-from kenobot.cli.service import Manager, installed_service
-from kenobot.cli.update.environment import python_of
-from kenobot.cli.update.programs import UpdateFailed
 from kenobot.core.frames import ChannelStates, ControlChannels, Stop
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.ports.errors import KenobotError
@@ -22,6 +19,9 @@ from kenobot.ports.sentences import Sentence, word_system
 from kenobot.storage import migrate
 from kenobot.storage.backup.put_back import put_back
 from kenobot.storage.updates import Environments, Side, Update
+from kenobot_deploy.service import Manager, installed_service
+from kenobot_deploy.update.environment import python_of
+from kenobot_deploy.update.programs import UpdateFailed
 
 _ANSWER_SECONDS = 5.0
 _STOP_SECONDS = 30.0  # of the bot, which takes ten at most, and of systemd, which waits fifteen

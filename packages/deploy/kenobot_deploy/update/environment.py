@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from kenobot.cli.update.installation import Installation
-from kenobot.cli.update.programs import DiskGuard, UpdateFailed, run
 from kenobot.ports.errors import ConfigError
 from kenobot.storage.updates import Side
+from kenobot_deploy.update.installation import Installation
+from kenobot_deploy.update.programs import DiskGuard, UpdateFailed, run
 
 _SECONDS = 1800.0  # for a slow network
 _CHECK_SECONDS = 60.0
@@ -31,11 +31,15 @@ class Wanted:
     requirement: str
     version: str = ""
 
-    def with_extras(self, extras: Sequence[str]) -> str:
+    def list_requirements(self, extras: Sequence[str], apart: Sequence[str]) -> list[str]:
+        """List what pip is to install: this, and beside a wheel those of its version of the distributions `apart`."""
         listed = f"[{','.join(extras)}]" if extras else ""
-        if self.requirement.endswith(".whl"):
-            return f"kenobot{listed} @ {Path(self.requirement).as_uri()}"
-        return self.requirement.replace("kenobot", f"kenobot{listed}", 1)
+        if not self.requirement.endswith(".whl"):
+            return [self.requirement.replace("kenobot", f"kenobot{listed}", 1)]
+        wheel = Path(self.requirement)
+        names = {name: f"{name.replace('-', '_')}-{self.version}-*.whl" for name in apart}
+        beside = [f"{name} @ {path.as_uri()}" for name, like in names.items() for path in wheel.parent.glob(like)]
+        return [f"kenobot{listed} @ {wheel.as_uri()}", *beside]
 
 
 def wanted_wheel(path: Path) -> Wanted:
@@ -75,7 +79,8 @@ class PackageInstaller:
         versions.mkdir(mode=0o700, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f"{wanted.version or 'new'}-", dir=versions))
         try:
-            asked = [wanted.with_extras(self._installation.extras), *self._installation.others]
+            installed = self._installation
+            asked = [*wanted.list_requirements(installed.extras, installed.apart), *installed.others]
             with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as temporary:
                 self._fill(folder, asked, partial(run, seconds=_SECONDS, environ={"TMPDIR": temporary}, guard=guard))
             version = run([str(python_of(folder)), "-P", "-m", "kenobot", "version"], _CHECK_SECONDS).split()[-1]

@@ -10,12 +10,12 @@ from datetime import datetime
 from kenobot import __version__
 from kenobot.cli.context import CommandContext
 from kenobot.cli.handover import hand_over
-from kenobot.cli.update.switch import put_version_back
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.core.systemd import start_extended
 from kenobot.ports.errors import KenobotError
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.updates import Environments, Update
+from kenobot_deploy.update.switch import put_version_back
 
 _log = logging.getLogger(__name__)
 

@@ -7,12 +7,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from kenobot.cli.update.environment import python_of
-from kenobot.cli.update.programs import DiskGuard, UpdateFailed, last_words, run_quietly, said_full
 from kenobot.core.settings.home import Home
 from kenobot.storage import migrate
 from kenobot.storage.backup.snapshot import STAGING_PREFIX, remove_leftovers, take_snapshot
 from kenobot.storage.updates import Side
+from kenobot_deploy.update.environment import python_of
+from kenobot_deploy.update.programs import DiskGuard, UpdateFailed, last_words, run_quietly, said_full
 
 _SECONDS = 300.0  # a migration of a large database included
 _ALONE = {

@@ -25,13 +25,15 @@ _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[(?P<extr
 class Installation:
     """The environment that this process runs in. has_index: it was installed by name, from a package index.
 
-    extras: those that are installed. others: requirements of the plugins beside it.
+    extras: those that are installed. apart: the distributions of KenoBot's own that these brought. others: requirements
+    of the plugins beside it.
     """
 
     kind: Kind
     side: Side
     has_index: bool
     extras: tuple[str, ...]
+    apart: tuple[str, ...]
     others: tuple[str, ...]
 
     @property
@@ -53,10 +55,10 @@ def find_installation() -> Installation:
     try:
         own = distribution(_NAME)
     except PackageNotFoundError:  # run from a folder of the source
-        return Installation("checkout", side, False, (), ())
+        return Installation("checkout", side, False, (), (), ())
     origin = _origin(own)
     is_editable = bool(origin.get("dir_info", {}).get("editable"))
-    return Installation(_kind(prefix, is_editable), side, not origin, _extras(own), _others(own))
+    return Installation(_kind(prefix, is_editable), side, not origin, _extras(own), _apart(own), _others(own))
 
 
 def _kind(prefix: Path, is_editable: bool) -> Kind:
@@ -99,6 +101,12 @@ def _is_installed(requirement: str) -> bool:
     except PackageNotFoundError:
         return False
     return all(_has_extra(installed, extra.strip()) for extra in (found["extras"] or "").split(",") if extra.strip())
+
+
+def _apart(own: Distribution) -> tuple[str, ...]:
+    """Name the installed distributions of KenoBot's own: those that its extras name."""
+    named = {match["name"] for line in own.requires or () if (match := _REQUIREMENT.match(line))}
+    return tuple(sorted(name for name in named if name.startswith(f"{_NAME}-") and _is_installed(name)))
 
 
 def _others(own: Distribution) -> tuple[str, ...]:

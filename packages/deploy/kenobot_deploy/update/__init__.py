@@ -14,12 +14,16 @@ from kenobot import __version__
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say, translate
-from kenobot.cli.service import Manager
-from kenobot.cli.update import rehearsal
-from kenobot.cli.update.environment import PackageInstaller, Wanted, wanted_wheel
-from kenobot.cli.update.installation import Installation, find_installation
-from kenobot.cli.update.programs import DiskGuard, UpdateFailed, interruptible, is_full
-from kenobot.cli.update.switch import (
+from kenobot.ports.errors import ConfigError, StoreError, StoreFull
+from kenobot.ports.sentences import Sentence
+from kenobot.storage import migrate
+from kenobot.storage.updates import Environments, Side, Update
+from kenobot_deploy.service import Manager
+from kenobot_deploy.update import rehearsal
+from kenobot_deploy.update.environment import PackageInstaller, Wanted, wanted_wheel
+from kenobot_deploy.update.installation import Installation, find_installation
+from kenobot_deploy.update.programs import DiskGuard, UpdateFailed, interruptible, is_full
+from kenobot_deploy.update.switch import (
     NoRunner,
     OwnRunner,
     Runner,
@@ -30,11 +34,7 @@ from kenobot.cli.update.switch import (
     serving_channels,
     stop_bot,
 )
-from kenobot.cli.update.unfinished import open_return
-from kenobot.ports.errors import ConfigError, StoreError, StoreFull
-from kenobot.ports.sentences import Sentence
-from kenobot.storage import migrate
-from kenobot.storage.updates import Environments, Side, Update
+from kenobot_deploy.update.unfinished import open_return
 
 _AVAILABLE = 3
 _INDEX = "index"
