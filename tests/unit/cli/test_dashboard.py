@@ -84,7 +84,12 @@ def test_it_opens_by_a_file_of_the_owner_alone(
 ) -> None:
     """No argument of a program, which others of the machine can read, holds the secret."""
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: bool(opened.append(url)) or True)
+
+    def note(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", note)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.delenv("SSH_CONNECTION", raising=False)
     monkeypatch.setenv("DISPLAY", ":0")
