@@ -60,7 +60,7 @@ def _is_stop(inbound: Inbound) -> bool:
 
 
 class ChatActivity(NamedTuple):
-    """What goes on in a chat with messages. since: of a turn under way. waiting: messages behind that one."""
+    """Show the work in a chat with messages. since: of a turn under way. waiting: messages behind that one."""
 
     session: str
     state: Literal["thinking", "waiting", "deferred"]
@@ -142,7 +142,7 @@ class IntakePolicy:
         return self._admission.in_first_chat(inbound)
 
     async def follow_chat(self, channel: str, former: str, current: str) -> bool:
-        """Have a chat go on under another id; returns whether that was news. Raises StoreError."""
+        """Move a chat to another id; returns whether that was news. Raises StoreError."""
         return await self._admission.follow_chat(channel, former, current)
 
     async def admits(self, inbound: Inbound) -> bool:
@@ -150,7 +150,7 @@ class IntakePolicy:
         return await self._admission.admits(inbound)
 
     async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
-        """Have a part tried again or given up that counted as sent; returns whether there is one. Raises StoreError."""
+        """Retry or drop a part that counted as sent; returns whether there is one. Raises StoreError."""
         return await self._messenger.delivery.take_back(channel, message, error)
 
     async def reject_flood(self, inbound: Inbound) -> None:
@@ -359,7 +359,7 @@ class AgentLoop:
         await self._bus.emit(HEALTH_DEGRADED, channel, "", reason=problem)
 
     async def follow_chat(self, channel: str, former: str, current: str) -> None:
-        """Have a chat go on under another id, and announce that."""
+        """Move a chat to another id, and announce that."""
         if await self._policy.follow_chat(channel, former, current):
             await self.report(channel, Sentence("channels.group_moved", former=former, current=current))
 

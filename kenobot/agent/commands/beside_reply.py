@@ -1,4 +1,4 @@
-"""What follows a reply about reminders: wishes that the message fulfils, orders among other sentences, another zone.
+"""Add to a reply what reminders need: wishes that the message fulfils, orders among other sentences, another zone.
 
 The message itself is answered, and remembered, as any other; this only adds or asks.
 """

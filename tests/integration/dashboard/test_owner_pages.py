@@ -11,7 +11,7 @@ from kenobot.gateway import pairing
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Reply, ToolCall
 from kenobot.storage import api_keys
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.dashboard.browser import Browser, owner
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.test_owner_api import put_secret
@@ -107,7 +107,7 @@ async def test_a_promise_is_noted_as_done_and_open_again(bot: ServedBot) -> None
 
 async def test_a_call_is_allowed_by_a_button_of_the_page(tmp_path: Path) -> None:
     """It is then made in its chat, and stands among what tools did; what is always allowed can be withdrawn."""
-    replies = [Reply("", "tool_use", calls=(ToolCall("c", "clock", {}),)), "May I?", "So it is."]
+    replies: list[str | Reply] = [Reply("", "tool_use", calls=(ToolCall("c", "clock", {}),)), "May I?", "So it is."]
     put_secret(tmp_path)
     provider = ScriptedProvider(replies, repeat_last=True)
     async with served_bot(tmp_path, provider, config=_RULE) as bot, owner(bot) as browser, await bot.client() as client:
