@@ -27,6 +27,7 @@ timezone = "{zone}"
 [context]
 memory_tokens = {tokens}
 """
+_LOOK = timedelta(hours=3)  # between two looks at the schedule while nobody talks; the nights come with it
 _LULL = timedelta(minutes=20)  # after which everything that was said is due to be read for facts
 _NAMED = "key:"  # in the script's orders: the key of the memory with these words
 
@@ -92,7 +93,7 @@ class MonthSimulation:
         if moment > pause:
             self._house.advance_to(pause)
             await self._tick()
-        self._house.advance_to(moment)
+        await self._house.run_until(moment, _LOOK)
 
     async def _tick(self) -> None:
         """What the schedule does every so often."""

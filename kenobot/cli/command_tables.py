@@ -131,7 +131,8 @@ def _read_tables(
                 argument["help"] = texts.get(argument_name(argument), argument["help"])
     for command in commands.values():
         if "call" in command:
-            command["call"] = f"{package}.{command['call']}"
+            ours = f"kenobot_{command['extra']}" if "extra" in command else package
+            command["call"] = f"{ours}.{command['call']}"
     return commands, {**shared, **own}
 
 

@@ -54,7 +54,10 @@ def build_parser(commands: Mapping[str, Mapping[str, Any]], home: argparse.Argum
         )
         if "call" in command:
             _add_arguments(parser, parser, command["arguments"])
-            parser.set_defaults(call=command["call"], command=last, json=False, as_of=None)
+            extra = command.get("extra", "")
+            parser.set_defaults(
+                call=command["call"], extra=extra, full_name=words, command=last, json=False, as_of=None
+            )
         else:
             groups[words] = parser.add_subparsers(metavar=say("COMMAND"), required=True)
     return root

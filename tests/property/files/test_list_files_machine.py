@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 from kenobot.cognitive.control import revived_lines
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import path_of, role_of
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store.change import change
+from kenobot.language.markdown import list_layout
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
 from kenobot_testing.clock import ManualClock

@@ -1,6 +1,5 @@
 """The command line as a whole: exit codes, errors in plain lines, and a start that imports little."""
 
-import importlib
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 from kenobot import __version__
 from kenobot.cli import config, main
 from kenobot.cli.command_tables import argument_name, list_arguments, list_commands, read_command
+from kenobot.cli.run_command import find_function
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
 from kenobot.ports.memory import Form
@@ -80,8 +80,7 @@ def test_every_command_names_its_function_and_every_choice_there_is() -> None:
         group = any(other.startswith(f"{words} ") for other in commands)
         assert group != ("call" in command) or words == "version", words
         if "call" in command:
-            module, _, function = command["call"].partition(":")
-            assert callable(getattr(importlib.import_module(module), function)), words
+            assert callable(find_function(command["call"])), words
     choices = {
         (words, argument_name(argument)): tuple(argument["choices"])
         for words, command in commands.items()

@@ -18,7 +18,7 @@ _NAME = "kenobot"
 _MARKS = (("uv", "uv-receipt.toml"), ("pipx", "pipx_metadata.json"))
 _IMAGE = "_KENOBOT_IMAGE"  # docker/Dockerfile sets it; no KENOBOT_ name: those are settings
 _DEVELOPERS = frozenset({"dev", "lock", "plots"})  # extras that no bot needs
-_REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[(?P<extras>[^\]]*)\])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +81,37 @@ def _origin(installed: Distribution) -> dict[str, dict[str, object]]:
 
 def _extras(own: Distribution) -> tuple[str, ...]:
     """List the extras whose libraries are all there, but for those that only some machines have."""
-    lines = own.requires or []
-    return tuple(
-        extra
-        for extra in own.metadata.get_all("Provides-Extra") or []
-        if extra not in _DEVELOPERS and all(map(_is_installed, _list_needed(lines, extra)))
-    )
+    named = own.metadata.get_all("Provides-Extra") or []
+    return tuple(extra for extra in named if extra not in _DEVELOPERS and _has_extra(own, extra))
 
 
-def _list_needed(lines: list[str], extra: str) -> list[str]:
-    found = [line.partition(";") for line in lines]
+def _has_extra(own: Distribution, extra: str) -> bool:
+    """Return whether the libraries of an extra are there, and those of the extras of ours that it asks for."""
     only = re.compile(rf"\s*extra == ['\"]{re.escape(extra)}['\"]\s*")
-    return [name[0] for line, _, marker in found if only.fullmatch(marker) and (name := _REQUIREMENT.match(line))]
+    lines = [line.partition(";") for line in own.requires or ()]
+    return all(_is_installed(line) for line, _, marker in lines if only.fullmatch(marker))
 
 
-def _is_installed(name: str) -> bool:
+def _is_installed(requirement: str) -> bool:
+    found = _REQUIREMENT.match(requirement)
+    if found is None:
+        return True
     try:
-        distribution(name)
+        installed = distribution(found["name"])
     except PackageNotFoundError:
         return False
-    return True
+    return all(_has_extra(installed, extra.strip()) for extra in (found["extras"] or "").split(",") if extra.strip())
 
 
 def _apart(own: Distribution) -> tuple[str, ...]:
     """Name the installed distributions of KenoBot's own: those that its extras name."""
-    named = {match[0] for line in own.requires or () if (match := _REQUIREMENT.match(line))}
+    named = {match["name"] for line in own.requires or () if (match := _REQUIREMENT.match(line))}
     return tuple(sorted(name for name in named if name.startswith(f"{_NAME}-") and _is_installed(name)))
 
 
 def _others(own: Distribution) -> tuple[str, ...]:
     """Name the distributions with plugins of KenoBot, as they are installed, but for those that come by an extra."""
-    ours = {_NAME, *(match[0] for line in own.requires or () if (match := _REQUIREMENT.match(line)))}
+    ours = {_NAME, *(match["name"] for line in own.requires or () if (match := _REQUIREMENT.match(line)))}
     found = {}
     for installed in distributions():
         name = installed.metadata["Name"]

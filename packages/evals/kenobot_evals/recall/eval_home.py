@@ -239,9 +239,7 @@ async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, 
         older = numbers.get(unit.replaces)
         occasion = AdmitContext(unit.at, unit.at.date().isoformat(), "owner", nearness=place.embedding.nearness)
         candidate = Candidate(form="note", scope=OWNER_SCOPE, text=unit.text, source="tag")
-        work = partial(Memory.remember, candidate=candidate, occasion=occasion)
-        if older is not None:
-            work = partial(Memory.supersede, number=older, candidate=candidate, occasion=occasion)
+        work = partial(Memory.remember, candidate=candidate, occasion=occasion, instead_of=older)
         decision = await place.database.write(work)
         if decision.record is None:
             place.rejected[unit.key] = decision.reason

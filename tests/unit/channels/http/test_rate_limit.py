@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.channels.http import rate_limit
-from kenobot.channels.http.rate_limit import RateLimiter, peer_address
+from kenobot_http import rate_limit
+from kenobot_http.rate_limit import RateLimiter, peer_address
 from kenobot_testing.clock import ManualClock
 
 

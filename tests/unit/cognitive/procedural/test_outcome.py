@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.procedural.outcome import Outcome, apply_outcome, detect_outcome
+from kenobot.cognitive.procedural.outcome import apply_outcome
 from kenobot.cognitive.store import events
+from kenobot.language.outcomes import Outcome, detect_outcome
 from kenobot.ports.identity import Principal
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record

@@ -50,7 +50,7 @@ async def _save(folder: Path, writes: int) -> tuple[bool, dict[str, str], list[t
         rows = await house.database.read(
             lambda c: c.execute("SELECT text, status FROM record WHERE form != 'box' ORDER BY text, status").fetchall()
         )
-        return died, files, rows, bool(await house.database.read(missing_files.unannounced))
+        return died, files, rows, bool(await house.database.read(missing_files.list_unannounced))
     finally:
         power.close()
         await house.mirror.stop()
