@@ -105,7 +105,7 @@ def _is_installed(requirement: str) -> bool:
 
 def _apart(own: Distribution) -> tuple[str, ...]:
     """Name the installed distributions of KenoBot's own: those that its extras name."""
-    named = {match[0] for line in own.requires or () if (match := _REQUIREMENT.match(line))}
+    named = {match["name"] for line in own.requires or () if (match := _REQUIREMENT.match(line))}
     return tuple(sorted(name for name in named if name.startswith(f"{_NAME}-") and _is_installed(name)))
 
 
