@@ -203,11 +203,12 @@ class TurnRunner:
                 return True
             began = self._s.clock.monotonic()
             try:
-                with (
-                    contain(),
-                    self._s.database.pacer.step_away() if isinstance(effect, _WAITS) else contextlib.nullcontext(),
-                ):
-                    event = await self._perform(effect, data)
+                with contain():
+                    if isinstance(effect, _WAITS):
+                        with self._s.database.pacer.step_away():
+                            event = await self._perform(effect, data)
+                    else:
+                        event = await self._perform(effect, data)
             except Exception as error:
                 if data.task is not None and self._s.tasks is not None and await self._s.tasks.ask(data, error):
                     return True
