@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.command import CommandContext
+from kenobot.agent.commands.command import Change, CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.experts.build import build_query_expander, build_reranker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
@@ -31,7 +31,16 @@ from kenobot.app.wiring import (
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, Policy, ProposalAnnouncer, SideIndex
+from kenobot.cognitive.memory import (
+    EmbeddingWorker,
+    Indexer,
+    Memory,
+    MemoryFiles,
+    Policy,
+    ProposalAnnouncer,
+    SideIndex,
+    Telling,
+)
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import Rank, responsive, run_at_rank
@@ -158,7 +167,7 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
-        self.home, self.settings, self._loaded = home, settings, loaded
+        self.home, self.settings, self.loaded = home, settings, loaded
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
@@ -235,13 +244,7 @@ class App:
             redact=self.redact,
             rng=rng,
             commands=self._build_commands(toolbox),
-            command_listeners=(
-                self.admission.note_command,
-                self.proposal_announcer.note_command,
-                self.personal.note_command,
-                self._hand_on_changes,
-                *(() if self.tasks is None else (self.tasks.note_command,)),
-            ),
+            command_listeners=(self.note_changes,),
             identity=identity,
             delivery=self.delivery,
             personal=self.personal,
@@ -263,7 +266,7 @@ class App:
 
     def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
         """Construct the commands of a chat."""
-        context = CommandContext(
+        context = self.command_context = CommandContext(
             *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
             budgets=self.ledger.limits,
             skills=self.skills,
@@ -303,7 +306,7 @@ class App:
         """List which tools, workspaces and MCP servers of the settings are off, and why."""
         from kenobot.app.tool_report import find_unusable
 
-        return list(find_unusable(self._loaded))
+        return list(find_unusable(self.loaded))
 
     @property
     def _calls_tools(self) -> bool:
@@ -427,7 +430,7 @@ class App:
 
         def rehearse(connection: Connection) -> None:
             rehearse_orders(at.replace(tzinfo=None))
-            Memory.rehearse(connection, at)
+            Telling.rehearse(connection, at)
 
         try:
             with run_at_rank(Rank.LATER):
@@ -449,10 +452,18 @@ class App:
                 gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
-    def _hand_on_changes(self, changes: Collection[str]) -> None:
-        """Hand on what a command changed to the work behind the turns; before that began, it looks by itself."""
+    def note_changes(self, changes: Collection[Change]) -> None:
+        """Hand on what a command or a request changed; it is on disk.
+
+        The work behind the turns is told once it has begun: before, it looks by itself.
+        """
+        self.admission.note_command(changes)
+        self.proposal_announcer.note_command(changes)
+        self.personal.note_command(changes)
         if self._background is not None:
             self._background.sleep_worker.note_command(changes)
+        if self.tasks is not None:
+            self.tasks.note_command(changes)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()
@@ -467,7 +478,7 @@ class App:
         await task_rows.prune(self.database)
         await api_keys.prune(self.database, self.clock.now())
         at = self.clock.now()
-        if await self.database.write(lambda connection: Memory.close_idle_boxes(connection, at)):
+        if await self.database.write(lambda connection: Telling.close_idle_boxes(connection, at)):
             self.memory_files.mark_dirty(())
 
     async def _remove_unused_media(self) -> None:

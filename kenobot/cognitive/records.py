@@ -1,23 +1,28 @@
 """See what is remembered, and what happened to it; inside a transaction of the caller."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive.store import events, records
+from kenobot.ports.browsing import Facets, RecordFilter
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
+    from kenobot.ports.browsing import ConfidencePoint, Days, Happening, Period, TimelineItem, TimelinePeriod
     from kenobot.ports.explanations import ReplyExplanation, UsedMemory
-    from kenobot.ports.records import EventRow, HistoryStep, Link
+    from kenobot.ports.records import HistoryStep, Link
     from kenobot.storage.conversation import MessageRow
+
+
+_FACETS = 100  # values of a column that are counted
 
 
 def _talk(left_out: bool) -> str:
     """Return the key of the summaries of chats where they are left out."""
-    from kenobot.cognitive.compact.digest import KEY
+    from kenobot.language.summary.digest import KEY
 
     return KEY if left_out else ""
 
@@ -26,14 +31,26 @@ class Records:
     """Get and list memories."""
 
     @staticmethod
-    def get(connection: Connection, number: int, reach: Scopes) -> Record | None:
-        """Return a memory, whatever its status."""
+    def get(connection: Connection, number: int, reach: Scopes, *, at: datetime | None = None) -> Record | None:
+        """Return a memory, whatever its status. at: as it was at that moment; None where it was not there yet."""
+        if at is not None:
+            from kenobot.cognitive.control.history import get_as_of
+
+            return get_as_of(connection, number, at, reach)
         return records.get(connection, number, reach)
 
     @staticmethod
-    def get_statement(connection: Connection, number: int, reach: Scopes) -> Record | None:
-        """Return a live memory that says something by itself."""
-        return records.get_statement(connection, number, reach)
+    def resolve(connection: Connection, reference: str, reach: Scopes, *, live: bool = False) -> Record:
+        """Return the memory that a number, a key or an unambiguous beginning of a key names.
+
+        live: only what is remembered now. Raises AmbiguousReference.
+        """
+        from kenobot.cognitive.control.find import resolve_reference
+
+        return resolve_reference(connection, reference, reach, live=live)
+
+    get_statement = staticmethod(records.get_statement)
+    """Return a live memory that says something by itself."""
 
     @staticmethod
     def get_same(connection: Connection, scope: str, form: str, text: str) -> Record | None:
@@ -42,10 +59,8 @@ class Records:
 
         return records.by_key(connection, scope, form, key_of(text))
 
-    @staticmethod
-    def get_all(connection: Connection, numbers: Sequence[int], reach: Scopes) -> Mapping[int, Record]:
-        """Return memories by their numbers, those that there are."""
-        return records.by_ids(connection, numbers, reach)
+    get_all = staticmethod(records.by_ids)
+    """Return memories by their numbers, those that there are."""
 
     @staticmethod
     def list_records(
@@ -55,32 +70,54 @@ class Records:
         forms: Sequence[str] = (),
         limit: int | None = None,
         *,
-        before: int | None = None,
-        at: datetime | None = None,
         told_only: bool = False,
     ) -> list[Record]:
         """List memories of these statuses and forms, none for any, the newest first.
 
-        before: only numbers below, of all forms but boxes. at: as they were at that moment, instead of by status.
         told_only: without the summaries of chats, which hold words of the bot too.
         """
-        if before is not None:
-            return records.page_of_records(connection, reach, statuses, before, limit or 0)
-        if at is not None:
-            from kenobot.cognitive.control.history import alive_at
-
-            return alive_at(connection, reach, at, forms, limit or 0)
         return records.list_records(connection, reach, statuses, forms, limit, without_key=_talk(told_only))
+
+    @staticmethod
+    def list_page(
+        connection: Connection, reach: Scopes, wanted: RecordFilter, *, before: int, limit: int
+    ) -> list[Record]:
+        """List memories that a filter chooses, of all forms but boxes, with numbers below one, the newest first."""
+        return records.page_of_records(connection, reach, wanted, before, limit)
+
+    @staticmethod
+    def list_as_of(
+        connection: Connection,
+        reach: Scopes,
+        moment: datetime,
+        wanted: RecordFilter,
+        *,
+        limit: int,
+        before: int | None = None,
+    ) -> list[Record]:
+        """List the memories that were live at a moment, as they were worded then, the newest first.
+
+        wanted: of what they were then, whose statuses count for nothing. before: only numbers below.
+        """
+        from kenobot.cognitive.control.history import list_alive_at
+
+        return list_alive_at(connection, reach, moment, wanted, limit, before)
+
+    @staticmethod
+    def count_facets(connection: Connection, reach: Scopes) -> Facets:
+        """Count the live memories by form, category, source and subject."""
+        counts = (
+            records.count_values(connection, name, reach, _FACETS) for name in ("form", "category", "source", "subject")
+        )
+        return Facets(*counts)
 
     @staticmethod
     def count_by_form(connection: Connection, reach: Scopes, *, told_only: bool = False) -> dict[str, int]:
         """Count the live memories by form. told_only: see `list_records`."""
         return records.live_counts_by_form(connection, reach, without_key=_talk(told_only))
 
-    @staticmethod
-    def list_told_by(connection: Connection, scope: str, turns: Iterable[int], among: int) -> list[int]:
-        """Return which of the newest `among` memories of a scope are made of these turns, by number."""
-        return records.newest_from_messages(connection, scope, turns, among)
+    list_told_by = staticmethod(records.newest_from_messages)
+    """Return which of the newest `among` memories of a scope are made of these turns, by number."""
 
     @staticmethod
     def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
@@ -101,17 +138,8 @@ class Records:
         """Return whether a memory is the summary of a chat, which holds words of the bot too."""
         return record.key == _talk(True)
 
-    @staticmethod
-    def last_number(connection: Connection) -> int:
-        """Return the number of the newest memory."""
-        return records.last_record(connection)
-
-    @staticmethod
-    def get_as_of(connection: Connection, number: int, moment: datetime, reach: Scopes) -> Record | None:
-        """Return a memory as it was at a moment; None where it was not there yet."""
-        from kenobot.cognitive.control.history import as_of
-
-        return as_of(connection, number, moment, reach)
+    last_number = staticmethod(records.last_record)
+    """Return the number of the newest memory."""
 
     @staticmethod
     def list_links(connection: Connection, number: int, reach: Scopes, limit: int) -> "list[Link]":
@@ -132,24 +160,48 @@ class History:
         return history(connection, number, reach)
 
     @staticmethod
-    def get_event(connection: Connection, number: int) -> "EventRow | None":
-        """Return an event by its number."""
-        return events.get_event(connection, number)
+    def list_confidence(connection: Connection, number: int, reach: Scopes) -> "list[ConfidencePoint]":
+        """List how sure a memory was, from its making on, the oldest first."""
+        from kenobot.cognitive.control.history import list_confidence
+
+        return list_confidence(connection, number, reach)
 
     @staticmethod
-    def list_events(connection: Connection, number: int) -> "list[EventRow]":
-        """List what happened to a memory, the oldest first, as it is stored."""
-        return events.record_events(connection, number)
+    def count_by_period(
+        connection: Connection, reach: Scopes, days: "Days", by: "Period", *, subject: str = ""
+    ) -> "list[TimelinePeriod]":
+        """Count what happened to memories by period, the newest first, without periods in which nothing did."""
+        from kenobot.cognitive.control.timeline import count_by_period
+
+        return count_by_period(connection, reach, days, by, subject=subject)
 
     @staticmethod
-    def list_decision(connection: Connection, event: int) -> "list[EventRow]":
-        """List the events of a decision, its own among them."""
-        return events.decision_events(connection, event)
+    def list_happenings(
+        connection: Connection,
+        reach: Scopes,
+        days: "Days",
+        kinds: "Sequence[Happening]" = (),
+        *,
+        before: int,
+        limit: int,
+        subject: str = "",
+    ) -> "list[TimelineItem]":
+        """List what happened to memories in some days, the newest first. before: only events with numbers below."""
+        from kenobot.cognitive.control.timeline import list_happenings
 
-    @staticmethod
-    def last_decision(connection: Connection, number: int) -> int | None:
-        """Return the event of the last decision about a memory: what an undo takes back."""
-        return events.last_decision_on(connection, number)
+        return list_happenings(connection, reach, days, kinds, before=before, limit=limit, subject=subject)
+
+    get_event = staticmethod(events.get_event)
+    """Return an event by its number."""
+
+    list_events = staticmethod(events.record_events)
+    """List what happened to a memory, the oldest first, as it is stored."""
+
+    list_decision = staticmethod(events.decision_events)
+    """List the events of a decision, its own among them."""
+
+    last_decision = staticmethod(events.last_decision_on)
+    """Return the event of the last decision about a memory: what an undo takes back."""
 
     @staticmethod
     def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
@@ -188,6 +240,13 @@ class History:
         return explain_last_reply(connection, session, reach)
 
     @staticmethod
+    def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> "ReplyExplanation | None":
+        """Return the reply to an inbox row, and the memories that it was shown; None without one in reach."""
+        from kenobot.cognitive.control.history import explain_reply_to
+
+        return explain_reply_to(connection, turn, reach)
+
+    @staticmethod
     def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
         """Split the memories of a reply into those behind it and those that were only in view."""
         from kenobot.cognitive.control.history import split_used
@@ -197,6 +256,6 @@ class History:
     @staticmethod
     def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
         """Return whether nobody but an account told a memory."""
-        from kenobot.cognitive.control.forget import said_only_by
+        from kenobot.cognitive.control.forget import is_said_only_by
 
-        return said_only_by(connection, record, author)
+        return is_said_only_by(connection, record, author)

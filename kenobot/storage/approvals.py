@@ -83,6 +83,19 @@ def find_approval(connection: Connection, session: str, at: datetime) -> Approva
     return approval if approval.expires > at else None
 
 
+def list_open(connection: Connection, at: datetime) -> list[Approval]:
+    """Return the questions that wait for an answer at this time, the newest first."""
+    rows = connection.execute(
+        "SELECT session, account, kind, payload, expires, id FROM approval WHERE state = 'open' AND expires > ? "
+        "ORDER BY id DESC",
+        (at.isoformat(),),
+    )
+    return [
+        Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
+        for session, account, kind, payload, expires, number in rows
+    ]
+
+
 def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
     """Return the question that stands in the message of the bot's that `inbound` answers; None where there is none.
 

@@ -33,7 +33,7 @@ from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
-from kenobot.ports.recall import LoadMode, MemoryEntry, Section
+from kenobot.ports.recall import MemoryEntry, Section
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -69,7 +69,7 @@ _PRECEDING = 2  # messages from which a short one borrows search terms
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """Limits of a prompt; all but messages and days in tokens.
+    """Limits of a prompt; all but messages in tokens.
 
     memory_tokens: of memory in a prefix. recent_tokens: of its notes, once not all fit. history_min: messages that a
     new prefix begins with. history_max: messages before a new prefix is made. late_after: wait of a message from which
@@ -83,8 +83,6 @@ class PromptLimits:
     message_tokens: int = 4_000
     history_min: int = 20
     history_max: int = 60
-    recall_mode: LoadMode = "auto"
-    recent_days: int = 3
     max_tokens: int = 4096
     late_after: timedelta = timedelta(minutes=15)
     always_new_prefix: bool = False
@@ -289,11 +287,11 @@ class ContextBuilder:
     @property
     def may_search(self) -> bool:
         """Return whether there may be messages that are searched for."""
-        return self.memory.searches(self._limits.recall_mode, omitted=1)
+        return self.memory.searches(omitted=1)
 
     def searches_for(self, text: str) -> bool:
         """Return whether a message is searched for whatever its prompt shows."""
-        return self.memory.searches(self._limits.recall_mode, omitted=0, text=text)
+        return self.memory.searches(omitted=0, text=text)
 
     def query(self, text: str, principal: Principal, session: str, now: datetime) -> MemoryQuery:
         """Return the query of memory for a text that is no message."""
@@ -305,7 +303,7 @@ class ContextBuilder:
         if plan.query is not None:
             began = time.perf_counter()
             plan = plan.adding(
-                self.memory.search(connection, hints.added_to(plan.query) if hints is not None else plan.query)
+                self.memory.search(connection, hints.add_to(plan.query) if hints is not None else plan.query)
             )
             seconds = time.perf_counter() - began
         return self._assemble(connection, request, plan, seconds)
@@ -320,23 +318,21 @@ class ContextBuilder:
             request.now,
             self._zone,
             request.pending.session,
-            mode=limits.recall_mode,
             prefix_tokens=limits.memory_tokens,
             recent_tokens=limits.recent_tokens,
-            recent_days=limits.recent_days,
         )
         reader = TalkReader.of(request.pending.inbound, request.principal)
         given = base, limits, identity, reader
         plan = self._continued(connection, *given) or self._new(connection, *given)
         plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
-        if not self.memory.searches(limits.recall_mode, plan.prefix.omitted, text):
+        if not self.memory.searches(plan.prefix.omitted, text):
             return plan
         query = replace(
             base,
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
             prompt_text=_joined((*plan.memory_on_show, identity.preferences, *plan.talk.said)),
             from_message=plan.history[0].id if plan.history else None,
-            all_shown=not self.memory.searches(limits.recall_mode, plan.prefix.omitted),
+            all_shown=not self.memory.searches(plan.prefix.omitted),
         )
         return replace(plan, query=query)
 

@@ -13,6 +13,7 @@ from kenobot.cli.memory.record_text import print_records, record_row, record_tex
 from kenobot.cli.table import flat
 from kenobot.cognitive.memory import Inspection, Memory
 from kenobot.core.redaction import escape_controls, one_line
+from kenobot.ports.browsing import RecordFilter
 from kenobot.ports.explanations import ReplyExplanation, UsedMemory
 from kenobot.ports.records import Record
 from kenobot.storage import conversation
@@ -58,7 +59,8 @@ def list_(context: CommandContext) -> int:
     forms = (args.form,) if args.form else _SHOWN_FORMS
     with context.read() as connection:
         if moment is not None:
-            records = Memory.records.list_records(connection, context.scopes, (), forms, _ALL, at=moment)
+            wanted = RecordFilter(forms=forms)
+            records = Memory.records.list_as_of(connection, context.scopes, moment, wanted, limit=_ALL)
         else:
             statuses = () if args.status == "all" else (args.status,)
             records = Memory.records.list_records(connection, context.scopes, statuses, forms, _ALL)
@@ -81,7 +83,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
 def show(context: CommandContext) -> int:
     if context.args.ref is not None:
         with context.read() as connection:
-            return _show_one(context, connection, Memory.resolve(connection, context.args.ref, context.scopes))
+            return _show_one(context, connection, Memory.records.resolve(connection, context.args.ref, context.scopes))
     with context.read() as connection:
         records = Memory.records.list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
     rows = [record_row(each) for each in sorted(records, key=lambda each: (each.scope, each.created, each.id))]
@@ -91,7 +93,7 @@ def show(context: CommandContext) -> int:
 def _show_one(context: CommandContext, connection: Connection, record: Record) -> int:
     moment = context.moment(context.args.as_of)
     if moment is not None:
-        then = Memory.records.get_as_of(connection, record.id, moment, context.scopes)
+        then = Memory.records.get(connection, record.id, context.scopes, at=moment)
         if then is None:
             return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
@@ -106,7 +108,7 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
 
 def history(context: CommandContext) -> int:
     with context.read() as connection:
-        record = Memory.resolve(connection, context.args.ref, context.scopes)
+        record = Memory.records.resolve(connection, context.args.ref, context.scopes)
         rows = [asdict(change) for change in Memory.history.list_steps(connection, record.id, context.scopes)]
     return options.print_rows(rows, context.args.json, partial(_change_lines, context), "Nothing is known of its past.")
 
@@ -115,7 +117,7 @@ def why(context: CommandContext) -> int:
     args = context.args
     with context.read() as connection:
         if args.ref is not None:
-            rows = [_origin(connection, Memory.resolve(connection, args.ref, context.scopes), context)]
+            rows = [_origin(connection, Memory.records.resolve(connection, args.ref, context.scopes), context)]
         else:
             session = args.session or conversation.last_answered_session(connection)
             reply = Memory.history.explain_reply(connection, session, context.scopes) if session else None

@@ -46,7 +46,10 @@ def upsert_links(connection: Connection, made: Iterable[tuple[Link, str]]) -> No
 
 
 def links_around(connection: Connection, record: int, reach: Scopes, limit: int) -> list[Link]:
-    """Links of one record, see `around_each`: those it makes before those that lead to it, each to the newest first."""
+    """List the links of one record, see `links_around_each`.
+
+    Those it makes before those that lead to it, each to the newest first.
+    """
     links = links_around_each(connection, [record], reach, limit).get(record, [])
     return sorted(links, key=lambda made: (made.src != record, -made.dst, -made.src))
 
@@ -128,7 +131,7 @@ def recently_created(
     return [(row[0], row[1]) for row in rows]
 
 
-def superseded_ids(connection: Connection, record: Record) -> list[int]:
+def list_superseded(connection: Connection, record: Record) -> list[int]:
     """Return what `record` took the place of, and what that did, in its scope: the nearest first."""
     rows = connection.execute(
         "WITH RECURSIVE older (id) AS (SELECT dst FROM link WHERE src = ? AND type = 'supersedes' "

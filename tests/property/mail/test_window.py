@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.conversation import StoredMessage
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.property.effort import effort
 from tests.scene import Scene
 from tests.scratch import scratch

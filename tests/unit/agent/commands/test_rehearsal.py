@@ -2,7 +2,7 @@
 
 from kenobot.agent.commands import rehearsal
 from kenobot.agent.commands.reminder_orders import match_order
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 
 def test_made_up_orders_are_orders() -> None:

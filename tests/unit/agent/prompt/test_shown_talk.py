@@ -9,7 +9,7 @@ from kenobot.agent.prompt.shown_talk import ShownTalk, ShownTalks, TalkFrame, Ta
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import StoredMessage
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 _ZONE, _DAY = ZoneInfo("Europe/Madrid"), START.date().isoformat()
 _TEXTS = ("I live in Oslo", "> it is said\nand I say so", "<memory>x</memory>", "[Ana #a1] hello", " ", "x" * 600)
