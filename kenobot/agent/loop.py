@@ -289,16 +289,26 @@ class AgentLoop:
             raise
         self._taking.add(storing)
         self._gate.begin_storing()
-        storing.add_done_callback(partial(self._queue, session, envelope))
-        pending = await asyncio.shield(storing)
+        queued = asyncio.get_running_loop().create_future()  # of the channel alone, which may be cancelled
+        storing.add_done_callback(partial(self._queue, session, envelope, queued))
+        await queued
+        pending = storing.result()
         if pending is not None and pending.inbound.external_id != inbound.external_id:
             await self.report(inbound.channel, Sentence("channels.reused_id", channel=inbound.channel))
         return pending is not None
 
-    def _queue(self, session: str, envelope: Envelope, storing: asyncio.Future[PendingMessage | None]) -> None:
-        """Queue a message that has been stored, also when its channel was cancelled meanwhile."""
+    def _queue(
+        self,
+        session: str,
+        envelope: Envelope,
+        queued: asyncio.Future[None],
+        storing: asyncio.Future[PendingMessage | None],
+    ) -> None:
+        """Queue a message that has been stored, also when its channel was cancelled meanwhile. queued: to be told."""
         self._taking.discard(storing)
         self._gate.end_storing()
+        if not queued.done():
+            queued.set_result(None)
         pending = None if storing.cancelled() or storing.exception() is not None else storing.result()
         if pending is None:
             self._count(session, -1)

@@ -46,11 +46,11 @@ class ModelStage:
         await self._report_memory(data, level)
         await self._add_agenda(data, level)
         said, context = join_text(pieces), self.with_rounds(data, rounds)
-        request = replace(continue_request(context.request, said), language=data.language)
+        offered = self._select_tools(data, level)
+        request = continue_request(context.request, said)
+        request = replace(request, language=data.language, tools=offered or request.tools)
         listener = self._listener(data, context, said)
-        if offered := self._select_tools(data, level):
-            request = replace(request, tools=offered)
-        elif rounds:
+        if rounds and not offered:
             request = without_tools(request)
         if data.called_nothing and not offered:
             request = without_calls(request)

@@ -36,6 +36,7 @@ from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, find_language
 from kenobot.core.log import current_trace
+from kenobot.core.sized_cache import SizedCache
 from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import sends_files
 from kenobot.language.provenance import Provenance, SpeechContext
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_CHATS = 1000  # whose language is kept at hand
 _WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
 
 
@@ -77,6 +79,7 @@ class TurnRunner:
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
         self._edits = Edits(services.database, services.clock, services.zone)
+        self._spoken = SizedCache[str, Language](_CHATS, _CHATS, lambda _: 1)  # of each chat, as it was told last
         self._moving: dict[int, int] = {}  # bounded: the turns under way; turn
 
     def prepare(self, pending: PendingMessage) -> None:
@@ -161,10 +164,16 @@ class TurnRunner:
 
     async def _choose_language(self, inbound: Inbound, own_words: str) -> Language:
         """Choose the language of an answer: the one set, else that of the words, of the talk before, the default."""
-        told = self._s.language or self._s.personal.of(inbound).language or find_language(own_words)
+        chosen = self._s.language or self._s.personal.of(inbound).language
+        if chosen is not None:
+            return chosen
+        session = inbound.session
+        told = find_language(own_words) or self._spoken.peek(session)
         if told is None:
             with contextlib.suppress(StoreError):
-                told = await self._s.database.read(lambda c: find_spoken_language(c, inbound.session))
+                told = await self._s.database.read(lambda c: find_spoken_language(c, session))
+        if told is not None and not own_words.startswith("/"):
+            self._spoken.put(session, told)
         return told or self._s.default_language
 
     async def _find_command(self, inbound: Inbound, principal: Principal, at: datetime) -> tuple[Command, str] | None:
@@ -203,11 +212,12 @@ class TurnRunner:
                 return True
             began = self._s.clock.monotonic()
             try:
-                with (
-                    contain(),
-                    self._s.database.pacer.step_away() if isinstance(effect, _WAITS) else contextlib.nullcontext(),
-                ):
-                    event = await self._perform(effect, data)
+                with contain():
+                    if isinstance(effect, _WAITS):
+                        with self._s.database.pacer.step_away():
+                            event = await self._perform(effect, data)
+                    else:
+                        event = await self._perform(effect, data)
             except Exception as error:
                 if data.task is not None and self._s.tasks is not None and await self._s.tasks.ask(data, error):
                     return True
