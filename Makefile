@@ -6,8 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PACKAGES := $(wildcard packages/*/pyproject.toml)
-EDITABLE := $(patsubst %/pyproject.toml,--editable=./%,$(PACKAGES))
-EVERYTHING := --editable='.[dev,embedded,documents,calendar,http,encryption,otel,web,mcp]' $(EDITABLE)
+EDITABLE := $(patsubst %/pyproject.toml,--editable=./%,$(filter-out packages/local/%,$(PACKAGES)))
+EVERYTHING := --editable='.[dev,documents,calendar,encryption,web,mcp]' $(EDITABLE) --editable='./packages/local[embedded]'
 # Where this is set, each process would compile anew what it imports, and each test worker every test.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -28,13 +28,13 @@ define SET_UP
 	@touch $(VENV)/.chat $@
 endef
 
-$(VENV)/.chat: WANTED := --editable='.[embedded]'
+$(VENV)/.chat: WANTED := --editable=. --editable='./packages/local[embedded]'
 $(VENV)/.chat: LESSER := --editable=.
-$(VENV)/.chat: pyproject.toml setup.py Makefile
+$(VENV)/.chat: pyproject.toml setup.py Makefile packages/local/pyproject.toml
 	$(SET_UP)
 
 $(VENV)/.ready: WANTED := $(EVERYTHING)
-$(VENV)/.ready: LESSER := --editable='.[dev,documents,calendar,http,otel,web,mcp]' $(filter-out %/xmpp,$(EDITABLE))
+$(VENV)/.ready: LESSER := --editable='.[dev,documents,calendar,web,mcp]' $(filter-out %/xmpp,$(EDITABLE)) --editable=./packages/local
 $(VENV)/.ready: pyproject.toml setup.py Makefile $(PACKAGES)
 	$(SET_UP)
 

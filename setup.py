@@ -14,9 +14,9 @@ PACKAGES = Path(__file__).resolve().parent / "packages"
 
 def locate(requirement: str) -> str:
     """Return a requirement of an extra; by the path of its folder where that is in the tree."""
-    name = requirement.partition("==")[0]
-    folder = PACKAGES / name.removeprefix("kenobot-")
-    is_here = name.startswith("kenobot-") and folder.is_dir()
+    name, pinned, _ = requirement.partition("==")  # a path is not pinned: it was located before
+    folder = PACKAGES / name.partition("[")[0].removeprefix("kenobot-")
+    is_here = bool(pinned) and name.startswith("kenobot-") and folder.is_dir()
     return f"{name} @ {folder.as_uri()}" if is_here else requirement
 
 

@@ -24,7 +24,7 @@ from bench.quick.count import COUNTS, KINDS
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK, Plan, Stage
 from bench.vectors import models
 from kenobot.cli.options import show_progress
-from kenobot.evals.page_marks import replace_between_marks
+from kenobot_evals.page_marks import replace_between_marks
 
 _PATIENCE = 180.0  # seconds that a past may take to be digested
 _PLAN = Plan(sequential=2000, parallel=2000, remembered=500, most_seconds=5.0, quiet_seconds=6.0, rest_looks=120)

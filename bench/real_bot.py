@@ -10,7 +10,7 @@ from pathlib import Path
 from aiohttp import web
 
 from bench.process_usage import cpu_seconds, resident_mb
-from kenobot.evals.recall import datasets
+from kenobot_evals.recall import datasets
 from tests.integration.process import Bot, Running, execute
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.integration.stand_in import Telegram

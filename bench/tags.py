@@ -24,7 +24,7 @@ from kenobot.postprocessors.tags import (
     user_update,
     working_memory,
 )
-from kenobot.testing.postprocessor import RecordingTurn
+from kenobot_testing.postprocessor import RecordingTurn
 
 MEGABYTE = 1_000_000
 WANTED = 50, 100, 100

@@ -19,8 +19,8 @@ from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.gateway.access import Roster
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 _DESCRIPTION = """\
 The same conversation with no tools, with those that are on by themselves, and with all that ship; a scripted model, no

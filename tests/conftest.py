@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from kenobot.storage.database import Database
 from kenobot.storage.migrate import migrate
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 # As the product has it, before a test's module loads numpy: the threads of OpenBLAS spin, and take the cores of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

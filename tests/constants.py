@@ -20,11 +20,11 @@ from kenobot.agent.turn.toolbox import ToolLimits
 from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.app import wiring
 from kenobot.app.watch import probes
-from kenobot.channels.http.settings import HttpSettings
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.retry import RetryPolicy
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.providers.anthropic import AnthropicSettings
+from kenobot_http.settings import HttpSettings
 
 _CLASSES = {
     each.__name__: each

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.scene import Chatter, Scene
 
 

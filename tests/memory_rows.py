@@ -15,7 +15,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.migrate import migrations
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 _KEYS = count(1)
 

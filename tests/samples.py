@@ -5,7 +5,7 @@ from datetime import datetime
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 
 def inbound(

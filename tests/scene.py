@@ -20,8 +20,8 @@ from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.provider import Provider
 from kenobot.ports.tool import Tool
 from kenobot.ports.transcriber import Transcriber
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.constants import constants_changed, is_constant
 
 

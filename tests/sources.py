@@ -7,6 +7,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "kenobot"
 PACKAGES = (CORE, *sorted(path.parent for path in ROOT.glob("packages/*/kenobot_*/__init__.py")))
 """The folder of each importable package."""
+COMMANDS = (CORE / "cli", *(path for path in PACKAGES if (path / "commands.toml").is_file()))
+"""The folder of each package that brings commands, with their tables."""
 
 
 def find_modules() -> Iterator[Path]:

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.provider import Block, Message, Reply, Request, Usage
-from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
+from kenobot_testing.prompt_parts import memory_frame, runtime_blocks
 
 _MARKS = 4  # that count in one request, the last ones, as at Anthropic's
 

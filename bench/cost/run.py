@@ -21,15 +21,15 @@ from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import Settings
-from kenobot.evals.recall.metrics import percentiles
 from kenobot.gateway.access import Access, Roster
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import ScriptedChannel, Simulation
+from kenobot_evals.recall.metrics import percentiles
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import ScriptedChannel, Simulation
 
 ProgressCallback = Callable[[str], None]
 """Told what is being done, in a few words."""

@@ -7,8 +7,8 @@ from bench.month.script import MonthScript, MonthStep
 from bench.report import Report
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Request
-from kenobot.testing.prompt_parts import runtime_blocks
-from kenobot.testing.scenario import Expectation
+from kenobot_testing.prompt_parts import runtime_blocks
+from kenobot_testing.scenario import Expectation
 
 _COUNTS = ("told", "meant_to_live", "live", "asked", "answered", "meant_to_hide", "hidden", "leaks")
 

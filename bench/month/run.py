@@ -16,8 +16,8 @@ from bench.month.script import MonthScript, MonthStep
 from kenobot.cli import main
 from kenobot.gateway.access import Roster
 from kenobot.language.fingerprint import key_of
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 _FAST = 3  # of the everyday notes, one in so many
 _CONFIG = """\
@@ -27,6 +27,7 @@ timezone = "{zone}"
 [context]
 memory_tokens = {tokens}
 """
+_LOOK = timedelta(hours=3)  # between two looks at the schedule while nobody talks; the nights come with it
 _LULL = timedelta(minutes=20)  # after which everything that was said is due to be read for facts
 _NAMED = "key:"  # in the script's orders: the key of the memory with these words
 
@@ -92,7 +93,7 @@ class MonthSimulation:
         if moment > pause:
             self._house.advance_to(pause)
             await self._tick()
-        self._house.advance_to(moment)
+        await self._house.run_until(moment, _LOOK)
 
     async def _tick(self) -> None:
         """What the schedule does every so often."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from bench.scripted_facts import ScriptedFact
-from kenobot.testing.scenario import Expectation, Speaker
+from kenobot_testing.scenario import Expectation, Speaker
 
 ExpectedState = Literal["lives", "superseded", "forgotten", "purged", "private"]
 """`private`: it lives, and belongs to somebody else than the owner, or to a group."""

@@ -16,7 +16,7 @@ from kenobot.gateway.access import Access
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.messages import Inbound
 from kenobot.storage.inbox import PendingMessage
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.simulation import Simulation
 from tests.constants import constants_changed
 
 _LINE, _OWNER, _FRESH = "telegram", "1", "9"  # a chat in which nothing was said

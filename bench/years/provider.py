@@ -9,7 +9,7 @@ from bench.years.talk import ScriptedMessage
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.provider import Request
-from kenobot.testing.prompt_parts import memory_frame, runtime_blocks
+from kenobot_testing.prompt_parts import memory_frame, runtime_blocks
 
 _SUMMED = re.compile(r"^\[(\d+)\] > (.*)$", re.MULTILINE)
 _LINES = 20  # of an earlier summary that are kept

@@ -12,8 +12,8 @@ from random import Random
 from bench.years.provider import PromptTokens, YearsModel
 from bench.years.talk import FactProbe, ScriptedMessage, TalkGenerator
 from kenobot.gateway.access import Roster
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 _START = datetime(2026, 2, 14, tzinfo=UTC)
 _CONFIG = """\

@@ -6,7 +6,6 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -32,7 +31,16 @@ from kenobot.app.wiring import (
 )
 from kenobot.channels.console import CHAT, Console
 from kenobot.channels.shared_console import SharedConsole
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, MemoryFiles, Policy, ProposalAnnouncer, SideIndex
+from kenobot.cognitive.memory import (
+    EmbeddingWorker,
+    Indexer,
+    Memory,
+    MemoryFiles,
+    Policy,
+    ProposalAnnouncer,
+    SideIndex,
+    Telling,
+)
 from kenobot.core.bus import Bus
 from kenobot.core.i18n import Language
 from kenobot.core.pacing import Rank, responsive, run_at_rank
@@ -68,6 +76,7 @@ from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.skills.library import READER, SkillLibrary
 from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, tool_runs, turn_steps
 from kenobot.storage import tasks as task_rows
+from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -94,6 +103,7 @@ _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
     "kenobot.agenda.overdue",
+    "kenobot.agent.commands.rehearsal",
     "kenobot.app.background",
     "kenobot.app.menu_setter",
     "kenobot.app.watch.wiring",
@@ -413,10 +423,18 @@ class App:
         await self._remove_unused_media()
 
     async def _rehearse(self) -> None:
-        """Compile the patterns of memory before a transaction needs them."""
+        """Compile the patterns of memory and of reminders before a transaction or the event loop needs them."""
+        from kenobot.agent.commands.rehearsal import rehearse_orders
+
+        at = self.clock.now()
+
+        def rehearse(connection: Connection) -> None:
+            rehearse_orders(at.replace(tzinfo=None))
+            Telling.rehearse(connection, at)
+
         try:
             with run_at_rank(Rank.LATER):
-                await self.database.read(partial(Memory.rehearse, at=self.clock.now()))
+                await self.database.read(rehearse)
         except StoreError as error:
             _log.warning("Memory is not rehearsed: %s", error)
 
@@ -460,7 +478,7 @@ class App:
         await task_rows.prune(self.database)
         await api_keys.prune(self.database, self.clock.now())
         at = self.clock.now()
-        if await self.database.write(lambda connection: Memory.close_idle_boxes(connection, at)):
+        if await self.database.write(lambda connection: Telling.close_idle_boxes(connection, at)):
             self.memory_files.mark_dirty(())
 
     async def _remove_unused_media(self) -> None:

@@ -20,6 +20,7 @@ _ROOMY_CORES, _ROOMY_MEMORY = 4, 2_000_000_000  # from which on a fifteenth of a
 
 INSTALL_HINT = "pip install 'kenobot[embedded]'"
 _NO_NUMPY = "the package numpy is not installed"
+_NO_MODEL = "the package kenobot-local is not installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,10 @@ def choose_embedder(loaded: ResolvedSettings, surroundings: PluginContext) -> Em
         except PluginError as error:
             _log.error("%s Memory is found by words alone.", error)
             return EmbedderChoice(None, f'"{name}" is a broken plugin')
-    reasons: list[str] = []
-    for each in auto_embedders(this_machine()):
+    installed = loaded.catalogue.names(GROUP)
+    tried = [each for each in auto_embedders(this_machine()) if each in installed]
+    reasons = [] if tried else [_NO_MODEL]
+    for each in tried:
         try:
             return EmbedderChoice(loaded.build_plugin(GROUP, each, surroundings))
         except KenobotError as error:

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kenobot.app.api import check_hooks, with_api
 from kenobot.app.app import App
+from kenobot.app.attach import attach_bot, check_hooks
 from kenobot.app.plugin_instances import build_channel
 from kenobot.app.running_channels import ChannelServices, RunningChannels
 from kenobot.channels.console import Console, ConsoleOptions
@@ -210,10 +210,10 @@ def _running_channels(app: App) -> RunningChannels:
         log.redact_also(secrets)
         context = PluginContext(app.home.path, app.clock, loaded.settings.bot.name, app.bus)
         channel, roster = build_channel(loaded, name, context)
-        return with_api(app, channel), roster
+        return attach_bot(app, channel), roster
 
     for channel in app.channels.values():
-        with_api(app, channel)
+        attach_bot(app, channel)
     check_hooks(app.channels)
     services = ChannelServices(app.loop, app.bus, app.clock, build, names, app.access.set_roster, app.delivery.sweep)
     return RunningChannels(app.channels, services, fixed=SharedConsole.name)

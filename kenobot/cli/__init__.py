@@ -6,13 +6,13 @@ import faulthandler
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kenobot import __version__
 from kenobot.cli import options, run_command, streams
+from kenobot.cli.command_tables import list_commands, read_command
 from kenobot.cli.handover import hand_over
-from kenobot.cli.language import read_commands, say, speak_in_argparse, word_error
+from kenobot.cli.language import say, speak_in_argparse, word_error
 from kenobot.core.redaction import Redactor
 from kenobot.ports.errors import ConfigError, KenobotError, ReaderGone, StreamFailed
 
@@ -104,9 +104,6 @@ def _run(words: list[str], clock: "Clock | None") -> int:
         _print_help(sys.stdout if rest else sys.stderr)
         return 0 if rest else USAGE
     name = ALIASES.get(rest[0], rest[0])
-    commands = read_commands(name)
-    if "section" not in commands.get(name, ()):
-        options.refuse_unknown(home, name, [name for name, each in read_commands().items() if "section" in each])
     if name == "bench" and rest[1:2] and rest[1] in MOVED_BENCHES:
         return options.print_failure(
             say(
@@ -115,7 +112,10 @@ def _run(words: list[str], clock: "Clock | None") -> int:
                 rest=rest[1],
             )
         )
-    parser = options.build_parser(name, commands, home)
+    commands = read_command(name)
+    if not commands:
+        options.refuse_unknown(home, name, list(list_commands()))
+    parser = options.build_parser(commands, home)
     words[words.index(rest[0])] = name
     arguments = parser.parse_args(words, argparse.Namespace(home=None, typed=words))
     return run_command.run_command(arguments, clock)
@@ -123,20 +123,17 @@ def _run(words: list[str], clock: "Clock | None") -> int:
 
 def _print_help(stream: TextIO, everything: bool = False) -> int:
     """Print the list of commands: of those of every day, or of all with `everything`. Returns 0."""
-    listed = {
-        name: command
-        for name, command in read_commands().items()
-        if "section" in command and (everything or "daily" in command)
-    }
-    commands = "\n\n".join(_sections(listed))
+    listed = list_commands(everything)
+    shown = {name: command for name, command in listed.items() if everything or "daily" in command}
+    commands = "\n\n".join(_sections(shown))
     print(say(_HELP, usage=say(_USAGE), commands=commands, more="" if everything else say(_MORE)), end="", file=stream)
     return 0
 
 
 def _sections(listed: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Render a line for each command, below its heading."""
-    sections = []
-    for heading, rows in groupby(listed.items(), key=lambda row: row[1]["section"]):
-        lines = [f"  {name:<12} {command['summary']}" for name, command in rows]
-        sections.append("\n".join([heading, *lines] if heading else lines))
-    return sections
+    sections: dict[str, list[str]] = {}
+    for name, command in listed.items():
+        sections.setdefault(command["section"], []).append(f"  {name:<12} {command['summary']}")
+    in_order = sorted(sections.items(), key=lambda section: not section[0])  # without a heading: last
+    return ["\n".join([heading, *lines] if heading else lines) for heading, lines in in_order]

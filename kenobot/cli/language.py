@@ -8,16 +8,17 @@ in the catalogues there, others are their own key, in English.
 
 import argparse
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib import resources
-from typing import Any
+from importlib.resources.abc import Traversable
 
 from kenobot.core.i18n import Language, terminal_language
 from kenobot.ports import sentences
 from kenobot.ports.errors import KenobotError
+
+_packages = ["kenobot.cli"]  # bounded: those whose commands this process runs
 
 
 def language() -> Language:
@@ -48,29 +49,11 @@ def word_error(error: Exception) -> str:
     return error.render(language(), translate) if isinstance(error, KenobotError) else translate(str(error))
 
 
-def read_commands(name: str | None = None) -> dict[str, dict[str, Any]]:
-    """Read the commands, with their help in the terminal's language.
-
-    name: read only this command, its subcommands, and "arguments", which commands share: a tenth of the time.
-    """
-    commands = _table("commands.toml", name)
-    if language() == "es":
-        spanish = _table("commands.es.toml", name)
-        shared = spanish.pop("arguments")
-        for argument, help_text in shared.items():
-            commands["arguments"][argument]["help"] = help_text
-        for words, texts in spanish.items():
-            command = commands[words]
-            command.update({key: text for key, text in texts.items() if key in command or key == "description"})
-            for argument in _arguments(command.get("arguments", ())):
-                argument["help"] = texts.get(argument_name(argument), argument["help"])
-    return commands
-
-
-def argument_name(argument: Mapping[str, Any]) -> str:
-    """Return the name of an argument of a command; of several, the long one."""
-    name: str = argument.get("name") or argument["names"][-1]
-    return name
+def speak_for(package: str) -> None:
+    """Have the sentences of a distribution beside the core translated as well, by `spanish.toml` in its package."""
+    if package not in _packages:
+        _packages.append(package)
+        _spanish.cache_clear()
 
 
 def speak_in_argparse() -> None:
@@ -78,25 +61,12 @@ def speak_in_argparse() -> None:
     setattr(argparse, "_", say)  # noqa: B010 - typeshed does not know the name
 
 
-def _arguments(arguments: Any) -> list[dict[str, Any]]:
-    """The arguments that a command describes itself, those of groups too."""
-    found: list[dict[str, Any]] = []
-    for argument in arguments:
-        if isinstance(argument, list):
-            found += _arguments(argument)
-        elif isinstance(argument, dict):
-            found.append(argument)
-    return found
-
-
 @cache  # bounded: one entry
 def _spanish() -> Mapping[str, str]:
-    return {**_table("spanish.libraries.toml"), **_table("spanish.toml")}
+    files = [resources.files(package).joinpath("spanish.toml") for package in _packages]
+    files.append(resources.files(__package__).joinpath("spanish.libraries.toml"))
+    return {key: text for file in reversed(files) if file.is_file() for key, text in _read(file).items()}
 
 
-def _table(file: str, command: str | None = None) -> dict[str, Any]:
-    text = resources.files("kenobot.cli").joinpath(file).read_text("utf-8")
-    if command is not None:
-        wanted = re.compile(rf'\["?(?:{re.escape(command)}|arguments)[ .\]]')
-        text = "".join(table for table in re.split(r"^(?=\[)", text, flags=re.MULTILINE) if wanted.match(table))
-    return tomllib.loads(text)
+def _read(file: Traversable) -> dict[str, str]:
+    return tomllib.loads(file.read_text("utf-8"))

@@ -37,17 +37,11 @@ class NoDatabase(NothingFound):
     """The home has no database, because the bot has never run there."""
 
 
-def build_parser(
-    name: str, commands: Mapping[str, Mapping[str, Any]], home: argparse.ArgumentParser
-) -> argparse.ArgumentParser:
+def build_parser(commands: Mapping[str, Mapping[str, Any]], home: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """The parser of one command and its subcommands. home: a parser with --home, which each of them understands."""
-    commands = dict(commands)
-    shared: Mapping[str, Mapping[str, Any]] = commands.pop("arguments")
     root = argparse.ArgumentParser(prog="kenobot", parents=[home])
     groups = {"": root.add_subparsers(metavar=say("COMMAND"), required=True)}
     for words, command in commands.items():
-        if words.partition(" ")[0] != name:
-            continue
         group, _, last = words.rpartition(" ")
         summary = command.get("summary", "")
         parser = groups[group].add_parser(
@@ -59,25 +53,25 @@ def build_parser(
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if "call" in command:
-            _add_arguments(parser, parser, command.get("arguments", ()), shared)
-            parser.set_defaults(call=command["call"], command=last, json=False, as_of=None)
+            _add_arguments(parser, parser, command["arguments"])
+            extra = command.get("extra", "")
+            parser.set_defaults(
+                call=command["call"], extra=extra, full_name=words, command=last, json=False, as_of=None
+            )
         else:
             groups[words] = parser.add_subparsers(metavar=say("COMMAND"), required=True)
     return root
 
 
 def _add_arguments(
-    parser: argparse.ArgumentParser,
-    target: argparse._ActionsContainer,
-    arguments: Iterable[Any],
-    shared: Mapping[str, Mapping[str, Any]],
+    parser: argparse.ArgumentParser, target: argparse._ActionsContainer, arguments: Iterable[Any]
 ) -> None:
-    """Add arguments to the parser, or to a group of it. Those that are named are `shared` ones."""
+    """Add arguments to the parser, or to a group of it."""
     for argument in arguments:
         if isinstance(argument, list):
-            _add_arguments(parser, parser.add_mutually_exclusive_group(required=True), argument, shared)
+            _add_arguments(parser, parser.add_mutually_exclusive_group(required=True), argument)
             continue
-        options = dict(shared[argument] if isinstance(argument, str) else argument)
+        options = dict(argument)
         names = options.pop("names", None) or [options.pop("name")]
         if "metavar" in options:
             options["metavar"] = say(options["metavar"])

@@ -3,13 +3,16 @@
 import argparse
 import gc
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kenobot.cli.options import NothingFound
+from kenobot.ports.errors import ConfigError
 
 if TYPE_CHECKING:
+    from kenobot.cli.context import CommandContext
     from kenobot.ports.clock import Clock
 
 
@@ -19,12 +22,20 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.cli.context import CommandContext
         from kenobot.ports.memory_changes import AmbiguousReference
 
-        module, _, function = arguments.call.partition(":")
-        run: Callable[[CommandContext], int] = getattr(importlib.import_module(f"kenobot.cli.{module}"), function)
+        if arguments.extra and importlib.util.find_spec(f"kenobot_{arguments.extra}") is None:
+            raise ConfigError("commands.not_installed", name=arguments.full_name, extra=arguments.extra)
+        run = find_function(arguments.call)
     try:
         return run(CommandContext(arguments, clock))
     except AmbiguousReference as error:
         raise NothingFound(str(error)) from error
+
+
+def find_function(call: str) -> "Callable[[CommandContext], int]":
+    """Import the function of a command. call: "module:function"."""
+    module, _, function = call.partition(":")
+    found: Callable[[CommandContext], int] = getattr(importlib.import_module(module), function)
+    return found
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from kenobot.agent.answer_stats import AnswerStats, as_json, read_stats
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
+from kenobot.cli.pictures import plots
 from kenobot.cli.table import print_table
 from kenobot.core.percentiles import Distribution
-from kenobot.evals import plots
 from kenobot.ledger.prices import PICODOLLARS
 from kenobot.storage import turn_stats
 from kenobot.storage.model_calls import Spending

@@ -8,7 +8,6 @@ from kenobot.cognitive.control.missing_files import PendingForget
 
 if TYPE_CHECKING:
     from kenobot.cognitive.remember.admit_context import AdmitContext
-    from kenobot.ports.memory_files import MissingFiles, RevivedLine, RevivedLines
     from kenobot.ports.records import Record
     from kenobot.storage.connection import Connection
 
@@ -16,15 +15,11 @@ if TYPE_CHECKING:
 class HeldFiles:
     """See and settle what is held; inside a transaction of the caller."""
 
-    @staticmethod
-    def get_loss(connection: "Connection") -> "MissingFiles | None":
-        """Return the files that vanished at once."""
-        return missing_files.open_loss(connection)
+    get_loss = staticmethod(missing_files.open_loss)
+    """Return the files that vanished at once."""
 
-    @staticmethod
-    def settle_loss(connection: "Connection", left: tuple[int, ...] = ()) -> None:
-        """Settle a loss; the records `left` are still held."""
-        missing_files.resolve_loss(connection, left)
+    settle_loss = staticmethod(missing_files.resolve_loss)
+    """Settle a loss; the records `left` are still held."""
 
     @staticmethod
     def forget_lost(
@@ -44,17 +39,11 @@ class HeldFiles:
             missing_files.save_pending_forget(connection, PendingForget(event, rest, reach, occasion.session))
         return event
 
-    @staticmethod
-    def get_revived(connection: "Connection") -> "RevivedLines | None":
-        """Return the lines that came back."""
-        return revived_lines.open_question(connection)
+    get_revived = staticmethod(revived_lines.open_question)
+    """Return the lines that came back."""
 
-    @staticmethod
-    def settle_revived(connection: "Connection", left: "Sequence[RevivedLine]") -> None:
-        """Settle the lines that came back; those `left` are still held."""
-        revived_lines.resolve(connection, left)
+    settle_revived = staticmethod(revived_lines.resolve)
+    """Settle the lines that came back; those `left` are still held."""
 
-    @staticmethod
-    def restore(connection: "Connection", line: "RevivedLine", occasion: "AdmitContext") -> "Record | None":
-        """Remember again what a line says; None where that cannot be, such as what has been erased since."""
-        return revived_lines.restore_line(connection, line, occasion)
+    restore = staticmethod(revived_lines.restore_line)
+    """Remember again what a line says; None where that cannot be, such as what has been erased since."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import cast
 
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.remember.extract import buffer
 from kenobot.cognitive.store import events, imported_talks, records
 from kenobot.language.fingerprint import key_of
+from kenobot.language.markdown import list_layout
 from kenobot.ports.json_value import Json
 from kenobot.storage.connection import Connection
 
@@ -43,15 +43,11 @@ class Imports:
             data=cast("Mapping[str, Json]", data),
         )
 
-    @staticmethod
-    def drop_empty(connection: Connection, root: int) -> None:
-        """Drop the event of an import that brought nothing."""
-        imported_talks.delete_empty(connection, root)
+    drop_empty = staticmethod(imported_talks.delete_empty)
+    """Drop the event of an import that brought nothing."""
 
-    @staticmethod
-    def read_marks(connection: Connection) -> set[str]:
-        """Return the marks of everything that earlier imports brought and that was not taken back since."""
-        return imported_talks.read_marks(connection)
+    read_marks = staticmethod(imported_talks.read_marks)
+    """Return the marks of everything that earlier imports brought and that was not taken back since."""
 
     @staticmethod
     def find_slot(connection: Connection, scope: str, form: str, slot: str) -> str | None:
@@ -72,10 +68,8 @@ class Imports:
         gone = [number for number in found.values() if not events.last_change_was_undo(connection, number)]
         return "something newer took its place here" if gone else ""
 
-    @staticmethod
-    def list_withdrawn(connection: Connection) -> list[int]:
-        """List the records of talk whose import is undone."""
-        return imported_talks.withdrawn_records(connection)
+    list_withdrawn = staticmethod(imported_talks.list_withdrawn)
+    """List the records of talk whose import is undone."""
 
     @staticmethod
     def skip_reading(connection: Connection, session: str, newest: int) -> None:

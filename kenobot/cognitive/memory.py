@@ -7,17 +7,13 @@ all. Modules behind the door are imported at their first use: a process that ans
 import importlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
-from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.records import History, Records
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Decision
-from kenobot.ports.memory_changes import ChangeContext
-from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
@@ -53,7 +49,6 @@ if TYPE_CHECKING:
     from kenobot.ports.explanations import AbsenceExplanation, ReplyExplanation
     from kenobot.ports.memory_changes import ForgetResult, PurgePlan, UndoResult
     from kenobot.ports.recall import Matches
-    from kenobot.ports.turns import UnextractedTurn
     from kenobot.storage.erasure import ErasureResult
 
 __all__ = [
@@ -137,7 +132,7 @@ class Memory:
 
     def recall(self, connection: Connection, query: "MemoryQuery") -> "SearchReport":
         """Search for what is about a question, with reasons and certainty. Needs an index."""
-        from kenobot.cognitive.recall.search.fusion import recall_with_queries
+        from kenobot.cognitive.recall.search.recall import recall_with_queries
 
         assert self.index is not None
         return recall_with_queries(connection, self.index, query)
@@ -149,33 +144,12 @@ class Memory:
         search = index_search(self.index) if self.index is not None else None
         return find_memories(connection, text, reach, search=search)
 
-    @staticmethod
-    def resolve(connection: Connection, reference: str, reach: Scopes, *, live: bool = False) -> Record:
-        """Return the memory that a number, a key or an unambiguous beginning of a key names.
-
-        live: only what is remembered now. Raises AmbiguousReference.
-        """
-        from kenobot.cognitive.control.find import resolve_reference
-
-        return resolve_reference(connection, reference, reach, live=live)
-
-    @staticmethod
-    def find_unextracted(
-        connection: Connection, wanted: str, session: str, reach: tuple[str, ...]
-    ) -> "UnextractedTurn | None":
-        """Find the turn that no memory is made of yet and that says most of `wanted`, the newest of equal ones."""
-        from kenobot.cognitive.control.unextracted import find_unextracted
-
-        return find_unextracted(connection, wanted, session, reach)
-
     @property
     def nearness(self) -> "Nearness | None":
         """Return the similarity of embedded statements; None without vectors."""
         return self.index.statement_similarity if self.index is not None else None
 
-    # ── explain ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def explain_absence(
+    def explain(
         self,
         connection: Connection,
         text: str,
@@ -191,18 +165,18 @@ class Memory:
     # ── change ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @staticmethod
-    def remember(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
-        """Admit a candidate: create, reinforce or replace a memory, or refuse it."""
-        from kenobot.cognitive.remember.admit import admit
+    def remember(
+        connection: Connection, candidate: Candidate, occasion: AdmitContext, *, instead_of: int | None = None
+    ) -> Decision:
+        """Admit a candidate: create, reinforce or replace a memory, or refuse it.
 
+        instead_of: a memory of its scope whose place it takes, and which stays as history.
+        """
+        from kenobot.cognitive.remember.admit import admit, supersede
+
+        if instead_of is not None:
+            return supersede(connection, instead_of, candidate, occasion)
         return admit(connection, candidate, occasion)
-
-    @staticmethod
-    def supersede(connection: Connection, number: int, candidate: Candidate, occasion: AdmitContext) -> Decision:
-        """Put a candidate in the place of a memory of its scope, which stays as history."""
-        from kenobot.cognitive.remember.admit import supersede
-
-        return supersede(connection, number, candidate, occasion)
 
     @staticmethod
     def correct(
@@ -239,31 +213,23 @@ class Memory:
         return forget(connection, number, reach, occasion, names=names, reason=reason, author=author)
 
     @staticmethod
-    def admit_unextracted(
-        connection: Connection, said: "UnextractedTurn", wanted: str, order: AdmitContext, zone: ZoneInfo
-    ) -> int | None:
-        """Remember what is meant of a turn, and what else it tells; return the former, None if it was refused."""
-        from kenobot.cognitive.control.unextracted import admit_unextracted
-
-        return admit_unextracted(connection, said, wanted, order, zone)
-
-    @staticmethod
     def undo(
-        connection: Connection, event: int, reach: Scopes, occasion: AdmitContext, author: str = ""
+        connection: Connection,
+        decision: int | Sequence[int],
+        reach: Scopes,
+        occasion: AdmitContext,
+        author: str = "",
     ) -> "UndoResult":
-        """Take back the decision of an event. author: see `find_undoable`. Raises UndoError."""
-        from kenobot.cognitive.control.undo import undo
+        """Take back the decision of an event, whole. Raises UndoError.
 
-        return undo(connection, event, reach, occasion, author)
+        decision: the event; several, the newest first, are taken back as one change, which a later undo takes back.
+        author: see `find_undoable`; of one event.
+        """
+        from kenobot.cognitive.control.undo import undo, undo_all
 
-    @staticmethod
-    def undo_all(
-        connection: Connection, decisions: Sequence[int], reach: Scopes, occasion: AdmitContext
-    ) -> "UndoResult":
-        """Take back several decisions, the newest first, as one. Raises UndoError."""
-        from kenobot.cognitive.control.undo import undo_all
-
-        return undo_all(connection, decisions, reach, occasion)
+        if isinstance(decision, int):
+            return undo(connection, decision, reach, occasion, author)
+        return undo_all(connection, decision, reach, occasion)
 
     @staticmethod
     def plan_purge(connection: Connection, number: int, reach: Scopes) -> "PurgePlan | None":
@@ -280,17 +246,3 @@ class Memory:
         from kenobot.cognitive.mirror.cleanup import execute_purge
 
         return execute_purge(connection, plan, reach, occasion)
-
-    @staticmethod
-    def close_idle_boxes(connection: Connection, at: datetime) -> bool:
-        """Close the topics that nothing was added to for a while; return whether there were any."""
-        from kenobot.cognitive.remember import boxes
-
-        return bool(boxes.close_idle_boxes(connection, ChangeContext(at, "memory", "nothing was added for a while")))
-
-    @staticmethod
-    def rehearse(connection: Connection, at: datetime) -> None:
-        """Admit made-up memories into an empty copy, so that the first real one finds its patterns compiled."""
-        from kenobot.cognitive.remember.rehearsal import rehearse
-
-        rehearse(connection, at)

@@ -14,7 +14,7 @@ from kenobot.storage.connection import Connection
 
 if TYPE_CHECKING:
     from kenobot.cognitive.sleep.plan.passes import Pass
-    from kenobot.ports.memory_changes import DecisionContext, Proposal, ProposalState
+    from kenobot.ports.memory_changes import DecisionContext, Proposal
     from kenobot.ports.nights import NightReport, NightUndo
 
 _BATCH = 20  # decisions that are undone in one transaction
@@ -57,25 +57,19 @@ class Nights:
         found = (run_rows.get_run(connection, number) for number in sleep_plans.newest_nights(connection, limit))
         return [run for run in found if run is not None]
 
-    @staticmethod
-    def last_finished(connection: Connection) -> SleepRun | None:
-        """Return the last night that came to its end."""
-        return run_rows.last_run(connection)
+    last_finished = staticmethod(run_rows.last_run)
+    """Return the last night that came to its end."""
 
     @staticmethod
     def find_unfinished(connection: Connection) -> SleepRun | None:
         """Return the night that is under way, or was cut short."""
         return run_rows.last_run(connection, "running")
 
-    @staticmethod
-    def last_full_at(connection: Connection) -> datetime | None:
-        """Return when the last night of all passes began."""
-        return sleep_plans.last_full_night_at(connection)
+    last_full_at = staticmethod(sleep_plans.last_full_night_at)
+    """Return when the last night of all passes began."""
 
-    @staticmethod
-    def first_event_at(connection: Connection) -> datetime | None:
-        """Return when the first thing happened to memory."""
-        return sleep_plans.first_event_at(connection)
+    first_event_at = staticmethod(sleep_plans.first_event_at)
+    """Return when the first thing happened to memory."""
 
     @staticmethod
     def next_time(settings: SleepSettings, last: datetime | None, now: datetime, timezone: str) -> datetime | None:
@@ -84,10 +78,8 @@ class Nights:
 
         return next_sleep_time(settings, Policy.of(settings).sleep, last, now, timezone)
 
-    @staticmethod
-    def ask_for(connection: Connection) -> None:
-        """Request a night of a running bot."""
-        run_rows.ask_for_night(connection)
+    ask_for = staticmethod(run_rows.ask_for_night)
+    """Request a night of a running bot."""
 
     @staticmethod
     def report(connection: Connection, run: SleepRun, policy: Policy) -> "NightReport":
@@ -143,22 +135,14 @@ class Nights:
 class Proposals:
     """See the changes that nights propose to the owner, and carry out the decisions."""
 
-    @staticmethod
-    def list_proposals(
-        connection: Connection, states: "Sequence[ProposalState]" = ("pending",), limit: int = 100
-    ) -> "list[Proposal]":
-        """List the proposals in these states, the newest last."""
-        return proposals.list_proposals(connection, states, limit)
+    list_proposals = staticmethod(proposals.list_proposals)
+    """List the proposals in these states, the newest last."""
 
-    @staticmethod
-    def count_pending(connection: Connection) -> int:
-        """Count the proposals that wait for a decision."""
-        return proposals.count_pending(connection)
+    count_pending = staticmethod(proposals.count_pending)
+    """Count the proposals that wait for a decision."""
 
-    @staticmethod
-    def get(connection: Connection, number: int) -> "Proposal | None":
-        """Return a proposal by its number."""
-        return proposals.get(connection, number)
+    get = staticmethod(proposals.get)
+    """Return a proposal by its number."""
 
     @staticmethod
     def approve(connection: Connection, number: int, context: "DecisionContext") -> "Proposal":
@@ -181,9 +165,5 @@ class Proposals:
 
         return undo_approval(connection, number, context)
 
-    @staticmethod
-    def log_broken_rules(
-        connection: Connection, patterns: Sequence[str], inbox: int, session: str, at: datetime
-    ) -> None:
-        """Note the rules that an answer broke, of which nights learn."""
-        proposals.log_broken_rules(connection, patterns, inbox, session, at)
+    log_broken_rules = staticmethod(proposals.log_broken_rules)
+    """Note the rules that an answer broke, of which nights learn."""

@@ -1,8 +1,6 @@
 """Memories with a day: what is planned, what is overdue, and whether it was done."""
 
-from collections.abc import Sequence
-from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 from kenobot.cognitive.beliefs import lifecycle
 from kenobot.cognitive.recall.candidates import recall_rows
@@ -11,43 +9,28 @@ from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import change
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.storage.scopes import Scopes
 
 
 class Promises:
     """Find the memories that have a day, and note what became of them; inside a transaction of the caller."""
 
-    @staticmethod
-    def list_planned(
-        connection: Connection, first: str, last: str, reach: Scopes, *, undated: bool = False
-    ) -> list[Record]:
-        """List what is planned for the days from `first` to `last`. undated: what has no day as well."""
-        return recall_rows.planned(connection, first, last, reach, undated=undated)
+    list_planned = staticmethod(recall_rows.list_planned)
+    """List what is planned for the days from `first` to `last`. undated: what has no day as well."""
 
-    @staticmethod
-    def list_overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
-        """List what was due before a day."""
-        return recall_rows.overdue(connection, before, reach)
+    list_overdue = staticmethod(recall_rows.list_overdue)
+    """List what was due before a day."""
 
-    @staticmethod
-    def list_told(connection: Connection, first: str, last: str, reach: Scopes, *, limit: int) -> Sequence[Record]:
-        """List the memories that were told from a day to another."""
-        return recall_rows.list_occurrences_between(connection, first, last, reach, limit=limit)
+    list_told = staticmethod(recall_rows.list_occurrences_between)
+    """List the memories that were told from a day to another."""
 
-    @staticmethod
-    def list_naming(connection: Connection, number: int, *, after: str, reach: Scopes, limit: int) -> Sequence[Record]:
-        """List the memories whose text names a day of the month, told after a day."""
-        return recall_rows.naming_number(connection, number, after=after, reach=reach, limit=limit)
+    list_naming = staticmethod(recall_rows.naming_number)
+    """List the memories whose text names a day of the month, told after a day."""
 
-    @staticmethod
-    def due_on(record: Record) -> date | None:
-        """Return the day on which a memory is due."""
-        return lifecycle.due_on(record)
+    due_on = staticmethod(lifecycle.due_on)
+    """Return the day on which a memory is due."""
 
-    @staticmethod
-    def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
-        """Return the day on which what was due was done; None while it is open."""
-        return lifecycle.resolved_on(record, today, zone)
+    find_resolution_day = staticmethod(lifecycle.find_resolution_day)
+    """Return the day on which what was due was done; None while it is open."""
 
     @staticmethod
     def resolve(connection: Connection, record: Record, day: str, occasion: AdmitContext, reason: str) -> int:

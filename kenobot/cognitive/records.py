@@ -1,6 +1,6 @@
 """See what is remembered, and what happened to it; inside a transaction of the caller."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from kenobot.storage.scopes import Scopes
 if TYPE_CHECKING:
     from kenobot.ports.browsing import ConfidencePoint, Days, Happening, Period, TimelineItem, TimelinePeriod
     from kenobot.ports.explanations import ReplyExplanation, UsedMemory
-    from kenobot.ports.records import EventRow, HistoryStep, Link
+    from kenobot.ports.records import HistoryStep, Link
     from kenobot.storage.conversation import MessageRow
 
 
@@ -22,7 +22,7 @@ _FACETS = 100  # values of a column that are counted
 
 def _talk(left_out: bool) -> str:
     """Return the key of the summaries of chats where they are left out."""
-    from kenobot.cognitive.compact.digest import KEY
+    from kenobot.language.summary.digest import KEY
 
     return KEY if left_out else ""
 
@@ -31,14 +31,26 @@ class Records:
     """Get and list memories."""
 
     @staticmethod
-    def get(connection: Connection, number: int, reach: Scopes) -> Record | None:
-        """Return a memory, whatever its status."""
+    def get(connection: Connection, number: int, reach: Scopes, *, at: datetime | None = None) -> Record | None:
+        """Return a memory, whatever its status. at: as it was at that moment; None where it was not there yet."""
+        if at is not None:
+            from kenobot.cognitive.control.history import get_as_of
+
+            return get_as_of(connection, number, at, reach)
         return records.get(connection, number, reach)
 
     @staticmethod
-    def get_statement(connection: Connection, number: int, reach: Scopes) -> Record | None:
-        """Return a live memory that says something by itself."""
-        return records.get_statement(connection, number, reach)
+    def resolve(connection: Connection, reference: str, reach: Scopes, *, live: bool = False) -> Record:
+        """Return the memory that a number, a key or an unambiguous beginning of a key names.
+
+        live: only what is remembered now. Raises AmbiguousReference.
+        """
+        from kenobot.cognitive.control.find import resolve_reference
+
+        return resolve_reference(connection, reference, reach, live=live)
+
+    get_statement = staticmethod(records.get_statement)
+    """Return a live memory that says something by itself."""
 
     @staticmethod
     def get_same(connection: Connection, scope: str, form: str, text: str) -> Record | None:
@@ -47,10 +59,8 @@ class Records:
 
         return records.by_key(connection, scope, form, key_of(text))
 
-    @staticmethod
-    def get_all(connection: Connection, numbers: Sequence[int], reach: Scopes) -> Mapping[int, Record]:
-        """Return memories by their numbers, those that there are."""
-        return records.by_ids(connection, numbers, reach)
+    get_all = staticmethod(records.by_ids)
+    """Return memories by their numbers, those that there are."""
 
     @staticmethod
     def list_records(
@@ -106,10 +116,8 @@ class Records:
         """Count the live memories by form. told_only: see `list_records`."""
         return records.live_counts_by_form(connection, reach, without_key=_talk(told_only))
 
-    @staticmethod
-    def list_told_by(connection: Connection, scope: str, turns: Iterable[int], among: int) -> list[int]:
-        """Return which of the newest `among` memories of a scope are made of these turns, by number."""
-        return records.newest_from_messages(connection, scope, turns, among)
+    list_told_by = staticmethod(records.newest_from_messages)
+    """Return which of the newest `among` memories of a scope are made of these turns, by number."""
 
     @staticmethod
     def list_with_attribute(connection: Connection, scope: str, subject: str, name: str) -> list[Record]:
@@ -130,17 +138,8 @@ class Records:
         """Return whether a memory is the summary of a chat, which holds words of the bot too."""
         return record.key == _talk(True)
 
-    @staticmethod
-    def last_number(connection: Connection) -> int:
-        """Return the number of the newest memory."""
-        return records.last_record(connection)
-
-    @staticmethod
-    def get_as_of(connection: Connection, number: int, moment: datetime, reach: Scopes) -> Record | None:
-        """Return a memory as it was at a moment; None where it was not there yet."""
-        from kenobot.cognitive.control.history import as_of
-
-        return as_of(connection, number, moment, reach)
+    last_number = staticmethod(records.last_record)
+    """Return the number of the newest memory."""
 
     @staticmethod
     def list_links(connection: Connection, number: int, reach: Scopes, limit: int) -> "list[Link]":
@@ -192,25 +191,17 @@ class History:
 
         return list_happenings(connection, reach, days, kinds, before=before, limit=limit, subject=subject)
 
-    @staticmethod
-    def get_event(connection: Connection, number: int) -> "EventRow | None":
-        """Return an event by its number."""
-        return events.get_event(connection, number)
+    get_event = staticmethod(events.get_event)
+    """Return an event by its number."""
 
-    @staticmethod
-    def list_events(connection: Connection, number: int) -> "list[EventRow]":
-        """List what happened to a memory, the oldest first, as it is stored."""
-        return events.record_events(connection, number)
+    list_events = staticmethod(events.record_events)
+    """List what happened to a memory, the oldest first, as it is stored."""
 
-    @staticmethod
-    def list_decision(connection: Connection, event: int) -> "list[EventRow]":
-        """List the events of a decision, its own among them."""
-        return events.decision_events(connection, event)
+    list_decision = staticmethod(events.decision_events)
+    """List the events of a decision, its own among them."""
 
-    @staticmethod
-    def last_decision(connection: Connection, number: int) -> int | None:
-        """Return the event of the last decision about a memory: what an undo takes back."""
-        return events.last_decision_on(connection, number)
+    last_decision = staticmethod(events.last_decision_on)
+    """Return the event of the last decision about a memory: what an undo takes back."""
 
     @staticmethod
     def find_last_told(connection: Connection, session: str, scope: str, at: datetime) -> dict[int, str]:
@@ -265,6 +256,6 @@ class History:
     @staticmethod
     def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
         """Return whether nobody but an account told a memory."""
-        from kenobot.cognitive.control.forget import said_only_by
+        from kenobot.cognitive.control.forget import is_said_only_by
 
-        return said_only_by(connection, record, author)
+        return is_said_only_by(connection, record, author)

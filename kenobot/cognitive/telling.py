@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.beliefs.lifecycle import RESOLVED_ATTRIBUTE
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.policy import DEFAULT
+from kenobot.cognitive.remember import boxes
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.conflicts import end_record, keep_rest
 from kenobot.cognitive.remember.draft import find_secret
@@ -22,6 +23,7 @@ from kenobot.language.provenance import without_quotes
 from kenobot.ports.identity import Principal
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
+from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.names import label_id
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
@@ -31,7 +33,7 @@ from kenobot.storage.inbox import PendingMessage
 if TYPE_CHECKING:
     from kenobot.cognitive.remember.edited_memory import MemoryChange
     from kenobot.language.facts.rule_extraction import RuleFacts
-    from kenobot.ports.turns import EditedWords
+    from kenobot.ports.turns import EditedWords, UnextractedTurn
 
 _MENTION = lazy.regex(r"\A@\w+[\s,:]*")
 _LAST = 2**62  # a message row behind every other
@@ -73,7 +75,7 @@ class Telling:
         known: Sequence[Record] = ()
         if heuristic.may_end_something(turn.text):
             known = known_memories.live_memories(connection, scope=turn.scope)
-        before = buffer.said_before(connection, session=session, turn=turn)
+        before = buffer.find_said_before(connection, session=session, turn=turn)
         said = turn.at.astimezone(zone).date()
         found = extract_by_rules([heuristic.Message(turn.text, said, 1, without_quotes(before))], known)
         return found if final else replace(found, facts=mark_as_rules(found.facts))
@@ -105,6 +107,36 @@ class Telling:
             buffer.advance_cursor(connection, pending.session, first, waiting[0].last_message)
 
     @staticmethod
+    def find_unextracted(
+        connection: Connection, wanted: str, session: str, reach: tuple[str, ...]
+    ) -> "UnextractedTurn | None":
+        """Find the turn that no memory is made of yet and that says most of `wanted`, the newest of equal ones."""
+        from kenobot.cognitive.control.unextracted import find_unextracted
+
+        return find_unextracted(connection, wanted, session, reach)
+
+    @staticmethod
+    def admit_unextracted(
+        connection: Connection, said: "UnextractedTurn", wanted: str, order: AdmitContext, zone: ZoneInfo
+    ) -> int | None:
+        """Remember what is meant of a turn, and what else it tells; return the former, None if it was refused."""
+        from kenobot.cognitive.control.unextracted import admit_unextracted
+
+        return admit_unextracted(connection, said, wanted, order, zone)
+
+    @staticmethod
+    def close_idle_boxes(connection: Connection, at: datetime) -> bool:
+        """Close the topics that nothing was added to for a while; return whether there were any."""
+        return bool(boxes.close_idle_boxes(connection, ChangeContext(at, "memory", "nothing was added for a while")))
+
+    @staticmethod
+    def rehearse(connection: Connection, at: datetime) -> None:
+        """Admit made-up memories into an empty copy, so that the first real one finds its patterns compiled."""
+        from kenobot.cognitive.remember.rehearsal import rehearse
+
+        rehearse(connection, at)
+
+    @staticmethod
     def list_live(connection: Connection, scope: str) -> list[Record]:
         """List the live memories of a scope that what is told may end."""
         return known_memories.live_memories(connection, scope=scope)
@@ -134,15 +166,11 @@ class Telling:
         """Leave of a memory what still holds; return the event. part_of: the event of the decision."""
         return keep_rest(connection, record, left, occasion.change_context(reason, part_of))
 
-    @staticmethod
-    def find_secret(candidate: Candidate, text: str) -> str | None:
-        """Return the kind of secret that keeps a candidate out of memory."""
-        return find_secret(candidate, text)
+    find_secret = staticmethod(find_secret)
+    """Return the kind of secret that keeps a candidate out of memory."""
 
-    @staticmethod
-    def begin_anew(connection: Connection, session: str, at: datetime) -> None:
-        """Let a conversation begin anew: its summary shows nothing of what was said before."""
-        summary_rows.begin_anew(connection, session, at)
+    begin_anew = staticmethod(summary_rows.begin_anew)
+    """Let a conversation begin anew: its summary shows nothing of what was said before."""
 
     @staticmethod
     def note(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive.control import export
@@ -14,7 +13,6 @@ from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
     from kenobot.cognitive.control.export import ExportSummary
-    from kenobot.cognitive.mirror.rebuild import RebuildReport
     from kenobot.cognitive.remember.admit_context import AdmitContext
     from kenobot.ports.memory_files import MemoryImportReport
 
@@ -24,17 +22,15 @@ Progress = Callable[[int], None]
 class Transfers:
     """Write and read exports, and rebuild memory; inside a transaction of the caller."""
 
+    count_confidences = staticmethod(export.count_confidences)
+    """Count the live records of an export that were told in confidence."""
+
     @staticmethod
     def export(
         connection: Connection, reach: Scopes, at: datetime, identity: Mapping[str, str] | None = None
     ) -> Iterator[str]:
         """Iterate over the lines of an export. identity: texts of the bot's character, of a whole home."""
         return export.export(connection, reach, at, export.NO_IDENTITY if identity is None else identity)
-
-    @staticmethod
-    def count_confidences(connection: Connection, reach: Scopes) -> int:
-        """Count the live records of an export that were told in confidence."""
-        return export.count_confidences(connection, reach)
 
     @staticmethod
     def import_all(
@@ -66,15 +62,5 @@ class Transfers:
         """Find the texts of the bot's character in an export, by name."""
         return export.identity_in(lines, is_memory_file)
 
-    @staticmethod
-    def rebuild(
-        connection: Connection,
-        root: Path,
-        at: datetime,
-        *,
-        replace_all: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> "RebuildReport":
-        """Make memory again from its files; see `mirror.rebuild`. Raises ConfigError."""
-        return rebuild.rebuild(connection, root, at, replace_all=replace_all, dry_run=dry_run, progress=progress)
+    rebuild = staticmethod(rebuild.rebuild)
+    """Make memory again from its files; see `mirror.rebuild`. Raises ConfigError."""

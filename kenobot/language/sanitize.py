@@ -2,6 +2,9 @@
 
 from kenobot.core import lazy
 
+MAX_RECORD_CHARS = 16_000
+"""Characters of one record; the rest is cut."""
+
 _LINE_BREAK = lazy.regex("\r\n|[\r\u2028\u2029\x85]")
 
 

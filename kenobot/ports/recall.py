@@ -97,9 +97,6 @@ class MatchExplanation:
 Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
 
 
-LoadMode = Literal["auto", "full", "selective"]
-
-
 ConfidenceLevel = Literal["none", "low", "medium", "high"]
 
 
@@ -116,6 +113,8 @@ class MemoryEntry:
 
 
 SourceKind = Literal["record", "turn"]
+ItemKey = tuple[SourceKind, int]
+"""A memory or message that was found, by its kind and number."""
 
 
 @dataclass(frozen=True, slots=True)

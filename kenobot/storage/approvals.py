@@ -133,6 +133,37 @@ def open_sessions(connection: Connection, kind: str) -> list[str]:
     return [session for (session,) in rows]
 
 
+class OpenSessions:
+    """The sessions in which a question of a kind may be open, so that a message elsewhere asks no database.
+
+    The database is read once; the part of the bot that opens such questions notes each.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._sessions: set[str] = set()  # bounded: chats in which such a question was asked; process
+        self._is_read = False
+
+    async def may_hold(self, database: Database, session: str) -> bool:
+        """Return whether such a question may be open in a session. Raises StoreError."""
+        if not self._is_read:
+            self._sessions.update(await database.read(lambda connection: open_sessions(connection, self._kind)))
+            self._is_read = True
+        return session in self._sessions
+
+    def may_know(self, session: str) -> bool:
+        """Return whether such a question may be open in a session, by what is known without the database."""
+        return session in self._sessions or not self._is_read
+
+    def note(self, session: str) -> None:
+        """Note that a question is asked in a session."""
+        self._sessions.add(session)
+
+    def drop(self, session: str) -> None:
+        """Note that no question is open in a session."""
+        self._sessions.discard(session)
+
+
 def get_approval(connection: Connection, number: int) -> Approval | None:
     """Return a question that nobody answered yet, by its id; also one that another has taken the place of."""
     row = connection.execute(

@@ -196,10 +196,12 @@ def append_turn(connection: Connection, turn: FinishedTurn) -> None:
     ]
     if turn.reply:
         sides.append(("assistant", turn.reply, "", turn.reply_trust, "", "", "", ""))
-    connection.executemany(
+    columns = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    at = turn.at.isoformat()
+    connection.execute(
         "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id, pictures, "
-        "asked_at, recalled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(turn.session, turn.at.isoformat(), turn.inbox_id, turn.scope, *side) for side in sides],
+        f"asked_at, recalled) VALUES {', '.join([columns] * len(sides))} ON CONFLICT DO NOTHING",
+        [value for side in sides for value in (turn.session, at, turn.inbox_id, turn.scope, *side)],
     )
     if turn.author:
         note_author(connection, turn.inbox_id, turn.author)

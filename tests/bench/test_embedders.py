@@ -13,8 +13,8 @@ import pytest
 from bench import process_usage, telegram
 from bench.embedders import BotCost, KeptFigures, measure_recall, report_of
 from bench.real_bot import Exchange, conversation
-from kenobot.evals.recall import datasets, lifecycle
-from kenobot.evals.recall import run as recall_run
+from kenobot_evals.recall import datasets, lifecycle
+from kenobot_evals.recall import run as recall_run
 
 COST = BotCost(reply_p50=0.010, reply_p95=0.020, cpu=0.0301, resident=127.4, answered=0.9, start_cpu=1.25)
 

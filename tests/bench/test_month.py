@@ -12,7 +12,7 @@ from bench.month.__main__ import main
 from bench.month.checks import MonthResult
 from bench.month.script import MonthStep
 from kenobot.ports.provider import Block, Message, Request
-from kenobot.testing.scenario import Expectation
+from kenobot_testing.scenario import Expectation
 
 AT = datetime(2026, 3, 1, 9, tzinfo=ZoneInfo("Europe/Madrid"))
 TINY = """

@@ -7,7 +7,7 @@ import pytest
 from bench.__main__ import TABLES, machine, markdown
 from bench.quick.__main__ import ROOT
 from bench.quick.play import COMMANDS, DIGEST, PREFIX, TALK
-from kenobot.evals.page_marks import page_marks, replace_between_marks
+from kenobot_evals.page_marks import page_marks, replace_between_marks
 
 _FIGURES = {
     **dict.fromkeys((*COMMANDS, *TALK, DIGEST), 1234.0),

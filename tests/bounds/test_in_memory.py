@@ -35,7 +35,7 @@ from kenobot.ports.signals import STARTED, Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 from tests.bounds.registry import LIFETIMES, find_caches, list_in_memory
 from tests.cases import each
 from tests.memory_rows import full_load_query

@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.store import sleep_plans
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START, EagerClock
+from kenobot_testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 from tests.samples import rows, scalar
 from tests.scene import Scene

@@ -14,7 +14,7 @@ from kenobot.storage import inbox as mail
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
-from kenobot.testing.clock import START, EagerClock, ManualClock
+from kenobot_testing.clock import START, EagerClock, ManualClock
 from tests.samples import inbound, plan, rows, scalar
 from tests.scene import Scene
 

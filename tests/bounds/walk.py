@@ -12,11 +12,12 @@ from tests.sources import find_modules, module_name, place
 ROOT = Path(__file__).resolve().parents[2]
 NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process of their own that does
     "kenobot.agent.media.formats",
-    "kenobot.testing",
+    "kenobot_testing",
     "kenobot.cli",
     "kenobot.cognitive.control.export",
-    "kenobot.cli.importers",
-    "kenobot.evals.demo",
+    "kenobot_deploy",
+    "kenobot_importers",
+    "kenobot_evals.demo",
 )
 
 _EMPTY = "deque dict list set Counter OrderedDict defaultdict Queue SimpleQueue LifoQueue PriorityQueue".split()

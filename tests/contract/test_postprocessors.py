@@ -9,7 +9,7 @@ from kenobot.postprocessors.tags import (
     user_update,
     working_memory,
 )
-from kenobot.testing.postprocessor import PostProcessorContract
+from kenobot_testing.postprocessor import PostProcessorContract
 from tests.unit.postprocessors.test_tags import built
 
 

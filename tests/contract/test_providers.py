@@ -11,7 +11,7 @@ from kenobot.ports.errors import Unavailable
 from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.provider import Provider, Reply
 from kenobot.providers import anthropic, offline, openai_compatible
-from kenobot.testing.provider import ProviderContract, ScriptedProvider, collect_deltas, make_request
+from kenobot_testing.provider import ProviderContract, ScriptedProvider, collect_deltas, make_request
 from tests.integration.providers.anthropic_standin import StandIn
 from tests.integration.providers.openai_standin import OpenAIStandIn
 

@@ -14,8 +14,6 @@ from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.background import Background, BackgroundSettings
 from kenobot.tools.clock import Clock
@@ -28,6 +26,8 @@ from kenobot.tools.web.engines import Wikipedia
 from kenobot.tools.web.fetch import WebFetch
 from kenobot.tools.web.request import AllowedHost, HttpRequest
 from kenobot.tools.web.search import WebSearch
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.tool import AnyTool, ToolContract
 from tests.unit.tools.web.site import answer, open_site
 from tests.unit.tools.workspace.desk import Desk, no_bubblewrap, no_git, require_sandbox
 

@@ -14,7 +14,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Usage
 from kenobot.ports.transcriber import Recording, Transcriber, Transcript
 from kenobot.providers.transcribers.openai import OpenAISettings, OpenAITranscriber, plugin
-from kenobot.testing.transcriber import TranscriberContract
+from kenobot_testing.transcriber import TranscriberContract
 from tests.integration.providers.transcription_standin import TranscriptionStandIn
 
 KEY = "sk-canary-1234567890"

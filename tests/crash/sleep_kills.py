@@ -22,7 +22,7 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.nights import PHASES
 from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.crash.table import Line
 from tests.crash.tools import no_strace, side_by_side
 from tests.crash.world import Lab

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import ALIASES, options
-from kenobot.cli.language import read_commands
+from kenobot.cli.command_tables import read_command
 from kenobot.core.settings.mcp import McpServerSettings
 from tests.docs.settings_page import EXTRAS_PAGE, PAGE, page, shipped_sections
 from tests.docs.test_readme import ROOT, Step, play
@@ -50,16 +50,16 @@ def complaint(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     rest = home.parse_known_args(words)[1]
     if not rest or rest[0].startswith("-") or rest in (["version"], ["help", "all"]):
         return ""
-    commands = read_commands()
     name = ALIASES.get(rest[0], rest[0])
-    if "section" not in commands.get(name, ()):
+    commands = read_command(name)
+    if not commands:
         return "there is no such command"
     said = ""
     for value in _VALUES:
         tried = [name, *(value if _PLACEHOLDER.fullmatch(word) else word for word in rest[1:])]
         capsys.readouterr()
         try:
-            options.build_parser(name, commands, home).parse_args(tried, argparse.Namespace(home=None, typed=tried))
+            options.build_parser(commands, home).parse_args(tried, argparse.Namespace(home=None, typed=tried))
         except SystemExit:
             said = capsys.readouterr().err
             if not _MISSING.search(said):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.evals.page_marks import page_marks
+from kenobot_evals.page_marks import page_marks
 
 ROOT = Path(__file__).resolve().parents[2]
 AGAIN = "kenobot demo --fast --lang en --wording strong --write docs/demo.md --record docs/demo.cast"

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "plugins.md"
 EXAMPLES = ("folder_channel", "heartbeat")
-MODULES = {"birthday": "class Birthday:", "dice": "class Dice:"}
+MODULES = {"birthday": "class Birthday:", "dice": "class Dice:", "pages": "def count_pages"}
+TABLE = "[pages]"
+"""What the table of a command begins with, which is none of settings."""
 
 
 def blocks(language: str) -> list[str]:
@@ -32,11 +34,14 @@ def site(tmp_path: Path) -> Path:
         (package / f"{name}.py").write_text(next(text for text in blocks("python") if shown in text), "utf-8")
     for name in EXAMPLES:
         (package / f"{name}.py").write_text((ROOT / "docs" / "examples" / f"{name}.py").read_text("utf-8"), "utf-8")
+    (package / "__init__.py").touch()
+    (package / "commands.toml").write_text(next(text for text in blocks("toml") if text.startswith(TABLE)), "utf-8")
     project = tomllib.loads(blocks("toml")[0])["project"]
     entry_points = project["entry-points"] | {
         "kenobot.channels": {"folder": "my_package.folder_channel:plugin"},
         "kenobot.tools": {"dice": "my_package.dice:plugin"},
         "kenobot.observers": {"heartbeat": "my_package.heartbeat:plugin"},
+        "kenobot.commands": {"pages": "my_package"},
     }
     installed = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     installed.mkdir()
@@ -70,8 +75,16 @@ def test_the_settings_of_the_page_are_taken(site: Path) -> None:
     """The plugins are found by their entry points, and `kenobot config` shows their settings."""
     home = site / "home"
     home.mkdir()
-    (home / "kenobot.toml").write_text("\n".join(blocks("toml")[1:]), "utf-8")
+    (home / "kenobot.toml").write_text(
+        "\n".join(text for text in blocks("toml")[1:] if not text.startswith(TABLE)), "utf-8"
+    )
     done = run(site, "kenobot", "--home", str(home), "config")
     assert (done.returncode, done.stderr) == (0, "")
     for line in ("birthday", "channels.folder.path", "observers.heartbeat.file"):
         assert line in done.stdout
+
+
+def test_the_command_of_the_page_runs(site: Path) -> None:
+    """By its entry point and its table, as a command of KenoBot."""
+    done = run(site, "kenobot", "--home", str(site / "home"), "pages", "--json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, '{"pages": 0}\n', "")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli.plugin_new import package_files
+from kenobot_testing.new_command import package_files
 from tests.integration.channels.ngircd import ngircd, person
 
 pytestmark = pytest.mark.long

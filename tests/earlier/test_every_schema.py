@@ -15,7 +15,7 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.clock import SystemClock
 from kenobot.storage import migrate
 from kenobot.storage.connection import connect
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.earlier.__main__ import HOMES, LATER, TALK, WAITING
 from tests.scene import Scene
 

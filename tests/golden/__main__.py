@@ -43,18 +43,18 @@ _SHOWN = 60  # lines of differences of one file
 _COMPARED = ("prompts.txt", "outbox.txt", "commands.txt")
 
 
-def record(target: Path) -> None:
-    """Play every home and write down what it came to."""
+def record(target: Path, homes: Sequence[str] = ()) -> None:
+    """Play homes and write down what they came to. homes: their names; none, all."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         os.execve(
             sys.executable,
-            [sys.executable, "-m", "tests.golden", "record", str(target)],
+            [sys.executable, "-m", "tests.golden", "record", str(target), *(["--homes", *homes] if homes else [])],
             {**os.environ, "PYTHONHASHSEED": "0"},
         )
-    homes: list[str] = tomllib.loads(SCRIPT.read_text("utf-8"))["homes"]
+    known: list[str] = tomllib.loads(SCRIPT.read_text("utf-8"))["homes"]
     with Path(f"{_STAGE}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for which in homes:
+        for which in homes or known:
             _record(target / which, which)
     shutil.rmtree(_STAGE, ignore_errors=True)
 
@@ -283,14 +283,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Record or compare; see the module."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description="The golden run.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("record", help="play it and write everything down").add_argument("dir", type=Path)
+    recording = commands.add_parser("record", help="play it and write everything down")
+    recording.add_argument("dir", type=Path)
+    recording.add_argument("--homes", nargs="+", default=(), help="these homes only (all)")
     comparing = commands.add_parser("compare", help="print what differs; exit 1 when anything does")
     comparing.add_argument("one", type=Path)
     comparing.add_argument("other", type=Path)
     comparing.add_argument("--names", type=Path, help="TOML with [tables], [columns], [signals], [[values]], [[texts]]")
     given = parser.parse_args(argv)
     if given.command == "record":
-        record(given.dir)
+        record(given.dir, given.homes)
         return 0
     names = tomllib.loads(given.names.read_text("utf-8")) if given.names else {}
     return compare(given.one, given.other, names)

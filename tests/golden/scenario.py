@@ -31,7 +31,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Provider
 from kenobot.storage.database import Database
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.simulation import Simulation
 from tests.golden.model import Offline, Row, Witness
 
 SCRIPT = Path(__file__).with_name("scenario.toml")

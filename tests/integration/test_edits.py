@@ -10,7 +10,7 @@ import pytest
 from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Delta, Request
 from kenobot.providers.offline import OfflineProvider
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
 

@@ -10,7 +10,7 @@ from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply
 from kenobot.storage import turn_steps
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.hasty import HastyScene
 
 

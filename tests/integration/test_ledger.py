@@ -13,7 +13,7 @@ from kenobot.cli import main
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage import model_calls
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 
 PRICES = """

@@ -17,7 +17,7 @@ from kenobot.cli.logs import BEHIND
 from kenobot.core.settings.home import Home
 from kenobot.storage.connection import connect
 from kenobot.storage.database import Database
-from kenobot.testing.clock import EagerClock, ManualClock
+from kenobot_testing.clock import EagerClock, ManualClock
 from tests.scene import Scene
 
 _DATA = Path(__file__).parents[1] / "data"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.cli.plugin_new import package_files
+from kenobot_testing.new_command import package_files
 from tests.docs.test_tutorials import write_package
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.memory.test_offline_voice import offline
 from tests.scene import Scene
 
@@ -118,6 +118,19 @@ async def test_of_two_that_fit_the_person_chooses(tmp_path: Path) -> None:
         assert "10:00: the dentist" in await house.say("/reminders")
         assert "Friday 20 February, 9:00" in await house.say("move the dentist one to Friday at 9")
         assert "“the dentist” any more" in await house.say("cancel it")
+
+
+async def test_a_reminder_is_named_by_its_number_in_the_list(tmp_path: Path) -> None:
+    """To cancel, skip or move it, as `/reminders` shows the number; one that is not there is said to be none."""
+    async with scene(tmp_path, EagerClock(), ["Hm."]) as house:
+        await house.say("every Monday at 8 remind me of the bins")
+        await house.say("remind me on Friday at 12 about the rent")
+        assert "1. every Monday at 8:00 (next: Monday 16 February, 8:00): the bins" in await house.say("/reminders")
+        assert "Monday 23 February" in await house.say("skip reminder 1")
+        assert "viernes 20 de febrero, 9:00" in await house.say("mueve el recordatorio 1 a las 9")
+        assert "“the rent” any more" in await house.say("Cancel reminder #1")
+        assert "the bins" not in await house.say("cancel reminder 2")
+        assert "the bins" in await house.say("/reminders")
 
 
 async def test_all_are_cancelled_after_a_question(tmp_path: Path) -> None:

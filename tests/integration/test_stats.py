@@ -16,7 +16,7 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request
 from kenobot.storage.turn_stats import group_turns, last_turn, read_turns
-from kenobot.testing.clock import START, EagerClock, ManualClock
+from kenobot_testing.clock import START, EagerClock, ManualClock
 from tests.scene import Scene
 
 

@@ -9,7 +9,7 @@ from kenobot.core.i18n import Language
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.offline import plugin
 from kenobot.providers.offline.phrases import PHRASES
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 
 _OF_NEITHER = (

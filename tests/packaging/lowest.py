@@ -13,7 +13,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-FOR_DEVELOPERS = {"dev", "lock", "release", "plots"}
+FOR_DEVELOPERS = {"dev", "lock", "release", "plots", "testing"}
 
 
 def read_project(folder: Path = ROOT) -> dict[str, Any]:
@@ -40,7 +40,11 @@ def _libraries(lines: Iterable[str]) -> Iterator[Requirement]:
     """Yield the libraries among requirements, and those that distributions of ours among them need."""
     for requirement in map(Requirement, lines):
         if folder := beside().get(requirement.name):
-            yield from _libraries(read_project(folder)["dependencies"])
+            project = read_project(folder)
+            own = project.get("optional-dependencies", {})
+            yield from _libraries(
+                (*project["dependencies"], *(line for each in requirement.extras for line in own[each]))
+            )
         elif requirement.name == "kenobot":
             own = read_project()["optional-dependencies"]
             yield from _libraries(line for extra in sorted(requirement.extras) for line in own[extra])

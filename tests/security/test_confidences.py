@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.scene import Scene
 
 GROUP = "-100123"

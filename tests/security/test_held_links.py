@@ -9,8 +9,8 @@ import pytest
 from kenobot.gateway.access import Roster
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.messages import Attachment
-from kenobot.testing.clock import START
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 from tests.security.house import TelegramScene
 from tests.security.telegram_server import TelegramServer

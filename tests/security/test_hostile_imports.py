@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli.importers import archive as archives
-from kenobot.cli.importers import folder as folders
 from kenobot.core.settings.home import Home
+from kenobot_importers import archive as archives
+from kenobot_importers import folder as folders
 from tests.unit.cli.conftest import Cli, by_words, cli, home
 
 __all__ = ["by_words", "cli", "home"]

@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.identity import OWNER_SCOPE, Trust
 from kenobot.ports.memory import Candidate, Source
 from kenobot.storage.connection import Connection
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
 Tier = Literal["daily", "core"]

@@ -18,7 +18,7 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.errors import Rejected
 from kenobot.ports.provider import Request
 from kenobot.ports.signals import ALL_SIGNALS, Envelope
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 
 TAGS = ("memory", "user-update", "working-memory", "chat-context", "chat-memory")

@@ -11,7 +11,7 @@ from kenobot.app.plugin_instances import PluginInstances, load_plugins
 from kenobot.ports.postprocessor import Element, TurnEffects
 from kenobot.ports.provider import Request
 from kenobot.ports.signals import MESSAGE_IN, Envelope
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests import scene as scenery
 from tests.scene import Scene
 

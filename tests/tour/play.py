@@ -20,8 +20,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from kenobot.cli import logs
-from kenobot.evals.page_marks import page_marks, replace_between_marks
 from kenobot.providers.openai_compatible import PRESETS
+from kenobot_evals.page_marks import page_marks, replace_between_marks
 from tests.integration.providers.anthropic_standin import StandIn
 from tests.integration.stand_in import KEY, OWNER, TOKEN, Telegram
 from tests.tour.screen import Screen

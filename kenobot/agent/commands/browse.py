@@ -119,7 +119,7 @@ def _explain_absence(connection: Connection, call: CommandCall, context: Command
     own, session = call.principal.read_scopes, call.inbound.session
     query = MemoryQuery(call.arguments, own, call.at, context.zone, session)
     reply = Memory.history.explain_reply(connection, session, own)
-    found = context.memory.explain_absence(connection, call.arguments, query, reply, own)
+    found = context.memory.explain(connection, call.arguments, query, reply, own)
     return render_absence(found, call.arguments, call.language)
 
 

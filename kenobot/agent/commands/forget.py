@@ -26,7 +26,7 @@ from kenobot.agent.commands.command import (
     undo_button,
 )
 from kenobot.agent.commands.natural_language import Answer, parse_answer
-from kenobot.cognitive.memory import DEFAULT, Memory
+from kenobot.cognitive.memory import DEFAULT, Memory, Telling
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
@@ -77,7 +77,7 @@ def forget_memory(
     if number is not None and not asking:
         return _forget_number(connection, number, call, context)
     matches = context.memory.find(connection, call.arguments, reach)
-    unread = Memory.find_unextracted(connection, call.arguments, call.inbound.session, reach)
+    unread = Telling.find_unextracted(connection, call.arguments, call.inbound.session, reach)
     if unread is not None and not any(each.exact or each.overlap >= unread.overlap for each in matches):
         if not _is_own_turn(connection, unread, call):
             return _ask_others(connection, call, [], unread)
@@ -155,7 +155,7 @@ def _follow(
         live = [records[number] for number in chosen if number in records and records[number].status == "active"]
         return _forget(connection, live, call, context)
     # It may have been extracted since the question.
-    unread = Memory.find_unextracted(connection, question.about, session, reach)
+    unread = Telling.find_unextracted(connection, question.about, session, reach)
     if unread is not None and _is_own_turn(connection, unread, call):
         return _forget_turn(connection, unread, question.about, call, context)
     matches = context.memory.find(connection, question.about, reach)
@@ -199,7 +199,7 @@ def _forget_turn(
     connection: Connection, unread: UnextractedTurn, about: str, call: CommandCall, context: CommandContext
 ) -> str | CommandAnswer:
     """Forget a turn that is not extracted yet, and report it."""
-    number = Memory.admit_unextracted(connection, unread, about, context.admit_context(call), context.zone)
+    number = Telling.admit_unextracted(connection, unread, about, context.admit_context(call), context.zone)
     record = Memory.records.get(connection, number, call.principal.read_scopes) if number is not None else None
     if record is None or record.status != "active":
         inbox = unread.turn.inbox_id

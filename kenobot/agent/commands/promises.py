@@ -44,7 +44,11 @@ def _follow(
 ) -> str | CommandAnswer:
     record = Memory.records.get(connection, number, call.principal.read_scopes)
     today = call.at.astimezone(context.zone).date()
-    if record is None or record.status != "active" or Promises.resolved_on(record, today, context.zone) is not None:
+    if (
+        record is None
+        or record.status != "active"
+        or Promises.find_resolution_day(record, today, context.zone) is not None
+    ):
         return texts.PROMISE_GONE(call.language)
     session, what = call.inbound.session, one_line(record.text)
     if word == "leave":

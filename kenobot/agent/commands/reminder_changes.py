@@ -20,7 +20,7 @@ from kenobot.agenda.zones import set_zone, zone_in_force
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.move_time import find_moved_time
-from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_whole_time
+from kenobot.agent.commands.reminder_orders import ReminderOrder, match_order, read_number, read_whole_time
 from kenobot.agent.commands.reminder_questions import Act, ReminderAnswer, ReminderPayload
 from kenobot.core import texts
 from kenobot.core.i18n import Text
@@ -48,6 +48,10 @@ def find_meant(
         job = _find_spoken_of(connection, inbound, at)
         is_within = job is not None and job.scope in principal.read_scopes and job.state != "cancelled"
         return _changeable([job], inbound, principal) if job is not None and is_within else []
+    if (number := read_number(order.what)) is not None:
+        return _changeable(
+            reminders.find_reminders(connection, principal.read_scopes)[number - 1 : number], inbound, principal
+        )
     fits = [job for job in own if mentions(job.text, order.what)]
     return fits or _find_by_time(own, order.what, now, at)
 

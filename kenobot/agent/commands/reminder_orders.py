@@ -37,6 +37,7 @@ _GREETING = lazy.regex(
     r"[\s,.!]+",
     re.IGNORECASE,
 )
+_NUMBER = lazy.regex(r"(?:#|n\.?º? ?|no\.? ?|number |n[uú]mero )?([1-9][0-9]{0,2})", re.IGNORECASE)
 _MOST_PARTS = 8  # of a message that may begin an order
 _NO_TIME = datetime.fromisoformat("2026-01-01T12:00")
 _PART_ENDS = lazy.regex(r"(?<=[.!?…])\s+|\n+|[,;]\s+(?:(?:y|and|so|asi que|así que)\s+)?", re.IGNORECASE)
@@ -239,6 +240,12 @@ def _read_all_of(text: str, now: datetime) -> When | None:
     return when if not left or any(_is_lead_in(left, phrases) for phrases in _PHRASES.values()) else None
 
 
+def read_number(what: str) -> int | None:
+    """Read the number that a reminder has in the list, from 1; None for words that are no such number."""
+    found = _NUMBER.fullmatch(what)
+    return int(found[1]) if found is not None else None
+
+
 def names_half(text: str) -> bool:
     """Return whether words of a time tell which half of the day is meant."""
     return _NAMES_HALF.search(_fold_aligned(text)) is not None
@@ -335,7 +342,7 @@ def _read_behind_time(message: _Message, phrases: _Phrases, language: Language) 
         if read_whole_time(before.said, message.now) is None:
             continue
         body = message.part(match, "body")
-        said = f"{before.said} {body.said}"
+        said = f"{before.said}, {body.said}"  # "at 8 of the bins" would name no hour
         if phrases.asks.match(body.plain) or phrases.asks.match(body.said.lower()):
             return None
         return _read_timed(_Message(said, _fold_aligned(said), message.now), phrases, language, has_hour=False)

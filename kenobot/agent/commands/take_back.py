@@ -77,7 +77,7 @@ def _follow(
         return texts.FORGET_DECLINED(call.language)
     asked = TakeBackPayload(**answered.payload)
     try:
-        done = Memory.undo_all(connection, asked.decisions, call.principal.read_scopes, context.admit_context(call))
+        done = Memory.undo(connection, asked.decisions, call.principal.read_scopes, context.admit_context(call))
     except UndoError as error:
         return texts.UNDO_HINDERED(call.language, why=error)
     return tell_undone(done, call.language)

@@ -14,7 +14,7 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.cognitive.memory import Memory
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import is_scope
 from kenobot.ports.memory import Candidate
@@ -35,7 +35,7 @@ def remember(context: CommandContext) -> int:
         " ".join(context.args.text),
         source="command",
         tier="core" if context.args.core else "daily",
-        tags=confided_tags([" ".join(context.args.text)]),
+        tags=tags_of_confidence([" ".join(context.args.text)]),
     )
     make_home(context)
     with _writing(context) as connection:
@@ -53,7 +53,7 @@ def remember(context: CommandContext) -> int:
 
 def correct(context: CommandContext) -> int:
     with _writing(context) as connection:
-        previous = Memory.resolve(connection, context.args.ref, context.scopes, live=True)
+        previous = Memory.records.resolve(connection, context.args.ref, context.scopes, live=True)
         try:
             decision = Memory.correct(
                 connection, previous.id, " ".join(context.args.text), context.scopes, context.owner
@@ -110,7 +110,7 @@ def undo(context: CommandContext) -> int:
 def _meant(connection: sqlite3.Connection, refs: Sequence[str], context: CommandContext) -> list[Record]:
     """Find the records that numbers or keys name, or the one that words surely mean. Raises AmbiguousReference."""
     try:
-        return [Memory.resolve(connection, ref, context.scopes, live=True) for ref in refs]
+        return [Memory.records.resolve(connection, ref, context.scopes, live=True) for ref in refs]
     except AmbiguousReference:
         if all(parse_number(ref) is not None for ref in refs):
             raise

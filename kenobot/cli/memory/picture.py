@@ -9,11 +9,11 @@ from typing import Any
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
+from kenobot.cli.pictures import memory_pictures
+from kenobot.cli.pictures.memory_pictures import Lifeline, Words
 from kenobot.cli.table import print_table
 from kenobot.cognitive.memory import Inspection, Memory
 from kenobot.core.redaction import one_line
-from kenobot.evals import memory_pictures
-from kenobot.evals.memory_pictures import Lifeline, Words
 from kenobot.ports.browsing import HAPPENINGS, Days, Graph, Happening, RecordFilter, TimelinePeriod
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

@@ -24,7 +24,7 @@ def purge(context: CommandContext) -> int:
     if not args.dry_run:
         finish_interrupted_purge(context)
     with context.read() as connection:
-        record = Memory.resolve(connection, args.ref, context.scopes)
+        record = Memory.records.resolve(connection, args.ref, context.scopes)
         plan = Memory.plan_purge(connection, record.id, context.scopes)
     assert plan is not None
     copies = [str(path) for path in find_copies(home, backup_folder(home, context.loaded.settings.backup.folder))]

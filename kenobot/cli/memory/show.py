@@ -83,7 +83,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
 def show(context: CommandContext) -> int:
     if context.args.ref is not None:
         with context.read() as connection:
-            return _show_one(context, connection, Memory.resolve(connection, context.args.ref, context.scopes))
+            return _show_one(context, connection, Memory.records.resolve(connection, context.args.ref, context.scopes))
     with context.read() as connection:
         records = Memory.records.list_records(connection, context.scopes, ("active",), _SHOWN_FORMS, _ALL)
     rows = [record_row(each) for each in sorted(records, key=lambda each: (each.scope, each.created, each.id))]
@@ -93,7 +93,7 @@ def show(context: CommandContext) -> int:
 def _show_one(context: CommandContext, connection: Connection, record: Record) -> int:
     moment = context.moment(context.args.as_of)
     if moment is not None:
-        then = Memory.records.get_as_of(connection, record.id, moment, context.scopes)
+        then = Memory.records.get(connection, record.id, context.scopes, at=moment)
         if then is None:
             return options.print_failure(say("#{id} was not there yet.", id=record.id))
         record = then
@@ -108,7 +108,7 @@ def _show_one(context: CommandContext, connection: Connection, record: Record) -
 
 def history(context: CommandContext) -> int:
     with context.read() as connection:
-        record = Memory.resolve(connection, context.args.ref, context.scopes)
+        record = Memory.records.resolve(connection, context.args.ref, context.scopes)
         rows = [asdict(change) for change in Memory.history.list_steps(connection, record.id, context.scopes)]
     return options.print_rows(rows, context.args.json, partial(_change_lines, context), "Nothing is known of its past.")
 
@@ -117,7 +117,7 @@ def why(context: CommandContext) -> int:
     args = context.args
     with context.read() as connection:
         if args.ref is not None:
-            rows = [_origin(connection, Memory.resolve(connection, args.ref, context.scopes), context)]
+            rows = [_origin(connection, Memory.records.resolve(connection, args.ref, context.scopes), context)]
         else:
             session = args.session or conversation.last_answered_session(connection)
             reply = Memory.history.explain_reply(connection, session, context.scopes) if session else None

@@ -20,5 +20,5 @@ def why_not(context: CommandContext) -> int:
         vectors.enable_vector_search(context, connection, index, question)
         reach = (context.args.scope,) if context.args.scope is not None else find_readers(connection, session)
         query = MemoryQuery(text, reach, context.now, context.zone, session)
-        found = Memory(index).explain_absence(connection, text, query, reply, ALL_SCOPES)
+        found = Memory(index).explain(connection, text, query, reply, ALL_SCOPES)
     return options.print_row(absence_as_json(found), args.json, render_absence(found, text, language()))

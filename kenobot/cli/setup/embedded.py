@@ -6,6 +6,7 @@ import sys
 
 from kenobot.app.embedder_choice import choose_embedder
 from kenobot.cli.language import say, translate
+from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.sentences import Sentence
@@ -23,6 +24,7 @@ def install_embedder(loaded: ResolvedSettings, plugin: PluginContext) -> str:
     """Install the model. Returns the outcome in one plain line; never raises."""
     why = _pip_install()
     importlib.invalidate_caches()
+    plugins.forget_installed()
     choice = choose_embedder(loaded, plugin)
     if choice.embedder is not None:
         return say("Memories are found by their meaning, with {model}.", model=choice.embedder.model_id)

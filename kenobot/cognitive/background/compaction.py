@@ -14,10 +14,7 @@ from functools import partial
 from typing import Literal
 
 from kenobot.cognitive.background.per_chat_worker import ChatBackoff, PerChatWorker, WaitingChats, WorkerContext
-from kenobot.cognitive.compact import prompt, rule_summary, summary_rows
-from kenobot.cognitive.compact import self_check as gaps
-from kenobot.cognitive.compact.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
-from kenobot.cognitive.compact.self_check import Gap
+from kenobot.cognitive.compact import prompt, summary_rows
 from kenobot.cognitive.compact.summary_rows import ACTOR, GAP_EVENT
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.admit import admit
@@ -32,6 +29,10 @@ from kenobot.core.retry import Backoff
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.calendar import local_day
 from kenobot.language.provenance import AttributedText
+from kenobot.language.summary import rule_summary
+from kenobot.language.summary import self_check as gaps
+from kenobot.language.summary.digest import CATEGORY, FORM, SLOT, Digest, SummaryLine, trim_digest
+from kenobot.language.summary.self_check import Gap
 from kenobot.language.words import detect_language
 from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.models import BudgetedModel
@@ -78,7 +79,7 @@ class SummaryBatch:
 
 @dataclass(frozen=True, slots=True)
 class _Unsummed:
-    """What a session was found to hold beyond its summary, when nothing was due yet.
+    """Describe the messages of a session beyond its summary, when nothing was due yet.
 
     newest: the last of so many messages. tokens: of them all.
     """
@@ -188,8 +189,8 @@ class CompactionWorker(PerChatWorker):
 
         def summarize() -> Iterator[SummaryLine]:
             known = set(batch.previous.lines)
-            room, policy = batch.token_limit, self._policy
-            for line in rule_summary.summarize(batch.previous, batch.turns, room, self._p.zone, policy):
+            room = batch.token_limit
+            for line in rule_summary.summarize(batch.previous, batch.turns, room, self._p.zone, pacing.step):
                 pacing.step()
                 yield line if line in known else _least_trusted(line, batch)
 
@@ -209,9 +210,7 @@ class CompactionWorker(PerChatWorker):
         if length < policy.min_chars or length < policy.min_length_share * before:
             return None
         while lines and sum(estimate_tokens(line.text) + 3 for line in lines) > batch.token_limit:
-            worthless = min(
-                range(len(lines)), key=lambda at: (rule_summary.sentence_value(lines[at].text, self._policy), at)
-            )
+            worthless = min(range(len(lines)), key=lambda at: (rule_summary.sentence_value(lines[at].text), at))
             del lines[worthless]
         return lines or None
 
@@ -227,7 +226,7 @@ class CompactionWorker(PerChatWorker):
         if self._is_short(session, record, connection):
             return None
         old = summary_rows.load_digest(connection, record) if record is not None else Digest()
-        cursor = summary_rows.summarised_through(connection, session, old)
+        cursor = summary_rows.find_summary_end(connection, session, old)
         room = self._window.summary_budget
         lines = conversation.load_since(connection, session, cursor + 1, _LOOKED_AT)
         waiting = self._window.select_unsummarized(lines, room)
@@ -275,9 +274,9 @@ class CompactionWorker(PerChatWorker):
         """Find what neither the new summary nor any memory holds of the turns that are extracted already."""
         policy, turns = self._policy.compact, batch.turns
         unread = buffer.cursor(connection, batch.session) if self._reads else turns[-1].last_message
-        known = gaps.memory_lookup(connection, batch.session, self._p.memory_search, policy)
+        known = summary_rows.make_lookup(connection, batch.session, self._p.memory_search, policy)
         read = [turn for turn in turns if turn.last_message <= unread]
-        return gaps.find_gaps(read, Digest(summed.lines, batch.previous.missing), known, self._p.zone, policy)
+        return gaps.find_gaps(read, Digest(summed.lines, batch.previous.missing), known, self._p.zone, pacing.step)
 
     def _keep(self, batch: SummaryBatch, summed: Summary, found: Sequence[Gap], connection: Connection) -> int | None:
         """Write the summary with its cursor, gaps and tokens in one transaction; returns its record.
@@ -286,7 +285,7 @@ class CompactionWorker(PerChatWorker):
         """
         summed.use.settle(connection)
         session, turns, now = batch.session, batch.turns, self._p.clock.now()
-        cursor = summary_rows.summarised_through(connection, session, batch.previous)
+        cursor = summary_rows.find_summary_end(connection, session, batch.previous)
         again = summary_rows.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
         if summary_rows.session_summary(connection, session) != batch.record or tuple(again) != turns:
             return None
@@ -294,9 +293,7 @@ class CompactionWorker(PerChatWorker):
         digest = Digest(
             summed.lines, batch.previous.missing, last, summary_rows.message_time(connection, session, last) or ""
         )
-        listed, unlisted = gaps.with_missing(
-            digest, found, int(room * self._policy.compact.missing_share), self._policy.compact
-        )
+        listed, unlisted = gaps.add_missing(digest, found, int(room * self._policy.compact.missing_share))
         number = self._put(
             connection, batch, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)
         )

@@ -295,7 +295,7 @@ class SleepWorker(BackgroundTask):
     def _cycle(self, tell: StepListener | None) -> SleepCycle:
         p, phases = self._p, set[str]()
 
-        async def told(step: NightProgress) -> None:
+        async def tell_step(step: NightProgress) -> None:
             if step.phase not in phases:
                 phases.add(step.phase)
                 await p.bus.emit(SLEEP_PHASE, "sleep", "", run=step.run.id, phase=step.phase)
@@ -305,7 +305,7 @@ class SleepWorker(BackgroundTask):
         return SleepCycle(
             *(p.database, p.clock, p.zone, p.passes, self._policy),
             answerer=self._asker,
-            on_progress=told,
+            on_progress=tell_step,
             no_pauses=self._hurried,
             comparison_cache=self._compared,
             neighbour_source=lambda: p.index.record_similarity if p.index is not None else None,

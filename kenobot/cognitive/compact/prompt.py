@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.compact.digest import Digest
 from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract.prompt import SPEAKER_LABELS, turn_lines
 from kenobot.core.redaction import Redactor
 from kenobot.language.json_answers import json_objects
+from kenobot.language.summary.digest import Digest
+from kenobot.language.summary.rule_summary import MAX_LINE_CHARS, MAX_LINES
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.ports.turns import ConversationTurn
@@ -51,11 +52,11 @@ def parse_lines(answer: str, old: int, turns: int, policy: CompactPolicy) -> lis
     if not isinstance(items, list):
         return None
     found: list[ParsedLine] = []
-    for item in items[: policy.max_lines]:
+    for item in items[:MAX_LINES]:
         text = item.get("text") if isinstance(item, dict) else None
         if not isinstance(text, str):
             continue
-        line = " ".join(_BLOT(text).split()).removeprefix("- ")[: policy.max_line_chars].rstrip()
+        line = " ".join(_BLOT(text).split()).removeprefix("- ")[:MAX_LINE_CHARS].rstrip()
         if any(map(str.isalnum, line)):
             found.append(ParsedLine(line, _positions(item.get("turns"), turns), _positions(item.get("summary"), old)))
     return found or None

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.compact.digest import render_digest, trim_digest
 from kenobot.core.history_window import HistoryLine
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.summary.digest import render_digest, trim_digest
 from kenobot.storage.connection import Connection
 
 SUMMARY_HEADING = "### Earlier in this conversation"
@@ -42,7 +42,7 @@ def load_summary(connection: Connection, session: str, tokens: int, reads: Seque
         return ConversationSummary()
     digest = summary_rows.load_digest(connection, record)
     own = any(scope.startswith("user:") for scope in reads)  # a guest's own words
-    cursor = summary_rows.summarised_through(connection, session, digest)
+    cursor = summary_rows.find_summary_end(connection, session, digest)
     head = f"{SUMMARY_HEADING}\n{_ABOUT}\n"
     room = tokens - estimate_tokens(head)
     shown = trim_digest(digest, room)

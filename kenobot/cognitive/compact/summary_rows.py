@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from kenobot.cognitive.compact.digest import FORM, KEY, SLOT, Digest, parse_digest
+from kenobot.cognitive.policy.remember import CompactPolicy
 from kenobot.cognitive.remember.extract import buffer
+from kenobot.cognitive.remember.extract.known_memories import NearSearch
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change
+from kenobot.language.summary.digest import FORM, KEY, SLOT, Digest, parse_digest
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Record
@@ -21,6 +24,9 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import MessageRow
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 from kenobot.storage.times import stamp
+
+if TYPE_CHECKING:
+    from kenobot.language.summary.self_check import MemoryLookup
 
 ACTOR = "compaction"
 _WORKING = "slot:working"
@@ -56,8 +62,11 @@ def load_digest(connection: Connection, record: Record) -> Digest:
     return replace(before, lines=lines, missing=missing)
 
 
-def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
-    """The newest message of a conversation that its summary reaches, or that was said before it began anew; 0: none."""
+def find_summary_end(connection: Connection, session: str, digest: Digest) -> int:
+    """Find the newest message that the summary of a conversation reaches, or that came before it began anew.
+
+    0: none.
+    """
     if not digest.last_message_at:
         return conversation.find_beginning(connection, session)
     if message_time(connection, session, digest.last_message) == digest.last_message_at:
@@ -83,7 +92,7 @@ def turns_between(connection: Connection, session: str, after: int, before: int,
 def covers_any(connection: Connection, record: Record, messages: Iterable[MessageRow]) -> bool:
     """Return whether a session's summary may be made of any of these messages."""
     session = record.scope.removeprefix("chat:")
-    through = summarised_through(connection, session, load_digest(connection, record))
+    through = find_summary_end(connection, session, load_digest(connection, record))
     return any(message.session == session and message.id <= through for message in messages)
 
 
@@ -123,7 +132,7 @@ def _withdraw(connection: Connection, record: Record, reason: str, at: datetime)
 
 
 def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> dict[str, list[Record]]:
-    """By chat scope, its working memory and its summary, those that changed last first, of at most `limit` records."""
+    """Return by chat scope its working memory and summary, last changed first, of at most `limit` records."""
     where, order = f"key IN (?, ?) AND {records.LIVE}", "updated DESC, id DESC"
     chats: dict[str, list[Record]] = {}
     for record in records.select(connection, where, (KEY, _WORKING), reach, order=order, limit=limit):
@@ -146,6 +155,17 @@ def open_items(connection: Connection, scope: str, limit: int) -> list[Record]:
     ).fetchall()
     found = records.by_ids(connection, [row[0] for row in rows[:limit]], (scope,))
     return [found[row[0]] for row in rows[:limit] if row[0] in found]
+
+
+def make_lookup(connection: Connection, session: str, near: NearSearch, policy: CompactPolicy) -> "MemoryLookup":
+    """Make what finds the memories, of where a turn's words go and of its chat, that a sentence may be kept in."""
+
+    def look(turn: ConversationTurn, sentence: str) -> Sequence[Record]:
+        reach = tuple(dict.fromkeys((turn.scope, chat_scope(session))))
+        found = records.by_ids(connection, list(near(connection, sentence, reach, policy.max_memories_compared)), reach)
+        return [record for record in found.values() if record.status == "active" and record.form != "summary"]
+
+    return look
 
 
 def count_summaries(connection: Connection, reach: Scopes) -> int:

@@ -78,7 +78,7 @@ def count_confidences(connection: Connection, reach: Scopes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What an export holds that an import must know before it begins. turn: the highest inbox row that it names."""
+    """Counts of an export, for its import. turn: the highest inbox row that it names."""
 
     lines: int
     turn: int

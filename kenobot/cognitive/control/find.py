@@ -39,7 +39,7 @@ def find_memories(
     wanted = _words(text)
     said = normalise(text)
     numbers = list(search(connection, text, reach, _NEAR)) if search else []
-    numbers += _compared(
+    numbers += _compare(
         connection, wanted, reach, _FRESH if search else policy.max_records_compared, policy.match_from_share
     )
     numbers += records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
@@ -58,12 +58,12 @@ def find_memories(
 def index_search(index: SideIndex) -> NearSearch:
     """Search an index as it stands: for use within a transaction, of which it must not learn yet."""
 
-    def near(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
+    def search(connection: Connection, text: str, reach: Scopes, limit: int) -> Sequence[int]:
         none: list[LexicalHit] = []
         found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
         return [each.id for each in found[:limit]]
 
-    return near
+    return search
 
 
 def word_overlap(request: str, text: str) -> float:
@@ -83,13 +83,13 @@ def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
     return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
 
 
-def _compared(
+def _compare(
     connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Scopes, newest: int, least: float
 ) -> list[int]:
     """Rank the newest live records by how much of `wanted` they say; letter by letter first, which is cheap."""
     beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
     ranked = []
-    for number, text in records.newest_live(connection, reach, newest):
+    for number, text in records.iterate_newest_live(connection, reach, newest):
         folded = fold(text)
         hits = sum(any(beginning in folded for beginning in word) for word in beginnings)
         if wanted and hits / len(wanted) >= least:

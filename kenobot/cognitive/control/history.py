@@ -7,7 +7,7 @@ from typing import Any
 
 from kenobot.cognitive.recall.prompt.usage import explain_turn, find_search
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.events import changes_since, record_events, undone_by
+from kenobot.cognitive.store.events import changes_since, find_undo, record_events
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.words import stems, terms, words
 from kenobot.ports.browsing import ConfidencePoint, RecordFilter
@@ -49,14 +49,14 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
                 session=event.session,
                 reason=event.reason,
                 changes=tuple(changes),
-                undone=event.kind != "recalled" and undone_by(connection, event.decision_id) is not None,
+                undone=event.kind != "recalled" and find_undo(connection, event.decision_id) is not None,
                 part_of=event.decision_id if event.decision_id != event.id else None,
             )
         )
     return steps
 
 
-def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
+def get_as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
     """Rewind a record to `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
     return _rewind(connection, known, stamp(moment)) if known is not None else None

@@ -70,7 +70,7 @@ def resolve_loss(connection: Connection, left: tuple[int, ...] = ()) -> None:
         _write(connection, _HELD, replace(before, records=left, files=len(left)))
 
 
-def unannounced(connection: Connection) -> list[MissingFiles]:
+def list_unannounced(connection: Connection) -> list[MissingFiles]:
     """List what the owner does not know yet."""
     found = (_read(connection, key) for key in (_HELD, _FORGOTTEN))
     return [loss for loss in found if loss is not None and not loss.told]

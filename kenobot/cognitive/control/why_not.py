@@ -116,7 +116,7 @@ def _turns(
 
 
 def _against(connection: Connection, index: SideIndex | None, item: FoundItem, query: MemoryQuery) -> str:
-    """The reason why the chat may not be shown something; "" when it may."""
+    """Return the reason why the chat may not be shown something; "" when it may."""
     if (scopes := scope_names(query.reach)) is not None and item.scope not in scopes:
         return "out of reach"
     if item.record is not None and item.record.status != "active":

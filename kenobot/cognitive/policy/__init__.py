@@ -16,6 +16,7 @@ from kenobot.cognitive.policy.sleep import (
     PruningPolicy,
     SleepPolicy,
 )
+from kenobot.language.sanitize import MAX_RECORD_CHARS
 from kenobot.ports.identity import Trust
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Policy:
     reinforcement: float = 0.1  # confidence gained by a repeat, up to 1
     importance: float = 0.5  # of a new record
     stability: float = 1.0  # of a new record
-    max_text_chars: int = 16_000  # of one record; the rest is cut
+    max_text_chars: int = MAX_RECORD_CHARS
     long_term_share: float = 0.5  # of the memory budget, for MEMORY.md
     chat_share: float = 0.25  # of what the core leaves, for the lists beside it
     working_tokens: int = 800  # of each working memory

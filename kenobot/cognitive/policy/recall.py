@@ -20,9 +20,6 @@ class RecallPolicy:
     max_candidates: int = 28  # by words, and as many by vectors
     shortlist: int = 3  # times `limit`: candidates read at first
     shortlist_beside: int = 2  # the same, where vectors tell more
-    borrow_below_words: int = 3  # a message with fewer words borrows those of the turn before
-    borrowed_weight: float = 0.4  # of such words
-    naming_weight: float = 0.1  # of "called", where a name is asked for: a call to the dentist does not name one
     unknown_word_weight: float = 0.35  # of a word that memory has never seen, against its rarest
     min_word_weight: float = 0.1  # of a known word, likewise
     words_of_full_match: int = 4  # query words

@@ -55,8 +55,6 @@ class ExtractPolicy:
     max_known: int = 24  # memories shown for comparison
     known_chars: int = 300  # of each of them
     guideline_chars: int = 1000  # of what experience says about what to note
-    scanned_chars: int = 2000  # of a text that the signal scan reads
-    pattern_steps: int = 2500  # work spent on the owner's patterns in one scan
     halve_after_failures: int = 2  # of one batch; a single turn is then left to the rules
     first_backoff_seconds: float = 30.0
     max_backoff_seconds: float = 900.0
@@ -74,11 +72,7 @@ class CompactPolicy:
     max_model_batches: int = 3  # newest batches that a model summarises; those before are left to the rules
     min_chars: int = 40  # a shorter summary counts as failed
     min_length_share: float = 0.3  # a summary with a smaller share of the previous one's characters counts as failed
-    max_lines: int = 60
-    max_line_chars: int = 300
     missing_share: float = 0.2  # share of a summary's room for the list of what is not in it
-    max_missing_items: int = 24  # in that list
-    covered_from: float = 0.6  # share of a sentence's words in one place from which it counts as kept there
     max_memories_compared: int = 12  # with each turn
     max_evidence: int = 200  # newest turns kept as the sources of a summary
     first_backoff_seconds: float = 30.0

@@ -5,7 +5,6 @@ Only a short, plain message counts, only for a pattern whose response the reply 
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Literal
 
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
@@ -13,55 +12,20 @@ from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.procedural.pattern import Pattern, patterns_of
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
-from kenobot.core import lazy
 from kenobot.language.calendar import parse_time
-from kenobot.language.lexicon import load_phrases
+from kenobot.language.outcomes import detect_outcome
 from kenobot.language.problem_words import keyword_coverage
-from kenobot.language.words import fold
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
-Outcome = Literal["worked", "failed"]
-
-_LONGEST = 240  # characters; a longer message is about something else
-_SENTENCE = lazy.regex(r"[.;!¡\n…—–]+")
-_BUT = lazy.regex(r"(?:but|pero|though|aunque|except|salvo|sin embargo|however)\b")
-_PHRASES = {
-    kind: lazy.regex(rf"\b(?:{pattern})\b")
-    for kind, pattern in load_phrases("kenobot.cognitive.procedural", "outcome.toml").items()
-}
-_YES = lazy.regex(r"\A(?:si|yes|yep|ok|vale)\s*[,.!]\s*")
-_WISH = lazy.regex(
-    r"\b(?:if|si|when|cuando|hope|espero|ojala|should|deberia|will|would|might|puede que|quiza|maybe|let's see|a ver)\b"
-)
-
-
-def folded_reply(text: str) -> str | None:
-    """Fold a short reply for matching; None for a long text, a quotation or an empty one."""
-    folded = fold(text).replace("’", "'").strip()
-    return folded if folded and len(folded) <= _LONGEST and folded[0] not in '"«“>' else None
-
 
 def is_too_old(moment: str, at: datetime, hours: float) -> bool:
     """Tell whether a reply of that moment is too long ago for what is said `at` to be about it."""
     when = parse_time(moment)
     return when is None or at - when > timedelta(hours=hours)
-
-
-def detect_outcome(text: str) -> Outcome | None:
-    """Detect how the last advice did, by a text in Spanish or English; None when it does not say. Pure."""
-    found: set[Outcome] = set()
-    for sentence in _SENTENCE.split(_YES.sub("", folded_reply(text) or "", count=1)):
-        if "?" in sentence or _WISH.search(sentence):
-            continue
-        if _PHRASES["failed"].search(sentence):
-            found.add("failed")
-        elif _PHRASES["worked"].search(sentence):
-            found.add("failed" if _BUT.search(sentence) and "still" in sentence else "worked")
-    return found.pop() if len(found) == 1 else None
 
 
 def apply_outcome(
@@ -86,7 +50,7 @@ def apply_outcome(
             break
         used = [
             pattern
-            for pattern in _shown(connection, trial.records, principal.read_scopes)
+            for pattern in _list_shown(connection, trial.records, principal.read_scopes)
             if keyword_coverage(pattern.response, trial.reply) >= policy.used_from_share
         ]
         if not used:
@@ -101,6 +65,6 @@ def apply_outcome(
     return []
 
 
-def _shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
+def _list_shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
     found = store.by_ids(connection, list(records), reach)
     return patterns_of(found[number] for number in records if number in found and found[number].status == "active")

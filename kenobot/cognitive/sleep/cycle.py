@@ -57,7 +57,7 @@ QuestionAnswerer = Callable[[SleepRun, ModelQuestion], Awaitable[ModelAnswer | N
 
 
 async def _ignore(*_: object) -> None:
-    """Stand in for a listener."""
+    """Do nothing: for no listener."""
 
 
 def is_due(

@@ -12,7 +12,7 @@ from kenobot.cognitive.sleep.consolidate import (
     weeks,
 )
 from kenobot.cognitive.sleep.consolidate.pairs import pair_review
-from kenobot.cognitive.sleep.improve import errors, guidelines, proposals, reflections
+from kenobot.cognitive.sleep.improve import errors, guidelines, proposals
 from kenobot.cognitive.sleep.plan.passes import Pass
 from kenobot.cognitive.sleep.prune import commitments, endings, tiers
 
@@ -25,6 +25,6 @@ MEMORY_PRUNER: tuple[Pass, ...] = (
     *(endings.EXPIRY, commitments.PASS, endings.ARCHIVAL, tiers.TIERS, endings.LIFECYCLE, endings.BELIEFS),
     *(endings.SCRATCHPADS, tiers.DAILIES, endings.PATTERNS),
 )
-SELF_IMPROVER: tuple[Pass, ...] = (proposals.PASS, reflections.PASS)
+SELF_IMPROVER: tuple[Pass, ...] = (proposals.PASS,)
 
 NIGHT: tuple[Pass, ...] = (*CONSOLIDATOR, *ERROR_ANALYZER, *MEMORY_PRUNER, *SELF_IMPROVER)

@@ -95,7 +95,7 @@ def links_of(connection: Connection, record: int) -> list[LinkRow]:
     return [LinkRow(*row) for row in rows]
 
 
-def told_apart_at(connection: Connection, one: int, other: int) -> str:
+def get_told_apart_time(connection: Connection, one: int, other: int) -> str:
     """Return when two records were last told apart; "" when they never were."""
     row = connection.execute(
         "SELECT last_at FROM link WHERE src = ? AND dst = ? AND type = 'related' AND why = ?",
@@ -132,7 +132,7 @@ def was_text_reverted(connection: Connection, record: Record) -> bool:
     )
 
 
-def moved_by_sleep(connection: Connection, records: Sequence[int], kind: str) -> set[int]:
+def select_moved_by_sleep(connection: Connection, records: Sequence[int], kind: str) -> set[int]:
     """Return those of `records` that sleep ever changed by an event of this kind."""
     rows = connection.execute(
         "SELECT DISTINCT record_id FROM event WHERE record_id IN (SELECT value FROM json_each(?)) "
@@ -142,7 +142,7 @@ def moved_by_sleep(connection: Connection, records: Sequence[int], kind: str) ->
     return {row[0] for row in rows}
 
 
-def pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
+def list_pondered_themes(connection: Connection, limit: int) -> list[list[int]]:
     """Return the records of themes without a common principle, the newest first."""
     rows = connection.execute(
         "SELECT json_extract(data, '$.records') FROM event WHERE type = 'pondered' "
@@ -167,7 +167,7 @@ def load_watermark(connection: Connection, name: str) -> PassWatermark:
     return PassWatermark(int(data["upto"]), int(data["of"]), data["asked"])
 
 
-def changed_since(connection: Connection, mark: PassWatermark) -> Iterator[Record]:
+def iterate_changed(connection: Connection, mark: PassWatermark) -> Iterator[Record]:
     """Yield live facts that came or were reworded after `mark`, in the order of that."""
     after = (mark.event, mark.record)
     while True:
@@ -223,7 +223,7 @@ def slot_records(connection: Connection, form: str, name: str) -> list[Record]:
 
 
 def record_versions(connection: Connection) -> dict[int, int]:
-    """For each live fact a number that differs, within this process, once the record does; its use does not count."""
+    """Number each live fact, otherwise once the record changes, within this process; its use does not count."""
     rows = connection.execute(
         "SELECT id, changed_event, updated, (SELECT max(event.id) FROM event WHERE event.record_id = record.id) "
         "FROM record "
@@ -263,8 +263,8 @@ def ids_about(connection: Connection, scope: str, subject: str) -> list[int]:
 # ── to prune ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def expired_records(connection: Connection, now: datetime) -> Iterator[Record]:
-    """Live records whose end has come."""
+def iterate_expired(connection: Connection, now: datetime) -> Iterator[Record]:
+    """Yield live records whose end has come."""
     return _pages(connection, "expires IS NOT NULL AND expires <= ?", stamp(now))
 
 
@@ -310,7 +310,7 @@ def core_records(connection: Connection) -> Iterator[Record]:
     return _pages(connection, f"tier = 'core' AND {FACTS}")
 
 
-def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[Record]:
+def iterate_used_in_archive(connection: Connection, used_since: datetime) -> Iterator[Record]:
     """Yield notes in the archive that were used since a moment."""
     return _pages(connection, "tier = 'archive' AND form = 'note' AND last_used >= ?", stamp(used_since))
 
@@ -319,7 +319,7 @@ def archived_and_used(connection: Connection, used_since: datetime) -> Iterator[
 
 
 def recent_utterances(connection: Connection, since: datetime, until: datetime, limit: int) -> list[RecentUtterance]:
-    """People's words between two moments, in order: of the newest messages and records, `limit` each."""
+    """Return people's words between two moments, in order: of the newest messages and records, `limit` each."""
     begin, end = stamp(since), stamp(until)
     messages = [
         RecentUtterance(row.scope, row.trust, row.text, row.at, () if row.inbox_id is None else (row.inbox_id,))

@@ -176,7 +176,7 @@ def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
 
 
 def delete_open_topic(connection: Connection, scope: str) -> None:
-    """The topic of this scope has ended."""
+    """Delete the open topic of a scope: it has ended."""
     connection.execute("DELETE FROM open_topic WHERE scope = ?", (scope,))
 
 
@@ -186,7 +186,7 @@ def idle_scopes(connection: Connection, until: datetime) -> list[str]:
     return [row[0] for row in rows]
 
 
-def closed_boxes(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
+def list_closed_boxes(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
     """Return the closed boxes of a scope into which something was laid at `since` or later: of the newest `limit`."""
     rows = connection.execute(
         "SELECT id, last_seen FROM record WHERE scope = ? AND form = 'box' AND tier = 'daily' AND status = 'active' "

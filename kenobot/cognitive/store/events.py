@@ -81,7 +81,7 @@ def decision_events(connection: Connection, root: int) -> list[EventRow]:
     return [first, *(_happening(row) for row in rows)]
 
 
-def undone_by(connection: Connection, root: int) -> int | None:
+def find_undo(connection: Connection, root: int) -> int | None:
     """Return the event that last undid a decision; None when none did, or what undid it was itself undone."""
     row = connection.execute(
         "SELECT coalesce(json_extract(data, '$.part_of'), id) FROM event "
@@ -89,7 +89,7 @@ def undone_by(connection: Connection, root: int) -> int | None:
         "ORDER BY id DESC LIMIT 1",
         (root, root),
     ).fetchone()
-    if row is None or undone_by(connection, int(row[0])) is not None:
+    if row is None or find_undo(connection, int(row[0])) is not None:
         return None
     return int(row[0])
 
@@ -143,7 +143,10 @@ def last_event(connection: Connection) -> int:
 
 
 def last_record_event(connection: Connection) -> int:
-    """The id of the newest event that speaks of a record, 0 before there is one: records change with such alone."""
+    """Return the id of the newest event that speaks of a record, 0 before there is one.
+
+    Records change with such alone.
+    """
     row = connection.execute("SELECT id FROM event WHERE +record_id IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
     return int(row[0]) if row else 0
 
@@ -157,7 +160,7 @@ def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
+def list_purged_messages(connection: Connection, low: int, high: int) -> list[int]:
     """Return the messages that purges among the events above `low` up to `high` blanked."""
     rows = connection.execute(
         "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
@@ -196,7 +199,7 @@ def was_previous_text(connection: Connection, record: Record, text: str, event: 
     return row is not None
 
 
-def reworded_since(connection: Connection, event: int) -> list[int]:
+def list_reworded_since(connection: Connection, event: int) -> list[int]:
     """Query the records that came to say something else, or ended, after `event`."""
     rows = connection.execute(
         "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL AND "

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from kenobot.core import lazy
 from kenobot.language.lexicon import load_tables, table_pattern
 from kenobot.language.recall_need import is_question
 from kenobot.language.words import fold
@@ -43,3 +44,16 @@ def asks_for_work(text: str) -> bool:
     No single memory has what it needs, so that nothing is told as unknown of it.
     """
     return len(text) > _LONGEST_QUESTION or _pattern("other", "work").search(" ".join(fold(text).split())) is not None
+
+
+_SENTENCE = lazy.regex(r"[^.!?？؟\n]*\w[^.!?？؟\n]*[.!?？؟]*")
+_MARKED = lazy.regex(r".*[?？؟]\W*", re.DOTALL)
+_FIGURE = lazy.regex(r"\d")
+
+
+def only_asks(text: str) -> bool:
+    """Return whether a text is a question, or some, and no more; one without a mark tells where it has a figure."""
+    sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
+    return bool(sentences) and all(
+        _MARKED.fullmatch(each) is not None or (asks(each) and _FIGURE.search(each) is None) for each in sentences
+    )

@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field
 from kenobot.core.network import BaseAddress
 from kenobot.ports.embedder import EmbeddingMeter, EmbedKind
 from kenobot.ports.errors import AnswerLost, RemoteError
-from kenobot.providers.embedders.threaded import clip_text
+from kenobot.providers.embedders.texts import clip_text
 from kenobot.providers.http_service import HttpService
 
 if TYPE_CHECKING:
-    from kenobot.providers.embedders.threaded import Vector
+    from kenobot.providers.embedders.texts import Vector
 
 _MOST = 32  # texts of one request
 _LARGEST = 32_000_000  # bytes of an answer

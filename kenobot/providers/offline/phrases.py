@@ -56,7 +56,11 @@ QUESTION = _opening("question")
 # ── what they say about themselves ───────────────────────────────────────────────────────────────────────────────
 
 NO_NAME = _opening("no_name")
-_NAME = r"([^\W\d_][\w'’.-]{0,39}(?: [^\W\d_a-zà-ÿ][\w'’-]{0,39}){0,3})"
+# A full stop ends a name, but for one behind a letter or a title ("J. R. Ewing", "Dr. Who") or within a word.
+_NAME = (
+    r"((?:(?:[^\W\d_]|(?i:dra?|sra?|mrs?|ms|prof|st))\.|[^\W\d_](?:[\w'’-]|\.(?=\w)){0,39})"
+    r"(?: [^\W\d_a-zà-ÿ](?:\.(?!\w)|[\w'’-]{0,39})){0,3})"
+)
 SAID_NAME = lazy.regex(rf"[¡\s]*(?i:{_HEARD['said_name']})\s+{_NAME}")
 THEIR_NAME = lazy.regex(rf"(?i:{_HEARD['their_name']})\s+{_NAME}")
 # These two only while we get to know one another; otherwise "soy Virgo" is no name.

@@ -13,28 +13,29 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
-from kenobot.api.services import ApiServices
-from kenobot.channels.http.problems import describe_problem
+from kenobot.app.bot_services import BotServices
 from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import browser_sessions
 from kenobot_dashboard import login
-from kenobot_dashboard.guard import HeaderGuard, check_host, known_names
+from kenobot_dashboard.guard import HeaderGuard, check_host, list_names
 from kenobot_dashboard.navigation import PAGES
 from kenobot_dashboard.paths import LOGIN
 from kenobot_dashboard.rendering import render_template, static_path
 from kenobot_dashboard.sessions import csrf_token, read_cookie
 from kenobot_dashboard.viewer import LoginNeeded, find_language
 from kenobot_dashboard.wording import Texts
+from kenobot_http.channel import HttpChannel
+from kenobot_http.problems import describe_problem
 
 _log = logging.getLogger(__name__)
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
-def build_dashboard(services: ApiServices) -> ASGIApp:
+def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     """Build the dashboard of a bot, to be mounted at `paths.BASE`."""
-    names = known_names(services.channel.settings)
+    names = list_names(channel.settings)
 
     async def check_name(request: Request) -> None:
         check_host(request, names)
@@ -42,7 +43,7 @@ def build_dashboard(services: ApiServices) -> ASGIApp:
     app = FastAPI(
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, dependencies=[Depends(check_name)]
     )
-    app.state.services = services
+    app.state.channel, app.state.services = channel, services
     app.state.login = login.LoginLimits(services.clock)
     app.add_exception_handler(LoginNeeded, _ask_for_login)
     app.add_exception_handler(HTTPException, _explain)
@@ -109,7 +110,7 @@ async def _explain_fault(request: Request, error: Exception) -> Response:
 
 
 async def _has_session(request: Request) -> bool:
-    services: ApiServices = request.app.state.services
+    services: BotServices = request.app.state.services
     secret, now = read_cookie(request), services.clock.now()
     try:
         return await services.database.read(lambda connection: browser_sessions.has_session(connection, secret, now))

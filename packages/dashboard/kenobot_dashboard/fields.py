@@ -5,8 +5,8 @@ from typing import Final
 
 from starlette.exceptions import HTTPException
 
-from kenobot.api.moments import clamp_day
 from kenobot.ports.sentences import Sentence
+from kenobot_http.api.moments import clamp_day
 
 DAY: Final = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$"
 """The form of a day, or nothing."""

@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kenobot.channels.http.settings import HttpSettings
 from kenobot.ports.sentences import Sentence
+from kenobot_http.settings import HttpSettings
 
 _POLICY: Final = "; ".join(
     (
@@ -57,7 +57,7 @@ class HeaderGuard:
         await self._app(scope, receive, send_guarded)
 
 
-def known_names(settings: HttpSettings) -> frozenset[str]:
+def list_names(settings: HttpSettings) -> frozenset[str]:
     """Return the names under which browsers may come: this machine's, and those of the settings."""
     return frozenset({"localhost", *(name.lower() for name in settings.mcp_hosts)})
 

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from kenobot.api.services import ApiServices
-from kenobot.channels.http.rate_limit import RateLimiter, peer_address
+from kenobot.app.bot_services import BotServices
 from kenobot.ports.clock import Clock
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import browser_sessions
@@ -18,6 +17,7 @@ from kenobot_dashboard.rendering import render_template
 from kenobot_dashboard.sessions import drop_cookie, read_cookie, set_cookie
 from kenobot_dashboard.viewer import View, find_language
 from kenobot_dashboard.wording import Texts
+from kenobot_http.rate_limit import RateLimiter, peer_address
 
 router = APIRouter()
 
@@ -56,7 +56,7 @@ async def log_in(request: Request, link: Annotated[str, Form(max_length=_LONGEST
     """Open a session by a link, always under a new secret; one that the browser brings is ended."""
     check_origin(request)
     request.app.state.login.check(request)
-    services: ApiServices = request.app.state.services
+    services: BotServices = request.app.state.services
     former, now = read_cookie(request), services.clock.now()
 
     def work(connection: Connection) -> str | None:

@@ -11,9 +11,7 @@ from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from kenobot.api.scopes import SCOPES
-from kenobot.api.services import ApiServices, Caller
-from kenobot.channels.http.problems import choose_language
+from kenobot.app.bot_services import BotServices
 from kenobot.ports.sentences import Language, Sentence
 from kenobot.storage import browser_sessions
 from kenobot.storage.api_keys import ApiKey
@@ -24,6 +22,10 @@ from kenobot_dashboard.paths import BASE
 from kenobot_dashboard.rendering import render_template
 from kenobot_dashboard.sessions import CSRF_FIELD, csrf_token, is_csrf_token, read_cookie
 from kenobot_dashboard.wording import Texts
+from kenobot_http.api.scopes import SCOPES
+from kenobot_http.api.services import Caller
+from kenobot_http.channel import HttpChannel
+from kenobot_http.problems import choose_language
 
 
 class LoginNeeded(Exception):
@@ -35,7 +37,8 @@ class Viewer:
     """The owner, at one request. secret: of the session. zone: the owner's, by which pages tell times."""
 
     request: Request
-    services: ApiServices
+    channel: HttpChannel
+    services: BotServices
     secret: str
     language: Language
     now: datetime
@@ -44,11 +47,11 @@ class Viewer:
     @property
     def caller(self) -> Caller:
         """Return the owner as functions of the API take them."""
-        owners = self.services.channel.settings.owners
+        owners = self.channel.settings.owners
         if not owners:
             raise HTTPException(403, Sentence("http.forbidden"))
         key = ApiKey(0, "dashboard", owners[0], frozenset(SCOPES), "")
-        return Caller(key, self.services)
+        return Caller(key, self.services, self.channel)
 
     @property
     def formats(self) -> Formats:
@@ -84,7 +87,7 @@ class Viewer:
 
 
 async def _find_viewer(request: Request, *, is_used: bool) -> Viewer:
-    services: ApiServices = request.app.state.services
+    services: BotServices = request.app.state.services
     secret, now = read_cookie(request), services.clock.now()
 
     def find(connection: Connection) -> tuple[bool, bool]:
@@ -96,7 +99,7 @@ async def _find_viewer(request: Request, *, is_used: bool) -> Viewer:
         raise LoginNeeded
     if is_stale:
         await services.database.write(lambda connection: browser_sessions.note_use(connection, secret, now))
-    return Viewer(request, services, secret, find_language(request), now, services.zone)
+    return Viewer(request, request.app.state.channel, services, secret, find_language(request), now, services.zone)
 
 
 async def _let_in(request: Request) -> Viewer:
@@ -119,8 +122,8 @@ async def _let_in_unnoted(request: Request) -> Viewer:
 
 def find_language(request: Request) -> Language:
     """Return the language that a browser asks for, else the owner's."""
-    services: ApiServices = request.app.state.services
-    return choose_language(request.headers.get("accept-language", ""), services.channel.language())
+    services: BotServices = request.app.state.services
+    return choose_language(request.headers.get("accept-language", ""), services.language())
 
 
 View = Annotated[Viewer, Depends(_let_in)]

@@ -12,10 +12,10 @@ from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract import buffer
-from kenobot.cognitive.remember.extract.buffer import signal_level
 from kenobot.cognitive.store import records as store
 from kenobot.core.pattern_set import PatternSet
 from kenobot.language.facts.parse_facts import ExtractedFact, parse_facts
+from kenobot.language.signals import signal_level
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate, Decision
@@ -24,8 +24,8 @@ from kenobot.ports.turns import ConversationTurn
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START
+from kenobot_testing.provider import ScriptedProvider
 from tests.conformance.cases import NO_BETTER, Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import open_memory
 from tests.scene import Scene
@@ -39,7 +39,7 @@ _POLICY = ExtractPolicy()
 
 def signal_scan(case: Case) -> Outcome:
     patterns = PatternSet(case.input.get("custom_patterns", []))
-    return compare(case, {"level": signal_level(case.input["text"], _POLICY, patterns)})
+    return compare(case, {"level": signal_level(case.input["text"], patterns)})
 
 
 def buffer_trigger(case: Case) -> Outcome:

@@ -9,7 +9,7 @@ from typing import Any
 from kenobot.cognitive.policy.sleep import ProposalPolicy
 from kenobot.cognitive.sleep.improve.proposals import NightStatistics, advise, reflect
 from kenobot.ports.provider import Request
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests.conformance.cases import Case, Checked, Outcome, compare
 from tests.scene import Scene
 from tests.scratch import scratch

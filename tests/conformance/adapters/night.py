@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy.sleep import SleepPolicy
 from kenobot.cognitive.sleep.cycle import is_due
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from kenobot.core.health import HealthTracker, Reading
 from kenobot.core.percentiles import distribution
 from kenobot.storage.turn_stats import MessageCounts
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 
 

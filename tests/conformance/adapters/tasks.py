@@ -9,7 +9,7 @@ from kenobot.ports.messages import Inbound
 from kenobot.storage import inbox
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 from tests.conformance.cases import Adapter, Case, Compared, Outcome
 from tests.scratch import scratch
 

@@ -15,12 +15,12 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
-from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot_discord import build
 from kenobot_discord import client as our_client
 from kenobot_discord.channel import _DIRECT, DiscordChannel
 from kenobot_discord.events import write
 from kenobot_discord.settings import DiscordSettings
+from kenobot_testing.channel import ChannelContract, RecordingSink
 from tests.integration.channels.discord_standin import (
     ANA,
     BOB,

@@ -15,13 +15,13 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import Attachment, Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.channel import ChannelContract, RecordingSink
-from kenobot.testing.clock import START
 from kenobot_email import build
 from kenobot_email.channel import EmailChannel
 from kenobot_email.mailbox import Mailbox as OpenMailbox
 from kenobot_email.mailbox import StoredMail
 from kenobot_email.settings import EmailSettings
+from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.clock import START
 from tests.constants import with_constants
 from tests.integration.channels.mail_servers import BOT, PASSWORD, Mailbox, Post, dovecot, long_id, post_office, wrap
 from tests.integration.channels.processes import free_port

@@ -14,9 +14,9 @@ from kenobot.ports import sentences
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import RemoteError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.testing.channel import RecordingSink
 from kenobot_email.channel import EmailChannel
 from kenobot_email.settings import EmailSettings, Security
+from kenobot_testing.channel import RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.mail_servers import (
     BOT,

@@ -12,10 +12,10 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.errors import Rejected, RemoteError, StoreError, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.testing.channel import ChannelContract, RecordingSink
-from kenobot.testing.clock import ManualClock
 from kenobot_irc.channel import IrcChannel
 from kenobot_irc.settings import IrcSettings
+from kenobot_testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.clock import ManualClock
 from tests.constants import with_constants
 from tests.integration.channels.ngircd import Person, ngircd, person
 from tests.integration.channels.processes import free_port

@@ -15,11 +15,11 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Button, Inbound, MessagePart, Outbound
-from kenobot.testing.channel import ChannelContract, RecordingSink
 from kenobot_slack import build
 from kenobot_slack import channel as slack_channel
 from kenobot_slack.channel import SlackChannel
 from kenobot_slack.settings import SlackSettings
+from kenobot_testing.channel import ChannelContract, RecordingSink
 from tests.constants import with_constants
 from tests.integration.channels.slack_standin import (
     ANA,

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 pytest.importorskip("uvicorn", reason="the extra `http` is not installed")
 
-from kenobot.app.api import check_hooks
+from kenobot.app.attach import check_hooks
 from kenobot.ports import sentences
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, Button, Inbound, MessagePart, Outbound
-from kenobot.testing.channel import ChannelContract, RecordingSink
+from kenobot_testing.channel import ChannelContract, RecordingSink
 from kenobot_whatsapp import build
 from kenobot_whatsapp import channel as whatsapp_channel
 from kenobot_whatsapp import people as whatsapp_people

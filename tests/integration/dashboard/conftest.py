@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 
 

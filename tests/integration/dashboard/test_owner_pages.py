@@ -11,7 +11,7 @@ from kenobot.gateway import pairing
 from kenobot.ports.messages import Inbound
 from kenobot.ports.provider import Reply, ToolCall
 from kenobot.storage import api_keys
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.dashboard.browser import Browser, owner
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.test_owner_api import put_secret

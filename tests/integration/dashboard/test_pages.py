@@ -182,5 +182,5 @@ async def test_the_way_in_is_readable_by_everybody(lived_in: ServedBot) -> None:
 def test_each_page_has_a_heading_of_its_own() -> None:
     """In either language."""
     for language in ("en", "es"):
-        names = [Texts(page.name, language)("nav") for page in PAGES]  # type: ignore[arg-type]
+        names = [Texts(page.name, language)("nav") for page in PAGES]
         assert len(set(names)) == len(names)

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from kenobot.storage import browser_sessions, state
-from kenobot.testing.clock import ManualClock
 from kenobot_dashboard.navigation import PAGES
+from kenobot_testing.clock import ManualClock
 from tests.integration.dashboard.browser import BASE, make_link, owner, stranger, words_of
 from tests.integration.http.bot import ServedBot
 

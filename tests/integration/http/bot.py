@@ -10,17 +10,17 @@ from typing import Any
 
 import httpx
 
-from kenobot.api.scopes import SCOPES, Scope, new_secret
-from kenobot.app.api import with_api
 from kenobot.app.app import App
+from kenobot.app.attach import attach_bot
 from kenobot.app.plugin_instances import load_plugins
-from kenobot.channels.http.channel import HttpChannel
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.gateway.access import Roster
 from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.provider import Provider
 from kenobot.storage import api_keys
+from kenobot_http.api.scopes import SCOPES, Scope, new_secret
+from kenobot_http.channel import HttpChannel
 from tests.integration.http.served import address, channel_of
 
 
@@ -68,7 +68,7 @@ async def served_bot(
     roster = Roster.from_settings(channel.settings)
     parts = replace(parts, provider=provider, channels={"http": channel}, access_lists={"http": roster})
     app = App(home, loaded, clock, parts, Random(7))
-    with_api(app, channel)
+    attach_bot(app, channel)
     await app.start()
     running = asyncio.create_task(channel.run(app.loop))
     try:

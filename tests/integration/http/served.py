@@ -8,13 +8,14 @@ from typing import Any
 
 import httpx
 
-from kenobot.channels.http.channel import HttpChannel
-from kenobot.channels.http.settings import HttpSettings
-from kenobot.channels.http.signature import signature
-from kenobot.channels.http.webhook import SIGNATURE, STAMP
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.signals import NoSignals, Signals
+from kenobot_http.api.application import Api
+from kenobot_http.channel import HttpChannel
+from kenobot_http.settings import HttpSettings
+from kenobot_http.signature import signature
+from kenobot_http.webhook import SIGNATURE, STAMP
 from tests.constants import with_constants
 
 SECRET = "a secret of the webhook"
@@ -23,7 +24,7 @@ SECRET = "a secret of the webhook"
 def channel_of(clock: Clock, signals: Signals | None = None, **settings: Any) -> HttpChannel:
     """Build a channel on a free port, whose callers do not wait for answers."""
     given = {"port": 0, "webhook_secret": SECRET, "wait_seconds": 0} | settings
-    return HttpChannel(with_constants(HttpSettings, **given), clock, signals or NoSignals())
+    return HttpChannel(with_constants(HttpSettings, **given), clock, signals or NoSignals(), Api)
 
 
 async def address(channel: HttpChannel) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 import pytest
 
-from kenobot.api.scopes import Scope
-from kenobot.app.api import with_api
+from kenobot.app.attach import attach_bot
 from kenobot.app.running_channels import ChannelState
 from kenobot.app.watch.wiring import build_watch
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Delta, Request, Usage
 from kenobot.storage import erasure
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_http.api.scopes import Scope
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.served import channel_of, signed
 
@@ -354,7 +354,7 @@ async def test_an_open_address_needs_a_key_or_a_secret(tmp_path: Path, guarded: 
     """Without either the bot does not start, and says what to do."""
     async with served_bot(tmp_path, ScriptedProvider()) as bot:
         open_to_all = channel_of(bot.app.clock, host="0.0.0.0", **({"webhook_secret": ""} | settings))
-        with_api(bot.app, open_to_all)
+        attach_bot(bot.app, open_to_all)
         assert open_to_all.backend is not None
         if guarded:
             await open_to_all.backend.check_exposed()

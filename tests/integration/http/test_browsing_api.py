@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 
 

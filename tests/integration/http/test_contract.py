@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from kenobot.channels.http import server
-from kenobot.channels.http.channel import HttpChannel
 from kenobot.ports.channel import Channel
-from kenobot.testing.channel import ChannelContract
-from kenobot.testing.clock import ManualClock
+from kenobot_http import server
+from kenobot_http.channel import HttpChannel
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.clock import ManualClock
 from tests.integration.http.served import address, channel_of, signed
 
 

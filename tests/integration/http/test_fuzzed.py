@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import served_bot
 from tests.property.effort import is_fuzzing
 

@@ -12,10 +12,10 @@ import pytest
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from kenobot.api.scopes import SCOPES, Scope
-from kenobot.channels.http.server import Server
 from kenobot.storage import api_keys
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_http.api.scopes import SCOPES, Scope
+from kenobot_http.server import Server
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.mcp.suite import run_suite
 

@@ -1,6 +1,6 @@
 """What the owner's key sees and does beside memory: replies, nights, agenda, tools, settings and access."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import httpx
@@ -8,9 +8,9 @@ import pytest
 
 from kenobot.cognitive.memory import Nights
 from kenobot.gateway import pairing
-from kenobot.ports.provider import Reply, ToolCall, Usage
+from kenobot.ports.provider import Reply, Request, ToolCall, Usage
 from kenobot.storage import approved_people, tasks, tool_grants, tool_runs
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.waiting import until
 
@@ -142,6 +142,7 @@ async def test_a_question_about_a_call_is_answered_as_by_its_button(
     tmp_path: Path, answer: str, ran: bool, grants: int
 ) -> None:
     """The call is made in the chat that asked, once; another answer to the same question finds none."""
+    replies: list[str | Exception | Reply | Callable[[Request], str | Reply]]
     replies = [Reply("", "tool_use", calls=(ToolCall("c", "clock", {}),)), "May I?", "So it is."]
     put_secret(tmp_path)
     provider = ScriptedProvider(replies, repeat_last=True)

@@ -9,15 +9,15 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from kenobot.channels.http import server
-from kenobot.channels.http.server import HOOK_BYTES, LONG_HOOKS
 from kenobot.core.bus import Bus
 from kenobot.ports.channel import HookAnswer, HookRequest
 from kenobot.ports.errors import StoreError
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_OUT, TURN_FAILED
-from kenobot.testing.channel import FakeChannel, RecordingSink
-from kenobot.testing.clock import ManualClock
+from kenobot_http import server
+from kenobot_http.server import HOOK_BYTES, LONG_HOOKS
+from kenobot_testing.channel import FakeChannel, RecordingSink
+from kenobot_testing.clock import ManualClock
 from tests.integration.http.served import SECRET, channel_of, served, signed
 
 

@@ -12,9 +12,9 @@ from kenobot.ports.clock import Clock, SystemClock
 from kenobot.ports.json_value import Json
 from kenobot.ports.tool import Tool
 from kenobot.ports.tool_input import GivenInput, InputWanted, WantedInput
-from kenobot.testing.tool import tool_context
 from kenobot.tools.mcp.server import State
 from kenobot.tools.mcp.servers import McpServers
+from kenobot_testing.tool import tool_context
 
 
 class QuickClock(SystemClock):

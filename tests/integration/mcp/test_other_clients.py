@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.http.bot import served_bot
 from tests.integration.mcp.suite import NODE_MODULES, find_program
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.scripted import ScriptedProvider
 from kenobot.tools.mcp.servers import McpServers
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.mcp import stand_in
 from tests.integration.mcp.servers import reach
 from tests.integration.watch.test_watch import ROOM, Bot

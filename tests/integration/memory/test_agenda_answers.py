@@ -8,7 +8,7 @@ from kenobot.agenda import job_rows, jobs
 from kenobot.agenda.job import NewJob, Place
 from kenobot.language.when import Moment, Recurrence
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.memory.test_offline_voice import offline
 from tests.scene import Scene
 

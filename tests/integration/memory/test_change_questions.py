@@ -19,7 +19,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Provider
 from kenobot.providers.offline import plugin
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 
 LIVE = "SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode') ORDER BY id"

@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store import records
 from kenobot.ports.records import Record
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.nights import carry_out
 from tests.scene import Scene
 

@@ -11,8 +11,8 @@ from kenobot.ports.clock import Clock
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Provider
 from kenobot.providers.offline import plugin
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 
 LIVE = "SELECT text FROM record WHERE status = 'active' AND form NOT IN ('box', 'summary') ORDER BY id"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.integration.memory.test_offline_voice import offline
 from tests.scene import Scene
 

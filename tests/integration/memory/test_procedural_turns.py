@@ -9,7 +9,7 @@ from kenobot.cognitive.sleep.apply_change import PassContext, apply_change
 from kenobot.cognitive.sleep.consolidate import patterns, promote
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.scene import Scene
 
 _UTC = ZoneInfo("UTC")

@@ -12,7 +12,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.provider import Block
 from kenobot.storage.connection import Connection
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.cognitive.recall.house import insert
 

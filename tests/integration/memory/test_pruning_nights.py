@@ -16,8 +16,8 @@ from kenobot.cognitive.sleep.prune import commitments, endings
 from kenobot.cognitive.store import records
 from kenobot.ports.provider import Reply, Request
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START, ManualClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START, ManualClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.nights import play
 from tests.scene import Scene
 

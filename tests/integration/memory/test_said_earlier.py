@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 
 ENGLISH = (

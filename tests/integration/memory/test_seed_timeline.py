@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from kenobot.evals.demo import story
-from kenobot.evals.demo.play import StepResult, play_act
+from kenobot_evals.demo import story
+from kenobot_evals.demo.play import StepResult, play_act
 
 FACT = "n8n webhooks: use query params (?token=xxx) for authentication instead of headers — headers cause 401 errors"
 LESSON = "n8n webhooks prefer query params for auth, headers always fail with 401"

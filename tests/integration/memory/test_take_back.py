@@ -7,7 +7,7 @@ import pytest
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.offline import plugin
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 
 LIVE = "SELECT text FROM record WHERE status = 'active' AND form IN ('note', 'episode') ORDER BY id"

@@ -12,7 +12,7 @@ import pytest
 
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply, Unavailable
 from kenobot.ports.provider import Delta, Request
-from kenobot.testing.provider import collect_deltas, make_request
+from kenobot_testing.provider import collect_deltas, make_request
 from tests.integration.providers.anthropic_standin import Entry
 
 CANARY = "sk-canary-0123456789abcdef"

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_testing.embedder import WordEmbedder
 
 
 class EmbeddingStandIn:

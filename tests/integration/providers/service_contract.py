@@ -36,7 +36,7 @@ from kenobot.ports.provider import (
 from kenobot.providers.bounded import MOST_EVENT_BYTES
 from kenobot.providers.pictures import picture_file
 from kenobot.providers.tool_calls import MOST_ARGUMENT_CHARS, MOST_CALLS
-from kenobot.testing.provider import collect_deltas, make_request
+from kenobot_testing.provider import collect_deltas, make_request
 from tests.integration.providers.aimock import AiMock
 from tests.integration.providers.answer_contract import AnswerContract, Maker, Server, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry, StandIn, in_pieces

@@ -8,7 +8,7 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
-from kenobot.testing.provider import collect_deltas, make_request
+from kenobot_testing.provider import collect_deltas, make_request
 from tests.constants import with_constants
 from tests.integration.providers.answer_contract import CANARY, Maker, text_of
 from tests.integration.providers.anthropic_standin import StandIn

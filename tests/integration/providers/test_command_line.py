@@ -28,7 +28,7 @@ from kenobot.ports.provider import Block, Image, Message, Provider, Reply, Reque
 from kenobot.providers import command_line
 from kenobot.providers.command_line import CommandLineProvider, CommandLineSettings, prompt_of
 from kenobot.providers.command_line.process import empty_folder, running
-from kenobot.testing.provider import ProviderContract, collect_deltas, make_request
+from kenobot_testing.provider import ProviderContract, collect_deltas, make_request
 from tests.constants import with_constants
 from tests.integration.providers.answer_contract import CANARY, AnswerContract, Maker, Server, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry

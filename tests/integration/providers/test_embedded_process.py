@@ -12,7 +12,7 @@ import pytest
 
 from kenobot.app.embedder_choice import auto_embedders
 from kenobot.app.machine import this_machine
-from kenobot.providers.embedders import both
+from kenobot_local import both
 
 pytestmark = pytest.mark.long
 

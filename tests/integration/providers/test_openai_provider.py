@@ -12,7 +12,7 @@ from kenobot.ports.errors import AccountRefused, PromptTooLong, TruncatedReply
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Delta, Message, Request, Usage
 from kenobot.providers.openai_compatible import OpenAIProvider, services
-from kenobot.testing.provider import collect_deltas, make_request
+from kenobot_testing.provider import collect_deltas, make_request
 from tests.constants import with_constants
 from tests.integration.providers.answer_contract import CANARY, Maker, failure_of, text_of
 from tests.integration.providers.anthropic_standin import Entry

@@ -13,7 +13,7 @@ from kenobot.ports.errors import StoreFull, Unavailable
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Delta, Request
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.constants import with_constants
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.scene import Scene

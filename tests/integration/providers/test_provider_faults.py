@@ -12,7 +12,7 @@ from kenobot.core import texts
 from kenobot.ports import sentences
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.constants import with_constants
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.scene import Scene

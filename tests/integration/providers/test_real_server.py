@@ -11,7 +11,7 @@ from kenobot.ports.errors import PromptTooLong
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request, ToolCall, ToolResult, ToolSpec
 from kenobot.providers.openai_compatible import OpenAIProvider, services
-from kenobot.testing.provider import collect_deltas, make_request
+from kenobot_testing.provider import collect_deltas, make_request
 from tests.integration.providers import llama_server
 from tests.integration.providers.answer_contract import text_of
 from tests.integration.providers.llama_server import CONTEXT, NAME

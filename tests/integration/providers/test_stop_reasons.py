@@ -10,7 +10,7 @@ from kenobot.core import texts
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.anthropic import AnthropicProvider, AnthropicSettings, build
 from kenobot.providers.openai_compatible import services
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.integration.providers.openai_standin import OpenAIStandIn
 from tests.scene import Scene

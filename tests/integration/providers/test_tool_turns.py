@@ -7,8 +7,8 @@ import pytest
 
 from kenobot.core import plugins
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.clock import EagerClock
 from kenobot.tools.clock import Clock
+from kenobot_testing.clock import EagerClock
 from tests.integration.providers.anthropic_standin import Entry, StandIn
 from tests.integration.providers.openai_standin import OpenAIStandIn
 from tests.scene import Scene

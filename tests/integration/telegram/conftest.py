@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from kenobot.channels.telegram.channel import TelegramChannel
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.emulator import Emulator, running_emulator
 from tests.integration.telegram.group_standin import GroupTelegram
 from tests.integration.telegram.standin import FakeTelegram, channel_at

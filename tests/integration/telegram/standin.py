@@ -15,7 +15,7 @@ from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound, TextEntity
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.constants import with_constants
 
 TOKEN = "123456789:" + "canary-" * 5

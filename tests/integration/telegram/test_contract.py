@@ -6,8 +6,8 @@ from itertools import count
 import pytest
 
 from kenobot.ports.channel import Channel
-from kenobot.testing.channel import ChannelContract
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.channel import ChannelContract
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.emulator import Emulator, running_emulator
 from tests.integration.telegram.standin import TOKEN, channel_at, press, update
 

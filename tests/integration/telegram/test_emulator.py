@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.ports.errors import Rejected, StoreFull
 from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.emulator import Emulator
 from tests.integration.telegram.standin import (
     CHAT,

@@ -16,7 +16,7 @@ from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.cognitive.control import missing_files
 from kenobot.ports.errors import RateLimited, Unavailable
 from kenobot.ports.messages import Button, MessagePart, Outbound
-from kenobot.testing.clock import START, EagerClock
+from kenobot_testing.clock import START, EagerClock
 from tests import waiting
 from tests.integration.telegram.group_standin import GroupTelegram
 from tests.integration.telegram.standin import HTML, Answer, Box, channel_at, press, until_idle, update

@@ -6,7 +6,7 @@ import json
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.errors import StoreFull
 from kenobot.ports.messages import Inbound
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     Answer,
     Box,

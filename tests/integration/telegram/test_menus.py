@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kenobot.app.menu_setter import MenuSetter
 from kenobot.gateway.access import Roster
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.standin import Answer, FakeTelegram, channel_at
 from tests.scene import Scene
 

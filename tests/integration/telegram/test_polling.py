@@ -13,7 +13,7 @@ from kenobot.ports.channel import find_last_heard
 from kenobot.ports.errors import KenobotError, Rejected
 from kenobot.ports.messages import Inbound, TextEntity
 from kenobot.ports.signals import CHANNEL_DOWN
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.standin import (
     CHAT,
     FAULTS,

@@ -8,7 +8,7 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import MessagePart, Outbound
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests import waiting
 from tests.integration.telegram.standin import Answer, FakeTelegram
 

@@ -7,7 +7,7 @@ import pytest
 from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.errors import KenobotError, RateLimited, Unavailable
 from kenobot.ports.messages import Button, MessagePart, Outbound
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.standin import CHAT, Answer, FakeTelegram, channel_at
 
 LIST = "# Compra\n\n- pan 🥖\n- leche <fresca>"

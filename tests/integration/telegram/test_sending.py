@@ -12,7 +12,7 @@ from kenobot.channels.telegram.channel import TelegramChannel
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.errors import KenobotError, Rejected, RemoteError, Unavailable
 from kenobot.ports.messages import Attachment, MessagePart, Outbound, TextEntity
-from kenobot.testing.clock import EagerClock, ManualClock
+from kenobot_testing.clock import EagerClock, ManualClock
 from tests import waiting
 from tests.integration.telegram.standin import (
     CHAT,

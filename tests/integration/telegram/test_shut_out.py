@@ -9,7 +9,7 @@ from kenobot.core.bus import Bus
 from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports import sentences
 from kenobot.ports.signals import HEALTH_DEGRADED, Envelope
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.integration.telegram.standin import DEADLINE, Answer, Box, FakeTelegram
 
 UNAUTHORIZED = Answer(status=401, error="Unauthorized")

@@ -22,8 +22,8 @@ from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import diagnosis, outbox
 from kenobot.storage.outbox import Destination
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
 ROOM = {"KENOBOT_WATCH__DISK_MB": "0"}  # of the machine that the tests run on

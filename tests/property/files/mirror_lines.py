@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import role_of
+from kenobot.language.markdown import list_layout
 from kenobot.ports.records import Record
 from tests.unit.cognitive.mirror.house import TODAY
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock, FileKind, ShownRecord, fact_text
+from kenobot.language.markdown import list_layout
+from kenobot.language.markdown.list_layout import FileBlock, FileKind, ShownRecord, fact_text
 from kenobot.language.quoting import QuoteMark
 from kenobot.language.sanitize import sanitize
 

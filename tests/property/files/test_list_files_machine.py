@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 from kenobot.cognitive.control import revived_lines
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import path_of, role_of
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store.change import change
+from kenobot.language.markdown import list_layout
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files, full_disk, somebody_edits
 from tests.property.files.mirror_lines import CHAT, FILES, KINDS, OTHER, WORDS, facts, is_line, kind_of, line

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
 from tests.property.files.mirror_lines import facts, kind_of

@@ -5,11 +5,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror.records import record_format
-from kenobot.cognitive.mirror.records.record_format import FileLink
 from kenobot.core import front_matter
 from kenobot.core.front_matter import LineEnding, UnusableFileError
 from kenobot.language.fingerprint import key_of
+from kenobot.language.markdown import record_format
+from kenobot.language.markdown.record_format import FileLink
 from kenobot.language.sanitize import sanitize
 from kenobot.ports.records import Record
 

@@ -14,18 +14,18 @@ from hypothesis.stateful import initialize, rule
 
 from kenobot.cognitive.mirror import rebuild
 from kenobot.cognitive.mirror.paths import is_right_folder
-from kenobot.cognitive.mirror.records import record_format
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
+from kenobot.language.markdown import record_format
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
 from tests.property.mail.lives import Lives

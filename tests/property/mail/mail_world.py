@@ -25,7 +25,7 @@ from kenobot.ports.errors import RateLimited, Rejected, StoreError, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Delta, Request
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.property.mail.power import AT_ONCE, Crash, Power
 
 CHANNEL = "fake"

@@ -22,7 +22,7 @@ from kenobot.ports.messages import Outbound
 from kenobot.storage import approved_people
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.samples import inbound
 from tests.scratch import scratch_root

@@ -11,7 +11,7 @@ from kenobot.agent.turn.open_reply import OpenReply
 from kenobot.core.redaction import Redactor
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.connection import replace_surrogates
-from kenobot.testing.postprocessor import RecordingTurn
+from kenobot_testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.test_tags import TAGS
 
 KNOWN = "hunter2233-ñandú"

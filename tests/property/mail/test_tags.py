@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kenobot.postprocessors.code_ranges import code_ranges, find_quoted_ranges
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan_tags, whole_length
-from kenobot.testing.postprocessor import RecordingTurn
+from kenobot_testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.tags_found import NAMES
 from tests.unit.postprocessors.test_tags import TAGS
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from kenobot.core.history_window import HistoryWindow
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.storage.conversation import StoredMessage
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.property.effort import effort
 from tests.scene import Scene
 from tests.scratch import scratch
@@ -53,7 +53,7 @@ def test_a_window_shows_the_end_of_the_talk_within_its_room(
     shown = list(window.select_shown(lines, cursor, taken))
     assert shown == lines[len(lines) - len(shown) :]
     assert not shown or shown[0].role == "user"
-    assert window.fits(shown, taken)
+    assert window.fits(len(shown), sum(map(window.line_tokens, shown)), taken)
     unsummed = [line for line in lines if line.id > cursor]
     waiting = window.select_unsummarized(unsummed, taken)
     if summary and not window.is_due(waiting):

@@ -10,7 +10,7 @@ from random import Random
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.offline import plugin
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.property.memory.true_talks import Line, has_words_of, is_in, plain
 from tests.scene import Scene
 from tests.scratch import scratch

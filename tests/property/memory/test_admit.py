@@ -21,7 +21,7 @@ from kenobot.language.statements.statement_relation import (
 )
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 _WHO = st.sampled_from(["Adrian", "Laura", "李雷", "user", "El usuario", "I", ""])

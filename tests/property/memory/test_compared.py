@@ -15,7 +15,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.language.fingerprint import key_of
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.property.effort import effort
 from tests.unit.cognitive.sleep.beliefs import put

@@ -21,7 +21,7 @@ from kenobot.storage.connection import Connection, connect
 from kenobot.storage.migrate import migrate
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.property.effort import effort
 from tests.scratch import scratch
 

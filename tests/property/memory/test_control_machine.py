@@ -17,7 +17,7 @@ from kenobot.cognitive.recall.index.index import Indexer, SideIndex
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.effort import effort
 from tests.property.files.mirror_faults import death_between_files
 from tests.property.mail.lives import Lives

@@ -9,7 +9,6 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.paths import entity_page_of, path_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.policy.sleep import WEEKLY_LOGS, DecayPolicy, SleepPolicy
@@ -22,6 +21,7 @@ from kenobot.cognitive.sleep.consolidate import distil, hygiene, promote, weeks
 from kenobot.cognitive.sleep.prune import tiers
 from kenobot.cognitive.store import list_file_rows
 from kenobot.language.calendar import local_day
+from kenobot.language.markdown import list_layout
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form
 from kenobot.storage.connection import Connection

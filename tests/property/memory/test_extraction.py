@@ -26,8 +26,8 @@ from kenobot.ports.provider import Request
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START, EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START, EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.property.effort import effort
 from tests.scratch import scratch
 

@@ -19,7 +19,7 @@ from kenobot.language.sanitize import sanitize
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import full_load_query, open_memory
 
 _ZONE = ZoneInfo("Europe/Madrid")

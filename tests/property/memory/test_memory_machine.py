@@ -19,7 +19,7 @@ from kenobot.language.sanitize import sanitize
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.property.effort import effort
 from tests.property.mail.lives import Lives
 from tests.property.mail.power import CRASHES, Crash

@@ -26,7 +26,7 @@ from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import LinkType, Record
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
 

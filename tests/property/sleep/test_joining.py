@@ -11,7 +11,7 @@ from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.property.effort import effort
 from tests.unit.cognitive.sleep.beliefs import links, put

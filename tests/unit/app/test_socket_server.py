@@ -46,7 +46,7 @@ from kenobot.core.frames import (
 from kenobot.ports.errors import ConfigError, StoreFull, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.signals import MEMORY_WRITTEN
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 from tests.waiting import until
 
 SENT = START.isoformat()

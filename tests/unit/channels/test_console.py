@@ -27,7 +27,7 @@ from kenobot.core.redaction import escape_controls, one_line
 from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.clock import START, EagerClock, ManualClock
+from kenobot_testing.clock import START, EagerClock, ManualClock
 from tests.tour.screen import Screen
 from tests.waiting import until
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kenobot.channels.http.problems import choose_language, describe_problem
 from kenobot.ports.sentences import Language, Sentence
+from kenobot_http.problems import choose_language, describe_problem
 
 
 @pytest.mark.parametrize(

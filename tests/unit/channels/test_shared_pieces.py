@@ -19,11 +19,11 @@ from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.messages import Inbound, MessagePart, TextEntity
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.channel import RecordingSink
-from kenobot.testing.clock import START, EagerClock, ManualClock
 from kenobot_email.settings import EmailSettings
 from kenobot_irc.settings import IrcSettings
 from kenobot_matrix.settings import MatrixSettings
+from kenobot_testing.channel import RecordingSink
+from kenobot_testing.clock import START, EagerClock, ManualClock
 from kenobot_xmpp.settings import XmppSettings
 
 

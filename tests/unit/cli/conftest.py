@@ -9,7 +9,7 @@ import pytest
 
 from kenobot.cli import main
 from kenobot.core.settings.home import Home
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 Cli = Callable[..., tuple[int, str, str]]
 

@@ -9,7 +9,7 @@ import pytest
 from kenobot.core.settings.home import Home
 from kenobot.gateway import pairing
 from kenobot.storage.connection import connect
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.unit.cli.conftest import Cli
 
 CONFIG = """\

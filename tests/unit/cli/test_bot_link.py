@@ -12,7 +12,7 @@ from kenobot.cli.bot_link import BotGone, BotLink, LinkTexts
 from kenobot.core.frames import REQUESTS, Say, Show, Shown, Stored, Welcome, decode, encode
 from kenobot.ports.messages import Inbound
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 
 TEXTS = LinkTexts("cut", "back", "gone", "lost: {text}", "too long")
 MESSAGE = Inbound("console", "id-1", "local", "owner", "hola", START)

@@ -7,15 +7,14 @@ import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 import pytest
 
-from kenobot.cli import language
-from kenobot.cli.language import argument_name, say, translate
+from kenobot.cli.command_tables import argument_name, list_arguments, read_command
+from kenobot.cli.language import say, translate
 from kenobot.ports.memory_changes import CannotDecide
 from kenobot.ports.sentences import read_catalogue
 from tests import sources
@@ -28,8 +27,8 @@ _EMPTY_ANSWERS = ("print_failure",)
 _OF_MACHINES = ("{}", "{} {}", "{}: {}", "kenobot: {}", "{}\n{}")
 _FOR_MODELS = ("ToolFailed", "AddressRefused")  # a model reads them, in English
 _WITHOUT_KEYS = (  # rooms whose errors are read by developers, or by a model
-    "evals",
-    "testing",
+    "kenobot_evals/",
+    "kenobot_testing/",
     "tools/web/client.py",
     "tools/web/engines.py",
     "tools/web/fetch.py",
@@ -41,7 +40,7 @@ _WITHOUT_SPANISH = (
     "cognitive/mirror/records",
     "core/network.py",
     "core/plugins.py",  # for authors of plugins
-    "cli/bench.py",  # for developers
+    "kenobot_evals/bench_command.py",  # for developers
     "storage/migrate.py",
 )
 
@@ -51,8 +50,15 @@ def spanish(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "es_MX.UTF-8")
 
 
-def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("kenobot.cli").joinpath(name).read_text("utf-8"))
+def _table(name: str, folder: Path = sources.CORE / "cli") -> dict[str, Any]:
+    return tomllib.loads((folder / name).read_text("utf-8"))
+
+
+@cache
+def _spanish() -> dict[str, str]:
+    """The Spanish of what commands say, those of distributions too."""
+    folders = [folder for folder in sources.COMMANDS if (folder / "spanish.toml").is_file()]
+    return {english: text for folder in folders for english, text in _table("spanish.toml", folder).items()}
 
 
 def _template(node: ast.AST) -> str | None:
@@ -77,13 +83,14 @@ def _calls(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
 
 def test_every_sentence_that_the_command_line_says_has_its_spanish() -> None:
     """What is said by its English in `say`, and every empty answer of a command."""
-    known = {*_table("spanish.toml"), *read_catalogue("es"), *_OF_MACHINES}
+    known = {*_spanish(), *read_catalogue("es"), *_OF_MACHINES}
     missing = set[str]()
+    commanding = tuple(sources.place(folder).removeprefix("kenobot/") for folder in sources.COMMANDS)
     for place, tree in _trees().items():
         if place.startswith(_WITHOUT_SPANISH):
             continue
         for name, argument in _calls(tree):
-            is_said = name == "say" and place.startswith("cli/")
+            is_said = name == "say" and place.startswith(commanding)
             text = _template(argument) if is_said or name in _EMPTY_ANSWERS else None
             if text and re.search("[a-z]{2}", text) and text not in known:
                 missing.add(text)
@@ -129,7 +136,7 @@ def _list_keyed(place: str, tree: ast.Module) -> Iterator[tuple[ast.Call, list[s
 
 def test_errors_and_sentences_are_made_by_keys_that_are_known_with_their_values() -> None:
     """No error is raised with a finished sentence, and none is in the catalogues that nothing says."""
-    sentences = {**read_catalogue("en"), **{english: english for english in _table("spanish.toml")}}
+    sentences = {**read_catalogue("en"), **{english: english for english in _spanish()}}
     used, wrong = set[str](), []
     for place, tree in _trees().items():
         used |= {text for node in ast.walk(tree) if (text := _template(node))}
@@ -148,16 +155,16 @@ def test_errors_and_sentences_are_made_by_keys_that_are_known_with_their_values(
 
 def _metavars() -> set[str]:
     """What the help calls the values of arguments."""
-    commands = _table("commands.toml")
-    shared = commands.pop("arguments").values()
-    own = [each for command in commands.values() for each in language._arguments(command.get("arguments", ()))]
+    tables = [command for folder in sources.COMMANDS for command in _table("commands.toml", folder).values()]
+    shared = [each for table in tables for each in table.values() if isinstance(each, dict) and "call" not in table]
+    own = [each for command in tables for each in list_arguments(command.get("arguments", ()))]
     return {each["metavar"] for each in (*shared, *own) if "metavar" in each}
 
 
 def test_what_the_help_calls_values_is_in_spanish(cli: Cli, spanish: None) -> None:
     """As its own sentences call them, but for what both languages write alike."""
     alike = {"0..1", "HASH", "ID", "N", "RRULE", "TOKENS", "URL", "get|set"}
-    assert _metavars() - _table("spanish.toml").keys() == alike
+    assert _metavars() - _spanish().keys() == alike
     assert "--new-key ARCHIVO" in cli("backup", "--help")[1]
     assert cli("memory", "forget")[2].endswith("error: falta: RECUERDO\n")
 
@@ -166,7 +173,7 @@ def test_no_spanish_is_left_of_what_nothing_says() -> None:
     """The English of each sentence stands in the code."""
     texts = {_template(node) for tree in _trees().values() for node in ast.walk(tree)}
     argparse_texts = inspect.getsource(argparse)
-    own = {english for english in _table("spanish.toml") if english not in texts and english not in argparse_texts}
+    own = {english for english in _spanish() if english not in texts and english not in argparse_texts}
     own -= _metavars()
     words = {english for english in own if re.fullmatch(r"[a-z_ ]+", english)}  # states and columns of the database
     assert sorted(english for english in own - words if "%(prog)s" not in english) == []
@@ -179,7 +186,7 @@ def test_nothing_recognises_a_finished_sentence_by_a_pattern() -> None:
     assert [text for text in catalogues if "" in _places(text)] == []
 
 
-_PAIRS = [*_table("spanish.toml").items(), *_table("spanish.libraries.toml").items()]
+_PAIRS = [*_spanish().items(), *_table("spanish.libraries.toml").items()]
 
 
 @each(("english", "spanish"), _PAIRS)
@@ -200,29 +207,28 @@ def test_errors_of_the_system_and_of_settings_are_in_spanish(cli: Cli, spanish: 
     assert "clave desconocida" in cli("config", "set", "memory.daays", "3")[2]
 
 
-def test_the_help_of_every_command_and_argument_is_in_spanish() -> None:
+@pytest.mark.parametrize("folder", sources.COMMANDS, ids=lambda folder: folder.name)
+def test_the_help_of_every_command_and_argument_is_in_spanish(folder: Path) -> None:
     """commands.es.toml has what commands.toml has, and no more."""
-    english, spanish = _table("commands.toml"), _table("commands.es.toml")
-    shared, told = english.pop("arguments"), spanish.pop("arguments")
-    assert set(shared) == set(told)
+    english, spanish = _table("commands.toml", folder), _table("commands.es.toml", folder)
     assert set(english) == set(spanish)
+    assert set(english.pop("arguments", ())) == set(spanish.pop("arguments", ()))
     for name, command in english.items():
-        arguments = {argument_name(each) for each in language._arguments(command.get("arguments", ()))}
+        arguments = {argument_name(each) for each in list_arguments(command.get("arguments", ()))}
         parts = {part for part in ("section", "summary", "description", "epilog") if part in command}
         assert arguments | parts == set(spanish[name]), name
 
 
-@pytest.mark.parametrize("locale", ["C.UTF-8", "es_MX.UTF-8"])
-def test_one_command_is_read_as_it_stands_among_all(locale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("folder", sources.COMMANDS, ids=lambda folder: folder.name)
+def test_one_command_is_read_as_it_stands_among_all(folder: Path) -> None:
     """Only its own tables are read, so each of them must begin where a line begins."""
-    monkeypatch.setenv("LC_ALL", locale)
-    commands = language.read_commands()
-    names = {words.partition(" ")[0] for words in commands} - {"arguments"}
-    assert len(names) > 20
+    table = _table("commands.toml", folder)
+    shipped_apart = {name for name, command in table.items() if folder.name == "cli" and "extra" in command}
+    names = {words.partition(" ")[0] for words in table} - {"arguments"} - shipped_apart
     for name in names:
-        own = {words: command for words, command in commands.items() if words.partition(" ")[0] in (name, "arguments")}
-        assert language.read_commands(name) == own
-    assert language.read_commands("nothing") == {"arguments": commands["arguments"]}
+        assert read_command(name).keys() == {words for words in table if words.partition(" ")[0] == name}
+    assert names
+    assert read_command("nothing") == read_command("arguments") == read_command("memory list") == {}
 
 
 def test_help_and_usage_errors_are_in_spanish(cli: Cli, spanish: None) -> None:

@@ -1,11 +1,8 @@
 """The command line as a whole: exit codes, errors in plain lines, and a start that imports little."""
 
-import importlib
 import os
 import subprocess
 import sys
-import tomllib
-from importlib import resources
 from pathlib import Path
 from typing import get_args
 
@@ -13,13 +10,15 @@ import pytest
 
 from kenobot import __version__
 from kenobot.cli import config, main
-from kenobot.cli.importers.plan import Origin
+from kenobot.cli.command_tables import argument_name, list_arguments, list_commands, read_command
+from kenobot.cli.run_command import find_function
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreFull
 from kenobot.ports.memory import Form
 from kenobot.ports.memory_changes import ProposalState
 from kenobot.ports.nights import Phase
 from kenobot.storage import dead_letters
+from kenobot_importers.plan import Origin
 
 from .conftest import Cli
 
@@ -75,23 +74,21 @@ def test_a_file_is_no_home(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_every_command_names_its_function_and_every_choice_there_is() -> None:
-    """What commands.toml says of the code is so."""
-    commands = tomllib.loads(resources.files("kenobot.cli").joinpath("commands.toml").read_text("utf-8"))
-    shared = commands.pop("arguments")
+    """What the tables of commands say of the code is so."""
+    commands = {words: command for name in list_commands() for words, command in read_command(name).items()}
     for words, command in commands.items():
         group = any(other.startswith(f"{words} ") for other in commands)
         assert group != ("call" in command) or words == "version", words
         if "call" in command:
-            module, _, function = command["call"].partition(":")
-            assert callable(getattr(importlib.import_module(f"kenobot.cli.{module}"), function)), words
+            assert callable(find_function(command["call"])), words
     choices = {
-        (words, argument["name"]): tuple(argument["choices"])
+        (words, argument_name(argument)): tuple(argument["choices"])
         for words, command in commands.items()
-        for argument in command.get("arguments", ())
-        if isinstance(argument, dict) and "choices" in argument
+        for argument in list_arguments(command["arguments"])
+        if "choices" in argument
     }
     assert choices["deadletter list", "--state"] == (*dead_letters.STATES, "all")
-    assert tuple(shared["ended state"]["choices"]) == dead_letters.ENDED
+    assert choices["deadletter retry", "--state"] == dead_letters.ENDED
     assert choices["proposals list", "--state"] == (*get_args(ProposalState), "all")
     assert choices["sleep run", "--phase"] == get_args(Phase)
     assert choices["import", "--from"] == ("auto", *get_args(Origin))

@@ -16,7 +16,7 @@ import pytest
 from kenobot.cli.context import CommandContext
 from kenobot.cli.memory.sync_files import make_home
 from kenobot.core.settings.home import Home
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 from .conftest import Cli
 from .memory_home import files, texts, told
@@ -32,8 +32,8 @@ _ROOT = Path(__file__).resolve().parents[3]
 @asynccontextmanager
 async def program(era: str = "auto") -> AsyncIterator["Client"]:
     """Connect a client made by others with the home of the test."""
-    from kenobot.api.mcp.server import build_server
-    from kenobot.cli.mcp_home import OpenHome
+    from kenobot_http.api.mcp.server import build_server
+    from kenobot_http.commands.mcp_home import OpenHome
 
     context = CommandContext(argparse.Namespace(home=None), ManualClock())
     await asyncio.to_thread(make_home, context)
@@ -138,3 +138,11 @@ def test_the_output_carries_the_protocol_alone(home: Home) -> None:
     assert (served.returncode, rest) == (0, b"")
     assert [answer["id"] for answer in answers] == [1, 2]
     assert answers[0]["result"]["serverInfo"]["name"] == "kenobot"
+
+
+def test_without_the_distribution_http_its_extra_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one sentence, as a mistake of the installation; other commands of `kenobot mcp` need none."""
+    monkeypatch.setitem(sys.modules, "kenobot_http", None)
+    told = """kenobot: The command "mcp serve" is not installed: run pip install 'kenobot[http]'\n"""
+    assert cli("mcp", "serve", "--home", "/nowhere") == cli("--home", "/nowhere", "mcp", "serve") == (78, "", told)
+    assert "kenobot mcp add" in cli("mcp", "list")[2]

@@ -19,7 +19,7 @@ from kenobot.core.settings.home import Home
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.nights import PHASES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, put_record
 from tests.unit.cli.conftest import Cli
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PROPOSE, fill

@@ -15,7 +15,7 @@ from kenobot.cli.memory import vectors as vectors_module
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import Unavailable
 from kenobot.storage.migrate import migrate
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_testing.embedder import WordEmbedder
 
 from .conftest import Cli
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kenobot.core.retry import CircuitBreaker
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.conformance.adapters.conversation.provider import play_breaker
 from tests.recorded import CONFORMANCE
 

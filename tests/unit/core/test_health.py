@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kenobot.core.health import CHECKS, Cause, HealthTracker, Reading, state_of
 from kenobot.core.i18n import Language
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.cases import each
 
 SICK, WELL = Reading("queue", 1.5), Reading("queue", 0.1)

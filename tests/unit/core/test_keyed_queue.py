@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kenobot.core.worker import KeyedQueue
 from kenobot.ports.errors import StoreError
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 
 
 class _Store:

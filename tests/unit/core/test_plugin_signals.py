@@ -11,7 +11,7 @@ from kenobot.core import plugin_signals
 from kenobot.core.bus import Bus
 from kenobot.core.plugin_signals import PluginSignals
 from kenobot.ports.signals import MESSAGE_IN, MESSAGE_OUT, Envelope
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 @pytest_asyncio.fixture

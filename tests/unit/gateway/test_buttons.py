@@ -13,7 +13,7 @@ from kenobot.storage import keyboards
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.keyboards import take_keyboard
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 from tests.samples import scalar
 

@@ -7,7 +7,7 @@ from importlib import resources
 from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.plugin import NoSettings, PluginContext
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 FOLDER = resources.files("kenobot").joinpath("config", "identity")
 

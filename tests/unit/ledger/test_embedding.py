@@ -20,7 +20,7 @@ from kenobot.providers.embedders.openai import OpenAISettings
 from kenobot.storage import model_calls
 from kenobot.storage.database import Database
 from kenobot.storage.model_calls import Spending
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 
 TEXTS = ("Ana likes tea", "Oslo has a blue tram")

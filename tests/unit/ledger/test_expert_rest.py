@@ -7,7 +7,7 @@ import pytest
 
 from kenobot.ledger.expert_rest import ExpertRest
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 @pytest.fixture

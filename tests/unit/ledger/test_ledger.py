@@ -23,8 +23,8 @@ from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.model_calls import Spending
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.samples import rows
 from tests.waiting import until
 

@@ -8,8 +8,8 @@ from kenobot.core.retry import MAX_RETRY_AFTER, CircuitBreaker
 from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ports.errors import CircuitOpen, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Block, Delta, Message, Reply, Request, ToolCall
-from kenobot.testing.clock import EagerClock, ManualClock
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.clock import EagerClock, ManualClock
+from kenobot_testing.scripted import ScriptedProvider
 
 REQUEST = Request((), (Message("user", (Block("hello"),)),))
 

@@ -9,7 +9,7 @@ import kenobot
 ROOT = Path(kenobot.__file__).parent
 OPENS = {"ledger/model_router.py"}  # the only module that opens a provider's stream
 ASKS = {"ledger/models.py"}  # the only one that asks a router
-APART = ("testing/", "providers/", "tools/")  # the contract for authors; what has HTTP clients
+APART = ("providers/", "tools/")  # what has HTTP clients
 
 
 def modules() -> Iterator[tuple[str, str]]:
@@ -56,11 +56,10 @@ def test_what_listens_is_behind_the_ledger() -> None:
 
 
 def test_whatever_embeds_by_a_server_has_a_meter() -> None:
-    """One module asks embedders, and each gets the ledger's meter; a bench measures in a home of its own."""
+    """One module asks embedders, and each gets the ledger's meter."""
     embedding = {name for name, text in modules() if attributes(text, "embed")}
-    benches = {name for name in embedding if name.startswith("evals/")}
     counted = {name for name, text in modules() if ".meter = " in text}
-    assert embedding - benches == {"cognitive/recall/embedding_worker.py"}
+    assert embedding == {"cognitive/recall/embedding_worker.py"}
     assert counted == {"cognitive/recall/embedding_worker.py", "cli/memory/vectors.py"}
     making = {name for name, text in modules() if "= EmbeddingWorker(" in text and "meter=" not in text}
     assert not making

@@ -12,8 +12,6 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from kenobot.core.bus import Bus
-from kenobot.observers import otel
-from kenobot.observers.otel import OtelSettings
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.signals import (
     MESSAGE_IN,
@@ -24,10 +22,12 @@ from kenobot.ports.signals import (
     TURN_FAILED,
     PayloadValue,
 )
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.observer import ObserverContract
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.simulation import Simulation
+from kenobot_otel import telemetry
+from kenobot_otel.telemetry import OtelSettings
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.observer import ObserverContract
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 from tests.constants import with_constants
 
 KEY = "Bearer sesame-sesame"
@@ -82,7 +82,7 @@ def collector() -> Iterator[Collector]:
 class TestOtel(ObserverContract):
     @pytest.fixture
     def observer(self) -> Plugin[Any, Any]:
-        return otel.plugin
+        return telemetry.plugin
 
     @pytest.fixture
     def settings(self, collector: Collector) -> OtelSettings:
@@ -97,7 +97,7 @@ async def test_a_turn_is_a_trace_without_a_word_of_it(tmp_path: Path, collector:
     """The turn, its phases and its delivery, in one trace; nothing of the talk, the chat or the key is sent."""
     table = f'[observers.telemetry]\nendpoint = "{collector.endpoint}"\nauthorization = "{KEY}"\n'
     provider = ScriptedProvider(["A very private answer."])
-    async with Simulation(tmp_path, provider, plugins={"telemetry": otel.plugin}, config=table) as bot:
+    async with Simulation(tmp_path, provider, plugins={"telemetry": telemetry.plugin}, config=table) as bot:
         assert await bot.ask("a very private question") == "A very private answer."
     spans = {span.name.partition(" ")[0]: span for span in collector.spans}
     turn = spans["invoke_agent"]
@@ -119,7 +119,9 @@ async def test_phases_models_and_failures_stand_in_the_spans(tmp_path: Path, col
     """Phases lie end to end, the model has its names and tokens, and what failed says so."""
     clock = ManualClock()
     bus = Bus(clock)
-    observer = otel.plugin.build(OtelSettings(endpoint=collector.endpoint), PluginContext(tmp_path, clock, "K", bus))
+    observer = telemetry.plugin.build(
+        OtelSettings(endpoint=collector.endpoint), PluginContext(tmp_path, clock, "K", bus)
+    )
     where = {"channel": "telegram", "chat": "4711"}
     used: dict[str, PayloadValue] = {"provider": "anthropic", "model": "opus", "input_tokens": 900, "output_tokens": 20}
     await bus.emit(MESSAGE_IN, "t", "a", text="hello", **where)
@@ -151,7 +153,7 @@ async def test_a_collector_that_is_gone_costs_only_its_own(tmp_path: Path) -> No
     clock = ManualClock()
     bus = Bus(clock)
     settings = with_constants(OtelSettings, endpoint="http://127.0.0.1:9", seconds=0.2)
-    observer = otel.plugin.build(settings, PluginContext(tmp_path, clock, "K", bus))
+    observer = telemetry.plugin.build(settings, PluginContext(tmp_path, clock, "K", bus))
     for number in range(50):
         await bus.emit(THINKING_START, "t", str(number), channel="c", chat="1")
         await bus.emit(THINKING_END, "t", str(number), channel="c", chat="1")
@@ -165,7 +167,9 @@ async def test_messages_that_never_end_are_let_go(tmp_path: Path, collector: Col
     """Only the newest thousand are kept in mind."""
     clock = ManualClock()
     bus = Bus(clock)
-    observer = otel.plugin.build(OtelSettings(endpoint=collector.endpoint), PluginContext(tmp_path, clock, "K", bus))
+    observer = telemetry.plugin.build(
+        OtelSettings(endpoint=collector.endpoint), PluginContext(tmp_path, clock, "K", bus)
+    )
     for number in range(1500):
         await bus.emit(MESSAGE_IN, "t", str(number), channel="c", chat="1")
         await bus.drain()

@@ -11,7 +11,7 @@ from kenobot.ports.errors import Fenced, PluginError
 from kenobot.ports.postprocessor import Element, TurnEffects
 from kenobot.postprocessors import pipeline as pipeline_module
 from kenobot.postprocessors.pipeline import AppliedItems, Pipeline, ProcessedReply
-from kenobot.testing.postprocessor import RecordingTurn
+from kenobot_testing.postprocessor import RecordingTurn
 from tests.unit.postprocessors.recorded import recorded
 from tests.unit.postprocessors.test_tags import TAGS
 

@@ -18,8 +18,8 @@ from kenobot.postprocessors.tags import (
     user_update,
     working_memory,
 )
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.postprocessor import RecordingTurn
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.postprocessor import RecordingTurn
 
 
 def built(plugin: Plugin[NoSettings, Any]) -> PostProcessor:

@@ -13,7 +13,7 @@ from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.providers.anthropic import AnthropicSettings, build, plugin, request_payload
 from kenobot.providers.service import retry_after
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 
 _SURROUNDINGS = PluginContext(home=Path("unused"), clock=ManualClock(), bot_name="Kenobot")
 

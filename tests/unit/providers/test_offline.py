@@ -237,6 +237,19 @@ def test_a_name_that_was_kept_already_is_not_kept_twice() -> None:
     assert "“I live in Lyon”" in reply and reply.endswith("<bootstrap-complete/>")
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Hola, soy Iker. Vivo en Vitoria", "Iker"),
+        ("My name is J. R. Ewing. I live in Dallas", "J. R. Ewing"),
+        ("I'm Dr. Smith. We live in Ghent", "Dr. Smith"),
+    ],
+)
+def test_a_name_ends_with_its_sentence(text: str, name: str) -> None:
+    """The full stop of an initial or a title ends none."""
+    assert f", {name}!" in ask(text, system=BOOTSTRAP)
+
+
 @pytest.mark.parametrize("text", ["no", "prefiero no decirlo", "No, gracias"])
 def test_nobody_has_to_say_their_name(text: str) -> None:
     """A refusal ends onboarding too, and stores no name."""

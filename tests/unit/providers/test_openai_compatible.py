@@ -13,7 +13,7 @@ from kenobot.core.settings.sources import ENV_ALIASES
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
 from kenobot.providers.openai_compatible import PRESETS, OpenAIProvider, services
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 _CONTEXT = PluginContext(home=Path("unused"), clock=ManualClock(), bot_name="Kenobot")
 

@@ -9,9 +9,9 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.skills.library import SkillLibrary
 from kenobot.skills.trust import trust
-from kenobot.testing.clock import START
 from kenobot.tools.clock import Clock
 from kenobot.tools.read_skill import ReadSkill
+from kenobot_testing.clock import START
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import requests, results
 

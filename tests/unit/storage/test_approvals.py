@@ -5,7 +5,7 @@ from datetime import timedelta
 from kenobot.storage import approvals
 from kenobot.storage.approvals import Approval, close_approval, find_approval, open_approval
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import rows
 
 _ASKED = Approval("fake-1", "42", "forget", {"records": [1, 2], "about": "el té 🍵"}, START + timedelta(hours=1))

@@ -8,7 +8,7 @@ from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import plan
 
 _FRAME = PromptPrefix("fake-1", "owner chat:fake-1", "memory", "2026-02-14", 7, 3, 1, 2)

@@ -12,8 +12,8 @@ from kenobot.ports.provider import Reply
 from kenobot.storage import dead_letters, turn_steps
 from kenobot.storage.connection import connect
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome
-from kenobot.testing.clock import START, EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START, EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 
 REFUSED = Rejected("the model does not like it")

@@ -16,7 +16,7 @@ from kenobot.storage.conversation import FinishedTurn, append_turn
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Destination, Outbox, enqueue
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows, scalar
 
 

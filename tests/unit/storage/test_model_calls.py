@@ -9,7 +9,7 @@ from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.model_calls import CallRow, Spending
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 from tests.samples import scalar
 

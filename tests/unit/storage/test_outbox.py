@@ -9,7 +9,7 @@ from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.outbox import Destination, Outbox, enqueue
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 from tests.samples import inbound, plan, rows
 
 

@@ -20,7 +20,7 @@ from kenobot.ports.signals import (
 )
 from kenobot.storage.database import Database
 from kenobot.storage.signal_log import SignalLog
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import rows, scalar
 
 

@@ -8,7 +8,7 @@ from kenobot.storage import outbox
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Destination, Outbox
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.scene import Scene
 
 _AT = datetime(2026, 2, 14, tzinfo=UTC)

@@ -4,7 +4,7 @@ from kenobot.ports.provider import Reply, ToolCall, ToolResult, Usage
 from kenobot.storage import turn_steps
 from kenobot.storage.database import Database
 from kenobot.storage.turn_steps import TurnStep
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import rows
 
 _CALL = ToolCall("c1", "lookup", {"word": "té", "deep": [1, None, {"a": True}]})

@@ -4,8 +4,8 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from kenobot.testing.provider import ScriptedProvider
-from kenobot.testing.simulation import Simulation
+from kenobot_testing.provider import ScriptedProvider
+from kenobot_testing.simulation import Simulation
 
 
 async def test_all_is_quiet_once_the_files_hold_what_was_noted(tmp_path: Path) -> None:

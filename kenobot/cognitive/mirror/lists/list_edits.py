@@ -14,8 +14,6 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror import paths
-from kenobot.cognitive.mirror.lists import list_layout
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock
 from kenobot.cognitive.mirror.lists.list_view import CURSOR, ListFile
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.remember.admit import admit, supersede
@@ -26,6 +24,8 @@ from kenobot.cognitive.store import tiers as decay_store
 from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.line_pairs import FileLines, LineEdits
+from kenobot.language.markdown import list_layout
+from kenobot.language.markdown.list_layout import FileBlock
 from kenobot.language.quoting import QuoteMark, quote_mark
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST
 from kenobot.ports.memory import Candidate, Form
@@ -184,7 +184,7 @@ class ListFileEdit(ListFile):
 
     def _find_forgotten(self, key: str) -> Record | None:
         """Query the record that was forgotten last with these words, or with others that took their place."""
-        ended = store.ended_with_key(self.connection, self.role.scope, key, 1)
+        ended = store.list_ended_with_key(self.connection, self.role.scope, key, 1)
         if not ended or ended[0].form not in _LINES:
             return None
         if ended[0].status != "superseded":

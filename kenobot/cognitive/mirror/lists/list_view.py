@@ -11,9 +11,6 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.file_sync import FileView
-from kenobot.cognitive.mirror.lists import list_layout, memory_md
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord
-from kenobot.cognitive.mirror.lists.log_additions import split_log
 from kenobot.cognitive.mirror.paths import FileRole
 from kenobot.cognitive.store import list_file_rows
 from kenobot.cognitive.store import records as store
@@ -21,6 +18,9 @@ from kenobot.cognitive.store import tiers as decay_store
 from kenobot.language.calendar import local_day, local_time
 from kenobot.language.fingerprint import key_of
 from kenobot.language.line_pairs import FileLines
+from kenobot.language.markdown import list_layout, memory_md
+from kenobot.language.markdown.list_layout import FileBlock, ShownRecord
+from kenobot.language.markdown.log_additions import split_log
 from kenobot.language.quoting import quote_mark
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record
@@ -156,7 +156,7 @@ class ListFile:
             case "preferences":
                 return store.preference_records(connection, role.scope)
             case "daily" if role.archived:
-                return decay_store.archived_day_records(connection, role.scope, role.detail)
+                return decay_store.list_archived_day(connection, role.scope, role.detail)
             case "daily":
                 records = store.daily_records(connection, role.scope, role.detail)
                 if role.scope != OWNER_SCOPE:  # only the owner has a preferences.md
@@ -168,7 +168,7 @@ class ListFile:
                 archived = record is not None and (paths.path_of(record) or "").startswith(paths.ARCHIVE)
                 return [record] if record is not None and archived == role.archived else []
             case "entity":
-                return store.newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
+                return store.list_newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
 
     def _arrange(self, blocks: list[FileBlock]) -> list[FileBlock]:
         """Arrange the file anew: `blocks` with what has changed in memory since."""
@@ -201,7 +201,7 @@ class ListFile:
     def _is_left_over(self, block: FileBlock) -> bool:
         """Tell whether a learned line without a record says what memory has ended, as older versions left it there."""
         text = list_layout.fact_text("preferences", block.raw) if block.record is None else None
-        return text is not None and bool(store.ended_with_key(self.connection, self.role.scope, key_of(text), 1))
+        return text is not None and bool(store.list_ended_with_key(self.connection, self.role.scope, key_of(text), 1))
 
     def _leaves(self) -> bool:
         """Tell whether the file's day is over, and the archive has the file where it is kept there."""
@@ -245,7 +245,7 @@ def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int,
     """
     numbers = {(record, file.scope) for file in files for record, _ in file.old if record is not None}
     found: dict[int, list[str]] = {}
-    shared = list_file_rows.shared_records(connection, {record for record, _ in numbers})
+    shared = list_file_rows.map_shared_records(connection, {record for record, _ in numbers})
     movers = decay_store.last_tier_movers(connection, shared)
     scopes = dict(numbers)
     for number, places in shared.items():

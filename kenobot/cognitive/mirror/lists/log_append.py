@@ -7,9 +7,9 @@ comes after it.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.mirror.lists.list_view import ListFile
 from kenobot.cognitive.store import records as store
+from kenobot.language.markdown import list_layout
 from kenobot.ports.records import Record
 
 
@@ -23,7 +23,7 @@ class TouchedRecords:
 
 @dataclass(frozen=True, slots=True)
 class LogAppend:
-    """What a log ends with from now on: its text and its records, each as `list_layout.encode_blocks` has them."""
+    """Append to a log: the text and the records, as `list_layout.encode_blocks` has them."""
 
     text: str
     blocks: Sequence[str | int]

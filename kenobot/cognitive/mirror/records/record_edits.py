@@ -18,12 +18,12 @@ from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.paths import Area, FileLocation, is_right_folder, location_of, slug
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
-from kenobot.cognitive.mirror.records.record_format import RecordFile
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.change import change, tombstone_time
 from kenobot.language.fingerprint import key_of
+from kenobot.language.markdown.record_format import RecordFile
 from kenobot.language.sanitize import sanitize
 from kenobot.ports.identity import QUOTED_TRUST, parse_trust
 from kenobot.ports.memory import Candidate, Form

@@ -10,35 +10,18 @@ from typing import Self
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index import posting_rows
-from kenobot.cognitive.recall.index.documents import name_key, source_of
+from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE, source_of
 from kenobot.cognitive.recall.index.posting_rows import Partition
+from kenobot.cognitive.store import records
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.lexicon import STOPWORDS
-from kenobot.language.question.question import Question, parse_question
-from kenobot.language.words import fold, search_stems, words
+from kenobot.language.question.question import parse_question
+from kenobot.language.question.relations import Relationship, find_first_words, name_in
+from kenobot.language.question.search_terms import ParsedQuery, QueryTerm, parse_query
+from kenobot.language.words import search_stems
 from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes, scope_names
 
-_FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
-_LONGEST_NAMING = 120  # words of a message in which names are looked for
-LONGEST_NAME = 3  # words of the longest name
-_UNSPACED_NAMES = (2, 3, 4)
-_FIRST_PERSON = frozenset(
-    "i i'm im i've i'd i'll me my mine myself we our ours yo mi mis mio mia mios mias me conmigo nosotros nosotras "
-    "nuestro nuestra nuestros nuestras soy tengo vivo".split()
-)
-
-_CALLED = frozenset("called llama llaman llamo llamas llamaba".split())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryTerm:
-    """A word that is looked for, by any of its stems. weight: 1, or less when it was only said before.
-
-    Each is one of its message and no other, which is what a dictionary of them goes by.
-    """
-
-    stems: tuple[str, ...]
-    weight: float = 1.0
+_NEWEST = 40  # memories that are read for one relationship
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +41,7 @@ class LexicalHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """How much of an index a search reads.
+    """Bounds of the part of an index that a search reads.
 
     words: of the message. postings_per_word, postings_per_pair: newest documents of a word, and of two frequent words
     together. postings: documents of all words. paired_words: frequent words that are paired. weighed: documents whose
@@ -105,70 +88,35 @@ class MentionedSubjects:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
-    """Terms and names of a message."""
-
-    terms: tuple[QueryTerm, ...]
-    names: tuple[str, ...] = ()
-    first_person: bool = False
-
-
-def parse_query(question: Question, before: str, policy: RecallPolicy) -> ParsedQuery:
-    """Parse a message. A short one, such as "and hers?", borrows words of the text before it."""
-    own = question.said
-    naming = _CALLED if question.answer_type == "name" else frozenset[str]()
-    found = {_stems(word): policy.naming_weight if word in naming else 1.0 for word in _ends(own)}
-    if len(found) < policy.borrow_below_words:
-        for word in _ends(words(before)):
-            found.setdefault(_stems(word), policy.borrowed_weight)
-    speaker = any(word in _FIRST_PERSON for word in own)
-    return ParsedQuery(
-        tuple(QueryTerm(each, weight) for each, weight in found.items()), name_spans(question.text), speaker
-    )
-
-
-def with_names(query: ParsedQuery, names: Sequence[str]) -> ParsedQuery:
-    """Add the names of people whom a query means without naming them."""
-    held = {word.stems for word in query.terms}
-    fresh = [QueryTerm(each) for each in dict.fromkeys(map(_stems, map(fold, names))) if each not in held]
-    return replace(query, terms=(*query.terms, *fresh), names=(*query.names, *map(name_key, names)))
-
-
-def _ends(said: Sequence[str]) -> list[str]:
-    """Select the distinct content words; of very many the first and the last.
-
-    What is left of a genitive is none: the "s" of "my brother's name" would match that of every other.
-    """
-    genitives = {"s"} if any(word.endswith("'s") for word in said) else set[str]()
-    meant = list(dict.fromkeys(word for word in said if word not in STOPWORDS and word not in genitives))
-    return meant if len(meant) <= _FIRST + _LAST else meant[:_FIRST] + meant[-_LAST:]
-
-
-def name_spans(text: str) -> tuple[str, ...]:
-    """List every span of a message that may be a name, as a name key."""
-    parts = name_key(" ".join(fold(text).split()[:_LONGEST_NAMING])).split()
-    spans = [
-        " ".join(parts[at : at + size]) for size in range(1, LONGEST_NAME + 1) for at in range(len(parts) - size + 1)
-    ]
-    long = [part for part in parts if not part.isascii()]
-    spans += [
-        part[at : at + size] for part in long for size in _UNSPACED_NAMES for at in range(len(part[:64]) - size + 1)
-    ]
-    return tuple(dict.fromkeys(spans))
-
-
 def find_mentioned(index: Connection, scopes: Sequence[str] | None, query: ParsedQuery) -> MentionedSubjects:
     """Find the known subjects that a message names by whole words, also in the genitive, or by an alias."""
     found = posting_rows.subjects_named(index, scopes, query.names) if query.names else ()
     return MentionedSubjects(frozenset(found), query.first_person)
 
 
+def find_names(truth: Connection, index: Connection, reach: Scopes, relationships: Sequence[Relationship]) -> list[str]:
+    """Search the newest live memories within `reach` for the names of people such as "my husband" or "mi jefa"."""
+    rooms = posting_rows.partitions(index, scope_names(reach), ("record",))
+    found: list[str] = []
+    for each in relationships:
+        for called in filter(None, (each.words, each.broader_words)):
+            words = find_first_words(called)
+            tokens = [room.token(stem) for room in rooms for word in words for stem in search_stems(word)]
+            documents = posting_rows.documents_with(index, [tokens], _NEWEST) if tokens else []
+            numbers = [document // IDS_PER_SOURCE for document in documents]
+            known = records.by_ids(truth, numbers, reach)
+            live = (known[number].text for number in numbers if number in known and known[number].status == "active")
+            if name := name_in(live, called):
+                found.append(name)
+                break
+    return found
+
+
 def search_records(
     index: Connection, scopes: Sequence[str] | None, text: str, policy: RecallPolicy
 ) -> list[LexicalHit]:
     """Search the live records of `scopes` (None: of all) for `text`, best first."""
-    places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(parse_question(text), "", policy)
+    places, query = posting_rows.partitions(index, scopes, ("record",)), parse_query(parse_question(text), "")
     standing = query_term_counts(index, places, query)
     return search_documents(index, places, query, standing, policy, SearchLimits.of(policy))
 
@@ -220,10 +168,6 @@ def search_documents(
     return [LexicalHit(hit.id, math.tanh(steepness * hit.relevance), hit.matched, hit.text) for hit in order]
 
 
-def _stems(word: str) -> tuple[str, ...]:
-    return tuple(stem.replace("'", "’") for stem in search_stems(word))
-
-
 def idf(total: int, docs: int) -> float:
     """Compute the inverse document frequency of BM25."""
     return math.log(1 + (total - docs + 0.5) / (docs + 0.5))
@@ -243,7 +187,9 @@ def _scale(
 def _gather(
     index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], limits: SearchLimits
 ) -> dict[int, int]:
-    """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
+    """Gather documents with the words that each holds, as a bit mask.
+
+    groups: of each word the tokens that stand for it.
 
     The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
     """

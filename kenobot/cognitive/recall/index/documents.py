@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store import events, records
-from kenobot.core import lazy
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.words import fold, search_terms, standalone_letters
+from kenobot.language.question.search_terms import name_key
+from kenobot.language.words import search_terms, standalone_letters
 from kenobot.ports.memory import KEPT_ON_YES
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
@@ -28,7 +28,6 @@ _LONGEST = 2000  # terms of one document
 _CHARACTERS = 40_000
 _ELSEWHERE = ("scratchpad", "profile")  # shown as they stand, never searched
 _SESSION = ("summary", "session")  # form and category of the same: what it is made of is found as turns
-_NAME = lazy.regex(r"[^\W_]+")
 _ALIASES = ("name", "alias", "aliases", "nickname", "nombre", "apodo")
 
 SEARCHABLE_FORMS = frozenset({"note", "episode", "procedure", "summary", "question", "entity"})
@@ -65,14 +64,9 @@ class RecordDocuments:
 
 
 def source_of(document: int) -> tuple[DocumentKind, int]:
-    """The kind of a document, and the id of its record or message."""
+    """Return the kind of a document, and the id of its record or message."""
     number, rest = divmod(document, IDS_PER_SOURCE)
     return ("turn" if rest == TURN_OFFSET else "past" if rest else "record"), number
-
-
-def name_key(text: str) -> str:
-    """Normalise a name for comparison: folded, only its letters and digits, one blank between words."""
-    return " ".join(_NAME.findall(fold(text)))
 
 
 def record_documents(truth: Connection, ids: Sequence[int]) -> list[RecordDocuments]:

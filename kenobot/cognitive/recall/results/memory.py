@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.language.calendar import local_day
+from kenobot.language.question.asking import only_asks
 from kenobot.language.question.question import Question, parse_question
 from kenobot.language.recall_need import RecallNeed
 from kenobot.ports.recall import (
     DIGITS,
     ConfidenceLevel,
-    LoadMode,
+    ItemKey,
     MatchExplanation,
     MatchWay,
     MemoryEntry,
@@ -40,8 +41,8 @@ class MemoryQuery:
 
     text: the message.
 
-    Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size. recent_tokens:
-    size of its notes where each message is searched for.
+    Of a full load: session: the chat. prefix_tokens: its size. recent_tokens: size of its notes where each
+    message is searched for.
     Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
     to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
     prompt_text: what the prompt shows already. from_message: the first message that it shows. all_shown: it shows all
@@ -55,10 +56,8 @@ class MemoryQuery:
     now: datetime
     zone: ZoneInfo = _UTC
     session: str = ""
-    mode: LoadMode = "auto"
     prefix_tokens: int = 0
     recent_tokens: int = 0
-    recent_days: int = 3
     preceding_text: str = ""
     budget: int = 0
     limit: int = 0
@@ -112,7 +111,7 @@ class SearchHints:
     also: tuple[str, ...] = ()
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
 
-    def added_to(self, query: MemoryQuery) -> MemoryQuery:
+    def add_to(self, query: MemoryQuery) -> MemoryQuery:
         """Return the query with these hints."""
         return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
 
@@ -138,6 +137,21 @@ class RecalledMemory:
     on_show: bool = False
     terms: frozenset[str] = frozenset()
     relevance_parts: Mapping[str, float] = field(default_factory=dict)  # bounded: the seven parts of a fit; turn
+
+    @property
+    def key(self) -> ItemKey:
+        """Return its key among what was found."""
+        return "record", self.record.id
+
+    @property
+    def text(self) -> str:
+        """Return its words."""
+        return self.record.text
+
+    @property
+    def only_asks(self) -> bool:
+        """Return whether it is a question, and no more."""
+        return self.record.form == "question"
 
     def explain(self) -> MatchExplanation:
         """Return why it was chosen."""
@@ -168,6 +182,25 @@ class Excerpt:
     on_show: bool = False
     beside: int = 0
 
+    @property
+    def key(self) -> ItemKey:
+        """Return its key among what was found."""
+        return "turn", self.turn.id
+
+    @property
+    def text(self) -> str:
+        """Return its words."""
+        return self.turn.text
+
+    @property
+    def only_asks(self) -> bool:
+        """Return whether it is a question, or some, and no more."""
+        return only_asks(self.turn.text)
+
+
+FoundItem = RecalledMemory | Excerpt
+"""A memory or a quoted turn that a search found."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
@@ -186,7 +219,7 @@ class SearchReport:
     score: float = 0.0
     answer_probability: float | None = None
     need: RecallNeed = "full"
-    shown: tuple[RecalledMemory | Excerpt, ...] = ()
+    shown: tuple[FoundItem, ...] = ()
     query_terms: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     dropped: dict[str, int] = field(default_factory=dict)  # bounded: the 12 reasons there are; turn

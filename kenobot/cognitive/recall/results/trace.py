@@ -8,7 +8,7 @@ from kenobot.ports.recall import SourceKind, TracedItem
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.scoring.turn_ranking import RankedTurn
-    from kenobot.language.question.question import Question
+    from kenobot.language.question.answer_features import JudgedQuestion
     from kenobot.ports.recall import Score
     from kenobot.ports.records import Record
 
@@ -49,34 +49,10 @@ class QuestionKind:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedItem:
-    """A memory or turn found for a question.
-
-    near: its similarity to the question, as VectorIndex scales it. word_near: to each word of it, where measured.
-    turn: it is quoted from talk, and no memory. relevance: by which it was ranked; 0 where words alone judge.
-    """
-
-    text: str
-    near: float = 0.0
-    word_near: Mapping[str, float] = field(default_factory=dict)  # bounded: words of a question; turn
-    turn: bool = False
-    relevance: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedQuestion:
-    """A question with what was found for it, best first. general: see `QuestionKind`."""
-
-    question: "Question"
-    items: Sequence[JudgedItem]
-    general: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedTrace:
-    """What `search.judge` was given, with the kind and number of each item. row: the question's vector."""
+    """Input of `search.judge`, with the kind and number of each item. row: the question's vector."""
 
-    judged: JudgedQuestion
+    judged: "JudgedQuestion"
     keys: Sequence[tuple[SourceKind, int]]
     model: str
     row: Sequence[float] | None

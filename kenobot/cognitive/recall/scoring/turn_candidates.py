@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates.by_words import ParsedQuery, QueryTerm, idf
+from kenobot.cognitive.recall.candidates.by_words import idf
 from kenobot.cognitive.recall.index import conversation_rows, posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import TurnRow
 from kenobot.cognitive.recall.index.documents import IDS_PER_SOURCE
+from kenobot.language.question.search_terms import ParsedQuery, QueryTerm
 from kenobot.storage.connection import Connection
 
 DAMP = 4.0

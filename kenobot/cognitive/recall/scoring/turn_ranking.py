@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates.by_words import ParsedQuery
-from kenobot.cognitive.recall.candidates.first_person import as_speakers_say
+from kenobot.cognitive.recall.candidates.by_meaning import as_speakers_say
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.conversation_rows import IndexedTurn, TurnRow, indexed_turn
 from kenobot.cognitive.recall.index.index import SideIndex
@@ -33,6 +32,7 @@ from kenobot.cognitive.recall.scoring.turn_candidates import (
 from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, TalkKind, turn_weights
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.language.question.question import Question
+from kenobot.language.question.search_terms import ParsedQuery
 
 _TURN = (0.9, 0.4)  # k1 and b of BM25
 _EITHER = 0.5

@@ -1,8 +1,7 @@
 """Quote raw turns of the scopes within reach, clipped around what matches."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
 
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery
@@ -12,11 +11,12 @@ from kenobot.cognitive.recall.search.filters import RecallFilter
 from kenobot.core import lazy
 from kenobot.core.redaction import Redactor
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.clipping import clip_around
 from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question.question import Question
 from kenobot.language.quoting import IMPORTED, quote_untrusted
-from kenobot.language.words import fold, head_and_tail, search_stems, stems, stems_taken_for, terms, words
+from kenobot.language.words import head_and_tail, stems, terms, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, import_kind
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
@@ -28,12 +28,8 @@ _SHORTEST = 40  # tokens of an excerpt, where many share the room
 _CHARACTERS = 4  # of a token, at most
 _MARGIN = 600  # characters behind a clip in which a secret that begins before it shows what it is
 _WORD_END = lazy.regex(r"\s|\Z")
-_SENTENCE_END = lazy.regex(r"[.!?…]\s+|\n+|[。！？؟।]\s*")
-_LETTERS = lazy.regex(r"[^\W_]+")
 _LONGEST = 8000  # characters of a turn in which its matches are looked for
-_CUT = "[…] "
 _QUESTION_MARKS = ("?", "？", "؟")
-_HEAD = 2  # letters in which a word and its stem may differ at the end, and that they share at the least
 _BESIDE, _BESIDE_PEOPLE = range(-1, 2), range(-2, 3)  # places of what is quoted, from a turn that is about the message
 _OWN_WORDS = 2  # that a reply must have beside those of its question
 
@@ -149,7 +145,7 @@ def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens
     who = "you answered" if turn.role == "assistant" else "was said"
     where = " in another chat" if query.session not in ("", turn.session) else ""
     label = turn.text.removesuffix(said)
-    text = _redacted_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
+    text = _redact_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
     return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
 
 
@@ -158,64 +154,11 @@ def _render_imported(turn: MessageRow, said: str, clipped: str, tokens: int) -> 
     name = turn.line.name
     who = "another assistant answered" if turn.role == "assistant" else f"{name} said" if name else "was said"
     trust = turn.trust if turn.trust in (*QUOTED_TRUST, "owner") else IMPORTED
-    text = quote_untrusted(_redacted_head(clipped, tokens), trust)
+    text = quote_untrusted(_redact_head(clipped, tokens), trust)
     return f"{who} in talk imported from {import_kind(turn.session)}: {text}"
 
 
-def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
-    """Cut the beginning of a long text, so that the next `tokens` have most of `matched`, stems.
-
-    The sentence before them is left: it says what they are about, and may be what tells that one is a secret.
-    """
-    if estimate_tokens(text) <= tokens or not matched:
-        return text
-    sentences = _sentences(text[:_LONGEST])
-    wanted = set(matched)
-    likely = _words_like(wanted)
-    held = [wanted & {stem for word in likely(each) for stem in search_stems(word)} for each in sentences]
-    sizes = [estimate_tokens(each) for each in sentences]
-    best, most = 0, len(_within(held, sizes, 0, tokens))
-    for first in range(1, len(sentences)):
-        if held[first] and (found := len(_within(held, sizes, first - 1, tokens))) > most:
-            best, most = first - 1, found
-    if best == 0:
-        return text
-    return f"{_CUT}{' '.join(sentences[best:])}"
-
-
-def _sentences(text: str) -> list[str]:
-    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
-    return [each for begin, end in pairwise(ends) if (each := text[begin:end].rstrip())]
-
-
-def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:
-    """Find the words of a text that may have one of these stems: to split and stem all of a long text takes longer."""
-    if not all(stem.isascii() and stem.isalnum() for stem in wanted):
-        return words
-    meant = {other for stem in wanted for other in stems_taken_for(stem)}
-    heads = tuple({stem[: max(_HEAD, len(stem) - _HEAD)] for stem in meant})
-
-    def find(text: str) -> list[str]:
-        plain = fold(text)
-        if not any(head in plain for head in heads):
-            return []
-        return [word for word in _LETTERS.findall(plain) if word.startswith(heads)]
-
-    return find
-
-
-def _within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:
-    """Return the stems that the sentences from `first` on have within `tokens`."""
-    found = set[str]()
-    for at in range(first, len(held)):
-        tokens -= sizes[at]
-        if tokens < 0 and at > first:
-            break
-        found |= held[at]
-    return found
-
-
-def _redacted_head(text: str, tokens: int) -> str:
+def _redact_head(text: str, tokens: int) -> str:
     """Redact more than `tokens` of a text's beginning, up to the end of a word: half a secret would pass."""
     most = _CHARACTERS * tokens + _MARGIN
     end = _WORD_END.search(text, most)

@@ -1,7 +1,7 @@
 """Judge what was found for a question: whether it is about it, so that it is shown, and whether it answers it.
 
 Logistic regressions over the features of a question and an item. "show" weighs every candidate by six features, and
-"answer" the first few shown by the table of `judge_features`; the best of them decides. Both have weights for each
+"answer" the first few shown by the table of `answer_features`; the best of them decides. Both have weights for each
 model of vectors that they were learned with. "speakers" takes the place of "answer" where people talk with each other:
 there, who says it counts. An item that certainly does not hold the type asked for is no answer. Each gives a
 probability; the policy's `best_fits_from` and `none_below` are the thresholds of showing, and of saying that it is not
@@ -18,11 +18,15 @@ from itertools import islice
 from operator import attrgetter
 
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.results.trace import JudgedItem, JudgedQuestion
-from kenobot.cognitive.recall.search.judge_features import Features, item_features
+from kenobot.cognitive.recall.index.index import SideIndex
+from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, MemoryQuery
+from kenobot.cognitive.recall.results.trace import JudgedTrace
+from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, SpeakerFeatures, speaker_features
 from kenobot.language.question import answers
+from kenobot.language.question.answer_features import Features, JudgedItem, JudgedQuestion, item_features
 from kenobot.language.question.question import Question
-from kenobot.ports.recall import ConfidenceLevel
+from kenobot.language.question.search_terms import ParsedQuery
+from kenobot.ports.recall import ConfidenceLevel, ItemKey
 
 WORDS_ALONE = "words"
 """Key of the weights for a search without vectors."""
@@ -57,20 +61,6 @@ _fit_values = attrgetter(*FIT_NAMES)  # as `astuple`, which copies each: a quest
 
 
 @dataclass(frozen=True, slots=True)
-class SpeakerFeatures:
-    """Describe how well turns match a question that names a speaker. Each speaks for an answer."""
-
-    own: float  # share of the question's words, names apart, that the best turn of or about a speaker named has
-    behind: float  # by how much that is less than the share of the best turn of another, negated
-    best: float  # the share of the best turn of anybody
-    told: float  # 1 where a speaker named says that one, or it speaks of them
-
-
-SPEAKER_NAMES = tuple(each.name for each in fields(SpeakerFeatures))
-_speaker_values = attrgetter(*SPEAKER_NAMES)
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerWeights:
     """Weights of features by name, in log-odds, and of the numbers of a question's vector."""
 
@@ -99,7 +89,7 @@ class JudgeWeights:
 
 
 @lru_cache(1)
-def learned_weights() -> JudgeWeights:
+def load_weights() -> JudgeWeights:
     """Read the weights."""
     told = json.loads(resources.files(__package__).joinpath("judge.json").read_text("utf-8"))
     answer = {model: AnswerWeights(**each) for model, each in told["answer"].items()}
@@ -108,7 +98,7 @@ def learned_weights() -> JudgeWeights:
 
 def fit_probability(features: FitFeatures, model: str) -> float:
     """Estimate the probability that a memory is about the question."""
-    weights = learned_weights().show
+    weights = load_weights().show
     return _weigh(weights.get(model) or weights[OTHER_MODELS], FIT_NAMES, _fit_values(features))
 
 
@@ -119,7 +109,7 @@ def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] 
     """
     if not judged.items:
         return None
-    weights = learned_weights().answer
+    weights = load_weights().answer
     by = weights.get(model) or weights[OTHER_MODELS]
     odds = [by.item_odds(each) for each in item_features(judged) if may_answer(each)]
     return _probability(max(odds) + by.question_odds(row)) if odds else 0.0
@@ -132,15 +122,77 @@ def may_answer(features: Features) -> bool:
 
 def speaker_probability(features: SpeakerFeatures) -> float:
     """Estimate the probability that turns of several people answer a question about one of them."""
-    return _weigh(learned_weights().speakers, SPEAKER_NAMES, _speaker_values(features))
+    return _weigh(load_weights().speakers, SPEAKER_NAMES, attrgetter(*SPEAKER_NAMES)(features))
 
 
-def answered_by_texts(question: Question, texts: Sequence[str], policy: RecallPolicy) -> bool:
+def is_answered_by(question: Question, texts: Sequence[str], policy: RecallPolicy) -> bool:
     """Return whether one of some texts, best first, answers a question, by words alone."""
     able = (each for each in texts if not answers.lacks_answer(question.answer_type, question.text, each))
     items = [JudgedItem(each) for each in islice(able, MOST_JUDGED)]
     likely = answer_probability(JudgedQuestion(question, items), WORDS_ALONE)
     return likely is not None and likely >= policy.none_below
+
+
+def judge_found(index: SideIndex, query: MemoryQuery, parsed: ParsedQuery, found: Sequence[FoundItem]) -> float | None:
+    """Estimate the probability that the first of what is shown answers the question; None where that is not known.
+
+    Not of requests, nor of what only asks, nor of a question in other letters than Latin, nor, by words alone, of items
+    in such, nor of talk of several people but where it is denied that it is the one asked about who says it.
+    """
+    if query.question.asks_for_work:
+        return None
+    talk = [each for each in found if isinstance(each, Excerpt)]
+    if len(talk) == len(found) and (said := speaker_features(parsed, talk)) is not None:
+        likely = speaker_probability(said)
+        return likely if likely < query.policy.recall.none_below else None
+    chosen = [each for each in found if not each.only_asks][:MOST_JUDGED]
+    quoted = [each for each in chosen if isinstance(each, Excerpt)]
+    if quoted and all(each.turn.line.name for each in quoted):
+        return None
+    if not chosen or not query.question.is_latin:
+        return None
+    question, vectors = query.question, index.vectors
+    if vectors is None or query.as_of is not None or not vectors.has_query_vector(query.text):
+        if not all(answers.is_latin(each.text) for each in chosen):
+            return None
+        items = [JudgedItem(each.text, turn=isinstance(each, Excerpt)) for each in chosen]
+        model, row, judged = WORDS_ALONE, None, JudgedQuestion(question, items)
+    else:
+        model, row = vectors.models[0], vectors.query_row(query.text)
+        items = _measure(index, question, chosen)
+        judged = JudgedQuestion(question, items, vectors.generality(query.text))
+    if query.trace is not None:
+        query.trace.judged = JudgedTrace(judged, tuple(each.key for each in chosen), model, row)
+    return answer_probability(judged, model, row)
+
+
+def _measure(index: SideIndex, question: Question, items: Sequence[FoundItem]) -> list[JudgedItem]:
+    """Measure how near items are to a question and to each of its words."""
+    whole = _nearness(index, question.text, items)
+    near = {word.text: _nearness(index, word.text, items) for word in question.words}
+    return [
+        JudgedItem(
+            each.text,
+            whole.get(each.key, 0.0),
+            {word: rows[each.key] for word, rows in near.items() if each.key in rows},
+            isinstance(each, Excerpt),
+            each.relevance,
+        )
+        for each in items
+    ]
+
+
+def _nearness(index: SideIndex, text: str, items: Sequence[FoundItem]) -> dict[ItemKey, float]:
+    """Measure how near items are to a text; nothing of those without a vector, or where the text has none."""
+    if index.vectors is None:
+        return {}
+    keys = [each.key for each in items]
+    found: dict[ItemKey, float] = {}
+    for shelf in ("record", "turn"):
+        if numbers := [number for kind, number in keys if kind == shelf]:
+            near = index.vectors.similarities(shelf, text, None, 0, also=numbers)
+            found |= {(shelf, number): share for number, share in near.items()}
+    return found
 
 
 def _weigh(weights: Mapping[str, float], names: Sequence[str], values: Sequence[float]) -> float:

@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import lru_cache
 from importlib import resources
-from typing import Literal
 
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import MixFeatures
-
-Item = tuple[Literal["record", "turn"], int]
-"""A record or message by its id."""
+from kenobot.ports.recall import ItemKey
 
 _FIRST_TURNS = 8  # among which the best is looked for
 
@@ -41,16 +38,16 @@ def mix_features(memories: Sequence[RecalledMemory], excerpts: Sequence[Excerpt]
 
 def memory_share(features: MixFeatures) -> float:
     """Estimate the probability that a memory holds the answer, where either a memory or a turn does."""
-    by = learned_weights()["vectors" if features.turn_near or features.note_near else "words"]
+    by = load_weights()["vectors" if features.turn_near or features.note_near else "words"]
     odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(features), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def in_one_order(
     memories: Sequence[int], turns: Sequence[int], share: float, policy: RecallPolicy
-) -> list[tuple[Item, float]]:
+) -> list[tuple[ItemKey, float]]:
     """Order records and messages, each kind best first, by their value: the probability of an answer in each."""
-    found: list[tuple[Item, float]] = []
+    found: list[tuple[ItemKey, float]] = []
     for place, number in enumerate(memories, 1):
         found.append((("record", number), share / place**policy.memory_falloff))
     for place, number in enumerate(turns, 1):
@@ -59,7 +56,7 @@ def in_one_order(
 
 
 @lru_cache(1)
-def learned_weights() -> Mapping[str, Mapping[str, float]]:
+def load_weights() -> Mapping[str, Mapping[str, float]]:
     """Read the weights of each feature and of "always", in log-odds, with vectors and by words alone."""
     text = resources.files(__package__).joinpath("mixing.json").read_text("utf-8")
     found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]

@@ -4,29 +4,26 @@ By words, subjects, meaning and links; filtered, each reason counted; scored by 
 by value for the tokens. Reads O(k) rows: k is bounded by the policy, never by the size of memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.recall import RecallPolicy
-from kenobot.cognitive.recall.candidates import relationship_names
 from kenobot.cognitive.recall.candidates.by_meaning import find_by_meaning, replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import (
     LexicalHit,
-    ParsedQuery,
     SearchLimits,
     find_mentioned,
-    parse_query,
+    find_names,
     query_term_counts,
     search_documents,
     search_records,
-    with_names,
 )
 from kenobot.cognitive.recall.index import posting_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.results.memory import Excerpt, MemoryQuery, RecalledMemory, SearchReport
+from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, MemoryQuery, RecalledMemory, SearchReport
 from kenobot.cognitive.recall.results.render import render_memory, shorten, subject_heading
 from kenobot.cognitive.recall.results.trace import QuestionKind
 from kenobot.cognitive.recall.scoring.score import choose_most_valuable, diversify
@@ -35,17 +32,23 @@ from kenobot.cognitive.recall.search import mixing, ranking
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
-from kenobot.cognitive.recall.search.found_items import item_key
-from kenobot.cognitive.recall.search.judge import CONFIDENCE_LEVELS, answer_level, relevance_level, talk_level
-from kenobot.cognitive.recall.search.judge_found import judge_found
-from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
+from kenobot.cognitive.recall.search.fit import is_told_together, keep_fitting, keep_on_topic, turns_fit
+from kenobot.cognitive.recall.search.judge import (
+    CONFIDENCE_LEVELS,
+    answer_level,
+    judge_found,
+    relevance_level,
+    talk_level,
+)
+from kenobot.cognitive.recall.search.one_thing import age_pairs, find_telling_memories, newer_first
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
 from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language.question import answers
+from kenobot.language.question.search_terms import ParsedQuery, parse_query, with_names
 from kenobot.language.words import search_terms
-from kenobot.ports.recall import ConfidenceLevel, Score
+from kenobot.ports.recall import ConfidenceLevel, ItemKey, Score
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_names
 
@@ -74,14 +77,14 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     fresh, on_show = _split_by_prompt(ranked, sieve)
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
-    memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
+    memories = sorted([*_pack(index, fresh, query, sieve, room), *on_show], key=rank_key)
     best = max((memory.relevance for memory in ranked), default=0.0)
     likely = best if query.marks and query.question.asks and (ranked or not on_show) else None
     turns: list[RankedTurn] = []
     if best < policy.strong_from or (query.question.asks and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
-    found = _mixed(ranked, memories, excerpts, query, sieve, room)
+    found = _mix(ranked, memories, excerpts, query, sieve, room)
     found = _by_age(found, query) if question is not None else found
     memories = [each for each in found if isinstance(each, RecalledMemory)]
     excerpts = [each for each in found if isinstance(each, Excerpt)]
@@ -92,7 +95,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if query.question.asks:
         if found and not query.marks:
             judged = judge_found(index, query, parsed, found)
-            level, likely = _judged_level(judged, near, policy, measured=question is not None)
+            level, likely = _level_by_judge(judged, near, policy, measured=question is not None)
             level = level if memories else min(level, "medium", key=CONFIDENCE_LEVELS.index)
         if level == "none" and sieve.on_show.answer(query.question, policy):
             level = "low"
@@ -119,7 +122,7 @@ def _keep_fitting(
     sieve: RecallFilter,
 ) -> list[RecalledMemory]:
     """Return the memories that are about the question, with those told together measured by themselves."""
-    beside = [each.record.id for each in ranked if told_together(each)]
+    beside = [each.record.id for each in ranked if is_told_together(each)]
     if beside and index.vectors is not None:
         near = index.vectors.similarities("record", sieve.query.text, None, 0, also=beside)
         similarities = {**similarities, **near}
@@ -132,7 +135,7 @@ def _level_by_nearness(best: float, likely: float | None, by_turns: float, polic
     return max(by_memories, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
 
 
-def _judged_level(
+def _level_by_judge(
     judged: float | None, near: ConfidenceLevel, policy: RecallPolicy, *, measured: bool
 ) -> tuple[ConfidenceLevel, float | None]:
     """Return the level by the probability of an answer, and that; what words alone judge is either denied or as near.
@@ -180,7 +183,7 @@ def _rank_turns(
 
 
 def similar_records(connection: Connection, index: SideIndex, text: str, reach: Scopes, limit: int) -> list[int]:
-    """The live records within `reach` that share most words with `text`, and those nearest in meaning, best first."""
+    """Find the live records within `reach` that share most words with a text, or are nearest in meaning, best first."""
     index.catch_up(connection)
     none: list[LexicalHit] = []
     found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
@@ -194,15 +197,13 @@ def similar_records(connection: Connection, index: SideIndex, text: str, reach: 
 def _search(
     connection: Connection, index: SideIndex, query: MemoryQuery
 ) -> tuple[ParsedQuery, SearchHits, dict[int, float]]:
-    """The parsed message, and what was found by its words, by names and by vectors."""
+    """Search for a message by its words, by names and by vectors; return it parsed, with the candidates."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
-    parsed = parse_query(query.question, query.preceding_text, query.policy.recall)
+    parsed = parse_query(query.question, query.preceding_text)
     names: list[str] = []
     if relationships := query.question.relationships:
-        names = index.read(
-            lambda side: relationship_names.find_names(connection, side, query.reach, relationships), names
-        )
+        names = index.read(lambda side: find_names(connection, side, query.reach, relationships), names)
         parsed = with_names(parsed, names)
     search = partial(_search_index, query=query, parsed=parsed, beside_vectors=vectors is not None)
     hits = replace(index.read(search, SearchHits()), names=names)
@@ -245,7 +246,7 @@ def _split_by_prompt(
 def _by_marks(
     memories: Sequence[RecalledMemory], marks: Mapping[int, float], sieve: RecallFilter
 ) -> list[RecalledMemory]:
-    """Those of `memories` that help to answer by the reranker's marks."""
+    """Select the memories that help to answer by the reranker's marks."""
     kept = []
     for memory in memories:
         mark = marks.get(memory.record.id, 0.0)
@@ -256,7 +257,7 @@ def _by_marks(
     return sorted(kept, key=rank_key)
 
 
-def _packed(
+def _pack(
     index: SideIndex, fresh: Sequence[RecalledMemory], query: MemoryQuery, sieve: RecallFilter, room: int
 ) -> list[RecalledMemory]:
     """Return what is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
@@ -268,7 +269,8 @@ def _packed(
         [(memory.score.value, said) for memory, said in zip(new, held, strict=True)], policy.diversity, limit
     )
     picked = [
-        _lined(memory, query) for memory in _with_reserved([new[at] for at in order], limit, policy.reserved_for_linked)
+        _add_line(memory, query)
+        for memory in _with_reserved([new[at] for at in order], limit, policy.reserved_for_linked)
     ]
     if picked and room > 1 and picked[0].tokens > room:
         subject = picked[0].record.subject
@@ -280,14 +282,14 @@ def _packed(
     return sorted(chosen, key=rank_key)
 
 
-def _mixed(
+def _mix(
     ranked: Sequence[RecalledMemory],
     memories: Sequence[RecalledMemory],
     excerpts: Sequence[Excerpt],
     query: MemoryQuery,
     sieve: RecallFilter,
     room: int,
-) -> list[RecalledMemory | Excerpt]:
+) -> list[FoundItem]:
     """Put memories and excerpts into one order, and drop the last that have no room.
 
     What the prompt shows already has its place in the order, so that less likely excerpts do not come for it. A memory
@@ -299,18 +301,18 @@ def _mixed(
     if query.trace is not None:
         query.trace.mix_features = features
     share = mixing.memory_share(features)
-    found: dict[mixing.Item, RecalledMemory | Excerpt] = {("record", each.record.id): each for each in memories}
-    found |= {("turn", each.turn.id): each for each in excerpts}
+    items: list[FoundItem] = [*memories, *excerpts]
+    found = {each.key: each for each in items}
     order = mixing.in_one_order(
         [each.record.id for each in memories], [each.turn.id for each in excerpts], share, query.policy.recall
     )
     lines = query.limit + query.excerpt_limit or query.policy.recall.limit
-    repeated = told_by_memories(excerpts, memories)
-    places: dict[mixing.Item, None] = {}
+    repeated = find_telling_memories(excerpts, memories)
+    places: dict[ItemKey, None] = {}
     for (kind, number), _ in order:
         told = repeated.get(number) if kind == "turn" else None
         places["record" if told else kind, told or number] = None
-    chosen: list[RecalledMemory | Excerpt] = []
+    chosen: list[FoundItem] = []
     for item in list(places)[:lines]:
         each = found.get(item)
         if each is not None and each.tokens <= room:
@@ -322,22 +324,22 @@ def _mixed(
     return chosen
 
 
-def _by_age(shown: Sequence[RecalledMemory | Excerpt], query: MemoryQuery) -> list[RecalledMemory | Excerpt]:
+def _by_age(shown: Sequence[FoundItem], query: MemoryQuery) -> list[FoundItem]:
     pairs = age_pairs(shown)
     if query.trace is not None:
-        query.trace.before_age, query.trace.age_pairs = [item_key(each) for each in shown], pairs
+        query.trace.before_age, query.trace.age_pairs = [each.key for each in shown], pairs
     return newer_first(shown, pairs)
 
 
 def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[frozenset[str]]:
-    """The words of each memory as the index knows them, which are at hand only for what was found by its words."""
+    """Return the words of each memory as the index knows them; at hand are those of memories found by their words."""
     lacking = [memory.record.id for memory in memories if not memory.terms]
     known: dict[int, frozenset[str]] = index.read(partial(posting_rows.record_terms, records=lacking), {})
     return [each.terms or known.get(each.record.id) or frozenset(search_terms(each.record.text)) for each in memories]
 
 
-def _lined(memory: RecalledMemory, query: MemoryQuery) -> RecalledMemory:
-    """`memory` with the line that shows it; its tokens cover the heading that it may need."""
+def _add_line(memory: RecalledMemory, query: MemoryQuery) -> RecalledMemory:
+    """Add to a memory the line that shows it; its tokens cover the heading that it may need."""
     line = render_memory(memory.record, memory.current_confidence, query.zone)
     return replace(memory, line=line, tokens=_tokens(line, memory.record.subject))
 
@@ -347,7 +349,7 @@ def _tokens(line: str, subject: str) -> int:
 
 
 def _with_reserved(ordered: Sequence[RecalledMemory], limit: int, reserved: int) -> list[RecalledMemory]:
-    """The first `limit` of `ordered`, where a few neighbours are never crowded out by what was found directly."""
+    """Select the first `limit` of `ordered`; a few neighbours are never crowded out by memories found directly."""
     kept = list(ordered[:limit])
     linked = [memory for memory in ordered if memory.path][: min(reserved, limit // 4 or (limit > 1))]
     for memory in linked:
@@ -358,3 +360,74 @@ def _with_reserved(ordered: Sequence[RecalledMemory], limit: int, reserved: int)
             kept.pop(crowd[-1])
             kept.append(memory)
     return kept
+
+
+# ── further queries ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQuery) -> SearchReport:
+    """Search for a message and for the further queries that it has, and put what they find into one order.
+
+    By the places of each item in all of the searches (reciprocal rank fusion): what several find comes first.
+    """
+    first = recall(connection, index, query)
+    if not query.also:
+        return first
+    alone = replace(query, also=(), preceding_text="", trace=None)
+    others = [recall(connection, index, replace(alone, text=each)) for each in query.also]
+    shown = _fuse([first, *others], query)
+    candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
+    level = first.level
+    kind = query.question.answer_type
+    able = any(not answers.lacks_answer(kind, query.text, each.text) for each in shown)
+    if able and any(each.level != "none" for each in others):  # the first search may have found too little
+        level = max("low", level, key=CONFIDENCE_LEVELS.index)
+    return replace(
+        first,
+        level=level,
+        score=max(report.score for report in (first, *others)),
+        shown=tuple(shown),
+        candidates=tuple(_fuse_candidates(shown, candidates))[: 2 * query.most_memories],
+    )
+
+
+def _fuse(reports: Sequence[SearchReport], query: MemoryQuery) -> list[FoundItem]:
+    """Choose the items with the highest places in all reports, as many as one search shows, within its tokens."""
+    policy, places, found = query.policy.recall, dict[ItemKey, float](), dict[ItemKey, FoundItem]()
+    for report in reports:
+        for place, each in enumerate(filter(_is_found_itself, report.shown), 1):
+            places[each.key] = places.get(each.key, 0.0) + 1 / (policy.fusion_offset + place)
+            found.setdefault(each.key, each)
+    lines = query.limit + query.excerpt_limit or policy.limit
+    room, chosen, quoted = reports[0].budget, list[FoundItem](), set[str]()
+    for item in sorted(found, key=lambda item: -places[item]):
+        each = found[item]
+        repeated = isinstance(each, Excerpt) and each.turn.text in quoted
+        if len(chosen) == lines or repeated or each.tokens > room:
+            continue
+        room -= each.tokens
+        chosen.append(each)
+        if isinstance(each, Excerpt):
+            quoted.add(each.turn.text)
+    return [*chosen, *_other_halves(reports, chosen, room)]
+
+
+def _is_found_itself(each: FoundItem) -> bool:
+    return not isinstance(each, Excerpt) or not each.beside
+
+
+def _other_halves(reports: Sequence[SearchReport], chosen: Sequence[FoundItem], room: int) -> Iterator[Excerpt]:
+    """Yield the other halves of the exchanges of which `chosen` has one, as far as `room` allows."""
+    quoted = {each.turn.id for each in chosen if isinstance(each, Excerpt)}
+    for each in (each for report in reports for each in report.excerpts):
+        if each.beside in quoted and each.turn.id not in quoted and each.tokens <= room:
+            room -= each.tokens
+            quoted.add(each.turn.id)
+            yield each
+
+
+def _fuse_candidates(shown: Sequence[FoundItem], candidates: dict[int, RecalledMemory]) -> list[RecalledMemory]:
+    """List the candidates of all searches, those that are shown first."""
+    first = [each for each in shown if isinstance(each, RecalledMemory)]
+    known = {each.record.id for each in first}
+    return [*first, *(each for number, each in candidates.items() if number not in known)]

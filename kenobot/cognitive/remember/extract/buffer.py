@@ -1,10 +1,8 @@
-"""Turns waiting for extraction, behind one cursor a session, and how urgent their words make it: when, never whether.
+"""Turns waiting for extraction, behind one cursor a session.
 
-The cursor moves only in the transaction that writes the result, so that each turn is either extracted or waiting. Of a
-long text its beginning and end are scanned; see `kenobot.core.pattern_set` for the owner's patterns.
+The cursor moves only in the transaction that writes the result, so that each turn is either extracted or waiting.
 """
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,8 +12,7 @@ from typing import Literal
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.cognitive.store.change import ERASED_TEXT
 from kenobot.core.pattern_set import PatternSet
-from kenobot.language.lexicon import phrases
-from kenobot.language.words import fold
+from kenobot.language.signals import signal_level
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.names import SpokenLine, label_id, sanitize_name, split_line
 from kenobot.ports.turns import ConversationTurn
@@ -25,33 +22,8 @@ from kenobot.storage.conversation import MessageRow
 from kenobot.storage.state import read_state, replace_state
 
 ExtractionDecision = Literal["keep_buffering", "extract_now", "extract_batch"]
-SignalLevel = Literal["high", "medium", "low", "none"]
 
-_APOSTROPHES = str.maketrans("’‘ʼ`´", "'''''")
-_NO_PATTERNS = PatternSet(())
-_HIGH, _MEDIUM, _LOW = phrases("signal_high"), phrases("signal_medium"), phrases("signal_low")
 _WAITING = "extracted:"  # a key of `state` begins so, the session follows
-
-
-def signal_level(text: str, policy: ExtractPolicy, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
-    """Return the level of what a person said. `patterns`: the owner's own, any of which makes it high."""
-    whole = unicodedata.normalize("NFKC", _window(text, policy.scanned_chars))  # some letters become many
-    seen = whole[: policy.scanned_chars]
-    if patterns.search(seen, policy.pattern_steps):
-        return "high"
-    plain = fold(seen).translate(_APOSTROPHES)
-    if _HIGH.search(plain):
-        return "high"
-    if _MEDIUM.search(plain):
-        return "medium"
-    return "low" if _LOW.search(plain) else "none"
-
-
-def _window(text: str, size: int) -> str:
-    """Return a short text whole; of a long one the beginning and the end, where people say what they want."""
-    if len(text) <= size:
-        return text
-    return f"{text[: size * 3 // 4]}\n{text[-(size // 4) :]}"
 
 
 def decide_extraction(
@@ -71,7 +43,7 @@ def is_enough(turns: int, since: datetime, now: datetime, policy: ExtractPolicy)
 def is_urgent(turns: Iterable[ConversationTurn], policy: ExtractPolicy, patterns: PatternSet) -> bool:
     """Return whether any of the turns is to be extracted at once by what it says. Hidden ones need no hurry."""
     seen = (turn.text for turn in turns if not turn.hidden)
-    return policy.immediate and any(signal_level(text, policy, patterns) == "high" for text in seen)
+    return policy.immediate and any(signal_level(text, patterns) == "high" for text in seen)
 
 
 def sessions_with_pending(connection: Connection) -> list[str]:
@@ -101,13 +73,13 @@ def turns_after(connection: Connection, session: str, message: int, limit: int) 
 
 
 def newest_pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
-    """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
+    """Return the newest of the turns of a session that wait, oldest first, at most `limit`."""
     after = cursor(connection, session)
     rows = conversation.iterate_messages(connection, session, after=after, newest_first=True)
     return group_turns(reversed(list(islice(rows, 2 * limit + 1))))[-limit:]
 
 
-def said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
+def find_said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
     """Return what the speaker of a turn of a session said right before it, "" where that is not to be found."""
     rows = conversation.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
     earlier = [each for each in group_turns(reversed(list(islice(rows, 6)))) if each.inbox_id != turn.inbox_id]

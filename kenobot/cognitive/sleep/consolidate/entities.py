@@ -7,11 +7,10 @@ owner; another digit or script is another name.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.consolidate import people
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange, UpdateRecord
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
@@ -19,13 +18,20 @@ from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals as proposal_store
 from kenobot.cognitive.store import records, term_index
 from kenobot.language.fingerprint import OWNER_SUBJECT, normalize_name
+from kenobot.language.lexicon import phrases, word_set
+from kenobot.language.words import fold
 from kenobot.ports.json_value import Json
+from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 
 _KIND = "merge_entities"
 _AT_ONCE = 200  # records of one change
 _SHOWN = 2  # things about each name that a proposal quotes
 _QUOTED = 120  # characters of each
+_READ = 60  # records of a name that are read
+_SECOND_NAMES = word_set("second_given_names")
+_PERSONAL = word_set("personal_attributes")
+_TOLD_OF = phrases("told_of_people")
 
 
 def plan(view: NightView) -> Iterator[Change]:
@@ -40,7 +46,7 @@ def plan(view: NightView) -> Iterator[Change]:
             yield from rename_subject(view, scope, old, new)
         left = {name: count for name, count in names.items() if name not in heads}
         near = similar_names(left, view.policy.consolidation.min_name_letters)
-        for one, other in (*people.fuller_names(view, scope, left), *near):
+        for one, other in (*_pair_first_names(view, scope, left), *near):
             proposals.append((-min(left[one], left[other]), scope, one, other))
     yield from _propose(view, sorted(proposals))
 
@@ -57,7 +63,7 @@ def rename_subject(view: NightView, scope: str, old: str, new: str) -> Iterator[
 
 
 def similar_names(names: Mapping[str, int], least: int) -> list[tuple[str, str]]:
-    """Pairs of names of at least `least` letters that differ in one, missing, added, replaced or swapped; sorted.
+    """Pair names of at least `least` letters that differ in one, missing, added, replaced or swapped; sorted.
 
     Names are found by what is left of them without one letter: the work grows with the letters, not with the pairs.
     """
@@ -83,6 +89,39 @@ def _are_alike(one: str, other: str) -> bool:
 def _digits_and_scripts(name: str) -> tuple[str, set[str]]:
     scripts = {unicodedata.name(char, "").partition(" ")[0] for char in name if char.isalpha()}
     return "".join(filter(str.isnumeric, name)), scripts
+
+
+def _pair_first_names(view: NightView, scope: str, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Pair the first names of a scope with the one fuller name that each may stand for: Laura, and Laura Gómez.
+
+    Both must be told of as people are, with no other fuller name of the same beginning and no second given name.
+    """
+    beginning: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        first, _, rest = name.strip().partition(" ")
+        if rest and name != OWNER_SUBJECT:
+            beginning[fold(first)].append(name)
+    pairs: list[tuple[str, str]] = []
+    for name in names:
+        fuller = beginning.get(fold(name), [])
+        if len(fuller) != 1 or not name.isalpha() or fold(fuller[0].split()[1]) in _SECOND_NAMES:
+            continue
+        if all(_is_person(_records(view, scope, each)) for each in (name, fuller[0])):
+            pairs.append((name, fuller[0]))
+    return pairs
+
+
+def _records(view: NightView, scope: str, name: str) -> list[Record]:
+    ids = pass_rows.ids_about(view.connection, scope, name)[-_READ:]
+    return list(records.by_ids(view.connection, ids, (scope,)).values())
+
+
+def _is_person(about: Sequence[Record]) -> bool:
+    """Return whether some record tells of its subject as of a person."""
+    return any(
+        not _PERSONAL.isdisjoint(map(normalize_name, record.attribute_map)) or _TOLD_OF.search(fold(record.text))
+        for record in about
+    )
 
 
 def _heads(view: NightView, scope: str, names: Mapping[str, int]) -> dict[str, str]:

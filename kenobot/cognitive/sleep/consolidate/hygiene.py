@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from kenobot.cognitive.mirror.paths import slug
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, expect, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import tiers
 from kenobot.core import lazy
@@ -36,7 +36,7 @@ def plan(view: NightView) -> Iterator[Change]:
         for record in core:
             if _DONE.match(record.text) and not pass_rows.was_reverted(view.connection, record.id, "tier", tiers.DAILY):
                 reason = Sentence("reasons.done_is_unlisted")
-                yield update(record, "filed", reason, {"tier": tiers.DAILY}, unchanged(record, "tier"))
+                yield update(record, "filed", reason, {"tier": tiers.DAILY}, expect(record, "tier"))
             else:
                 left.append(record)
         yield from _lean(scope, left, view)

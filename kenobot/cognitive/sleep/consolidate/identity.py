@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import Change, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, expect, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt
 from kenobot.core import lazy
@@ -42,7 +42,7 @@ def plan(view: NightView) -> Iterator[Change]:
         text = text if text is not None else condense(record.text, policy.max_identity_bytes)
         values = {"text": text, "trust": trust, "updated": stamp(view.now)}
         reason = Sentence("reasons.identity_long", bytes=policy.max_identity_bytes, how=how)
-        yield update(record, "condensed", reason, values, unchanged(record, "text"))
+        yield update(record, "condensed", reason, values, expect(record, "text"))
 
 
 def condense(text: str, limit: int) -> str:

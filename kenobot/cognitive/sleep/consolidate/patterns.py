@@ -64,7 +64,7 @@ def _list_unjudged(view: NightView) -> UnjudgedRecords:
 def _by_rules(
     view: NightView, unjudged: UnjudgedRecords, worded: dict[int, Solution]
 ) -> Iterator[tuple[Solution, tuple[Record, ...]]]:
-    """Problems with their solutions, and the entries that tell them: one, or one the problem and one its solution."""
+    """Yield problems with their solutions, and the entry that tells both, or the two that tell one each."""
     policy = view.policy.procedural
     failures: defaultdict[str, deque[Record]] = defaultdict(lambda: deque(maxlen=_REMEMBERED))
     for record in unjudged.records():
@@ -82,7 +82,7 @@ def _by_rules(
 
 
 def _pair(failure: Record, solution: Record, policy: ProceduralPolicy) -> tuple[Solution, tuple[Record, ...]] | None:
-    """A problem and its solution in two entries that were told together: in one turn, or shortly after one another."""
+    """Pair a problem with its solution in another entry of the same turn, or of shortly before or after."""
     then, now = parse_time(failure.created), parse_time(solution.created)
     near = then is not None and now is not None and abs(now - then) <= timedelta(minutes=policy.together_minutes)
     if not near and not set(failure.source_message_ids) & set(solution.source_message_ids):
@@ -92,7 +92,7 @@ def _pair(failure: Record, solution: Record, policy: ProceduralPolicy) -> tuple[
 
 
 def _has_taught(connection: Connection, record: Record) -> bool:
-    return bool(pattern_rows.learned_from(connection, [record.id], (record.scope,)))
+    return bool(pattern_rows.select_learned_from(connection, [record.id], (record.scope,)))
 
 
 class _KnownPatterns:
@@ -151,7 +151,7 @@ def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
     taught = {
         number
         for scope in {record.scope for record in own}
-        for number in pattern_rows.learned_from(view.connection, [record.id for record in own], (scope,))
+        for number in pattern_rows.select_learned_from(view.connection, [record.id for record in own], (scope,))
     }
     return [record for record in own if record.id not in taught]
 

@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kenobot.cognitive.beliefs.value import is_salient, salience
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.consolidate.unjudged import UnjudgedRecords, is_own_word
 from kenobot.cognitive.sleep.plan import model_answers
-from kenobot.cognitive.sleep.plan.changes import Change, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, expect, update
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.store import list_file_rows, records, tiers
 from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import phrases
+from kenobot.language.markdown import list_layout
 from kenobot.language.salience import salience_signs
 from kenobot.language.similarity import SimilarTexts
 from kenobot.language.statements.statement_relation import parse_statement, repeat_veto
@@ -46,7 +46,7 @@ def plan(view: NightView) -> Iterator[Change]:
     core = _CoreTexts(view)
     for record in unjudged.records():
         stands_out = _may_rise(record) and is_memorable(record.text, view)
-        if stands_out and not pass_rows.moved_by_sleep(view.connection, [record.id], PROMOTED):
+        if stands_out and not pass_rows.select_moved_by_sleep(view.connection, [record.id], PROMOTED):
             yield from _promote(record, core, view)
     for batch, answer in unjudged.answers():
         chosen = model_answers.parse_record_ids(answer.get("lasting"), batch) or ()
@@ -134,14 +134,14 @@ def _promote(record: Record, core: _CoreTexts, view: NightView) -> Iterator[Chan
 
 
 def _to_core(record: Record, values: dict[str, ColumnValue], reason: str) -> Change:
-    return update(record, PROMOTED, reason, {"tier": "core", **values}, unchanged(record, "tier", "text"))
+    return update(record, PROMOTED, reason, {"tier": "core", **values}, expect(record, "tier", "text"))
 
 
 # ── the lines of an entry that state facts, by the words that facts are told with, in Spanish and English ─────────
 
 
 def statement_lines(text: str, policy: ProceduralPolicy = DEFAULT) -> list[str]:
-    """The lines of an entry that are long enough to state something, without headings; of one line, its words."""
+    """Return the lines of an entry that are long enough to state something, without headings and times."""
     lines = (_ENTRY.sub("", line.strip(), count=1).strip() for line in text.splitlines())
     return [line for line in lines if len(line) > policy.statement_above_chars and not _HEADING.match(line)]
 
@@ -161,7 +161,7 @@ def without_label(text: str) -> str:
 
 def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
     """Return the entries that a model is asked about: those that the rules do not promote anyway."""
-    moved = pass_rows.moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
+    moved = pass_rows.select_moved_by_sleep(view.connection, [record.id for record in entries], PROMOTED)
     own = [record for record in entries if record.id not in moved and is_own_word(record) and _may_rise(record)]
     stated = [record for record in own if statement_lines(record.text, view.policy.procedural)]
     return [record for record in stated if not is_memorable(record.text, view)]

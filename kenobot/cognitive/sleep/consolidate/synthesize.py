@@ -59,7 +59,7 @@ def new_themes(view: NightView) -> list[list[Record]]:
         key=lambda theme: (-len(theme), -sum(record.importance for record in theme), theme[0].key),
     )
     before = [sources for _, sources in _metas(view)]
-    before += [set(ids) for ids in pass_rows.pondered_themes(view.connection, _REMEMBERED)]
+    before += [set(ids) for ids in pass_rows.list_pondered_themes(view.connection, _REMEMBERED)]
     fresh = (
         theme
         for theme in themes
@@ -85,12 +85,12 @@ def _themes(view: NightView) -> list[list[Record]]:
     nearest = near_pairs(view, policy.theme_from, "themes")[:_PAIRS]
     home: dict[int, list[Record]] = {}
 
-    def all_near(one: list[Record], other: list[Record]) -> bool:
+    def may_join(one: list[Record], other: list[Record]) -> bool:
         size = len(one) + len(other)
         near = (similarity(a.text, b.text) >= policy.theme_from for a in one for b in other)
         return size <= policy.max_cluster and (size == 2 or all(near))
 
-    join_pairs((pair for pair in nearest if _counts(view, pair.one) and _counts(view, pair.other)), all_near, home)
+    join_pairs((pair for pair in nearest if _counts(view, pair.one) and _counts(view, pair.other)), may_join, home)
     groups = {id(group): group for group in home.values()}
     return [sorted(group, key=lambda record: record.key) for group in groups.values()]
 
@@ -104,7 +104,7 @@ def _counts(view: NightView, record: Record) -> bool:
 def _metas(view: NightView) -> list[tuple[Record, set[int]]]:
     """Return the meta-beliefs of any status, and what each was drawn from."""
     metas = pass_rows.records_of_form(view.connection, "note", META)
-    return [(meta, tiers.derived_from_ids(view.connection, meta.id)) for meta in metas]
+    return [(meta, tiers.list_derived_from(view.connection, meta.id)) for meta in metas]
 
 
 def _conclude(view: NightView, principle: str, theme: Sequence[Record]) -> Change:

@@ -44,7 +44,7 @@ class UnjudgedRecords:
 
     def records(self) -> Iterator[Record]:
         """Yield the records that people vouch for, in the order in which they came or were reworded."""
-        for record in pass_rows.changed_since(self._view.connection, self._watermark):
+        for record in pass_rows.iterate_changed(self._view.connection, self._watermark):
             if self._tiers and record.tier not in self._tiers:
                 continue
             self._reached = replace(self._reached, event=record.changed_event, record=record.id)
@@ -56,7 +56,7 @@ class UnjudgedRecords:
         return [question for question, _ in self._batches()]
 
     def answers(self) -> list[tuple[Sequence[Record], dict[str, object]]]:
-        """The answers by the records they are about; unreadable ones are empty.
+        """Return the answers with the records they are about; unreadable ones are empty.
 
         A question without an answer is asked again in the next night, unless there is no model: then the rules decide.
         """

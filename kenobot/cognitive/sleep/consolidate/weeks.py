@@ -88,13 +88,13 @@ def _warm_weeks(view: NightView) -> Iterator[_Week]:
     for scope in tiers.all_scopes(view.connection):
         names = {calendar.week_of(day) for day in tiers.daily_log_days(view.connection, scope, last_warm)}
         names |= {record.key.rpartition(":")[2] for record in tiers.week_summaries(view.connection, scope)}
-        lost, unwanted = tiers.forgotten_weeks(view.connection, scope)
+        lost, unwanted = tiers.list_forgotten_weeks(view.connection, scope)
         for name in sorted((names | lost) - unwanted):
             first, last = days_of_week(name)
             until = min(last, last_warm)
             summary = records.slot_record(view.connection, scope, "summary", f"{tiers.WEEK}{name}")
-            facts = tiers.logged_between(view.connection, scope, first, until)
-            linked = tiers.derived_from_ids(view.connection, summary.id) if summary is not None else set()
+            facts = tiers.list_logged_between(view.connection, scope, first, until)
+            linked = tiers.list_derived_from(view.connection, summary.id) if summary is not None else set()
             new = tuple(record.id for record in facts if record.id not in linked)
             yield _Week(name, first, until, last <= last_warm, facts, summary, new)
 
@@ -126,7 +126,7 @@ def _extend(week: _Week, view: NightView) -> Change | None:
 
 
 def _change(week: _Week, text: str, writer: str) -> Change | None:
-    """writer: "" for a person, whose words it then still is."""
+    """Write a summary, or link its new facts. writer: "" for a person, whose words it then still is."""
     if redaction.find_secret(text) is not None:
         return None  # memory refuses it, in this night and in every other
     summary, reason = week.summary, Sentence("reasons.days_summed_up", week=week.name, until=week.until)
@@ -162,7 +162,7 @@ def is_own_words(record: Record) -> bool:
 
 
 def summary_by_rules(name: str, facts: Sequence[Record], policy: DecayPolicy) -> str:
-    """The summary without a model: every fact on a line; of too many the weightiest of each day, and their number."""
+    """Sum up without a model: every fact on a line; of too many the weightiest of each day, and their number."""
 
     def text(longest: int, most: int | None = None) -> str:
         return f"# {name}\n\n{_facts_by_day(facts, longest, most)}"

@@ -15,8 +15,8 @@ from typing import Literal, get_args
 
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord, unchanged
-from kenobot.cognitive.sleep.plan.model_answers import one_line
+from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change, UpdateRecord, expect
+from kenobot.cognitive.sleep.plan.model_answers import find_object, one_line
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import system_prompt, texts
 from kenobot.core import lazy
@@ -91,7 +91,7 @@ def _batches(view: NightView) -> Iterator[tuple[Record, ...]]:
 def _change(view: NightView, record: Record, verdict: ErrorVerdict) -> Change:
     kind, policy = verdict.kind, view.policy.pruning
     tags = json.dumps([*_tags(record), f"{ERROR_TAG_PREFIX}{kind or 'none'}"], ensure_ascii=False)
-    tagged = UpdateRecord(record.id, {"tags": tags}, unchanged(record, "tags", "text"), shown=False)
+    tagged = UpdateRecord(record.id, {"tags": tags}, expect(record, "tags", "text"), shown=False)
     text = lesson_text(record.text, kind, local_day(view.now, view.zone), policy, verdict.lesson)
     if text is None:
         return Change("classified", Sentence(_REASONS[kind]), (tagged,), record.id)
@@ -175,12 +175,8 @@ def _question(view: NightView, batch: Sequence[Record]) -> ModelQuestion:
 
 def parse_verdicts(answer: str, count: int, policy: PruningPolicy) -> dict[int, ErrorVerdict]:
     """Read the verdicts on entries 0 to `count` - 1, by place. What is not exactly as asked is left out."""
-    start = answer.find("{")
-    try:
-        read, _ = json.JSONDecoder().raw_decode(answer, start) if start >= 0 else (None, 0)
-    except (ValueError, RecursionError):
-        return {}
-    entries = read.get("entries") if isinstance(read, dict) else None
+    read = find_object(answer)
+    entries = read.get("entries") if read is not None else None
     verdicts: dict[int, ErrorVerdict] = {}
     for entry in entries if isinstance(entries, list) else ():
         match entry:

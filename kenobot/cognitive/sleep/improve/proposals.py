@@ -14,18 +14,21 @@ from itertools import chain
 from typing import Literal
 
 from kenobot.cognitive.policy.sleep import ProposalPolicy
+from kenobot.cognitive.procedural import pattern_rows
+from kenobot.cognitive.procedural.pattern import pattern_of
 from kenobot.cognitive.sleep import pass_rows, run_rows
 from kenobot.cognitive.sleep.improve.errors import ERROR_TAG_PREFIX, OWN_ERRORS
-from kenobot.cognitive.sleep.improve.skills import propose_skills
 from kenobot.cognitive.sleep.plan.changes import Change, ProposeChange
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
+from kenobot.language.words import fold
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
+from kenobot.skills.names import name_of
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
@@ -41,9 +44,9 @@ _MOST_REPLIES = 5000
 def plan(view: NightView) -> Iterator[Change]:
     """Propose what was not proposed yet, as far as the owner's list has room."""
     policy = view.policy.proposals
-    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), owner_language(view.connection))
+    ideas = _Proposals(view, policy, view.now - timedelta(days=policy.days), _owner_language(view.connection))
     recent = (ideas.errors(), ideas.corrections(), ideas.violations(), ideas.grades(), ideas.settings())
-    skills = propose_skills(view, ideas.language)
+    skills = _propose_skills(view, ideas.language)
     room = policy.max_pending - proposals.count_pending(view.connection)
     for part in chain(*recent, skills, ideas.figures()):
         if room <= 0:
@@ -53,13 +56,13 @@ def plan(view: NightView) -> Iterator[Change]:
             yield Change("proposed", part.text, (part,))
 
 
-def owner_language(connection: Connection) -> Literal["en", "es"]:
+def _owner_language(connection: Connection) -> Literal["en", "es"]:
     """Return the language of most of the owner's memories."""
     counts = proposals.language_counts(connection, OWNER_SCOPE)
     return "es" if counts.get("es", 0) > counts.get("en", 0) else "en"
 
 
-def frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
+def _frequent_flaws(view: NightView) -> Iterator[tuple[str, int, int]]:
     """Yield the flaws that many recent replies have, each with how many of how many."""
     policy = view.policy.proposals
     since = stamp(view.now - timedelta(days=policy.days))
@@ -153,7 +156,7 @@ class _Proposals:
 
     def grades(self) -> Iterator[ProposeChange]:
         """Yield a flaw that many replies have: a preference against it."""
-        for signal, count, of in frequent_flaws(self.view):
+        for signal, count, of in _frequent_flaws(self.view):
             title, text, preference = texts(signal, self.language, count=count, of=of)
             payload, evidence = {"text": preference}, {"replies": count}
             yield ProposeChange(f"flaw:{signal}", "preference", title, text, payload, evidence)
@@ -205,6 +208,27 @@ def _evidence(records: Sequence[int]) -> dict[str, Json]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# ── patterns that proved themselves, as skills, which other programs can read as well ─────────────────────────────────
+
+
+def _propose_skills(view: NightView, language: str) -> Iterator[ProposeChange]:
+    """Propose each pattern of the owner's that worked often and failed seldom."""
+    policy = view.policy.proposals
+    counts = pattern_rows.outcome_counts(view.connection, policy.worked)
+    found = store.by_ids(view.connection, sorted(counts), (OWNER_SCOPE,))
+    for number, record in sorted(found.items()):
+        pattern, (worked, failed) = pattern_of(record), counts[number]
+        proved = failed <= policy.failed_share * (worked + failed)
+        if pattern is None or record.status != "active" or record.trust not in _OWN or not proved:
+            continue
+        told = {"trigger": pattern.trigger, "response": pattern.response, "worked": worked, "tried": worked + failed}
+        title, text, description, body = texts("skill", language, **told)
+        name = name_of(fold(pattern.trigger), f"learned-{number}")
+        key = f"skill:{_digest(record.text)}"
+        payload = {"name": name, "description": description, "body": body}
+        yield ProposeChange(key, "skill", title, text, payload, {"records": [number]})
 
 
 # ── the figures of a night ───────────────────────────────────────────────────────────────────────────────────────

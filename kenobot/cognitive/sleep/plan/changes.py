@@ -117,7 +117,7 @@ def question_about(text: str, category: str, *records: Record, expires: datetime
     return AdmitRecord(candidate, derived_from=tuple(record.id for record in records))
 
 
-def unchanged(record: Record, *columns: str) -> dict[str, ColumnValue]:
+def expect(record: Record, *columns: str) -> dict[str, ColumnValue]:
     """Expect columns of a record to hold what the pass read."""
     return {name: getattr(record, name) for name in columns}
 

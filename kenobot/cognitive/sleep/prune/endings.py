@@ -21,7 +21,7 @@ from kenobot.cognitive.policy.procedural import DEFAULT, ProceduralPolicy
 from kenobot.cognitive.procedural import pattern_rows
 from kenobot.cognitive.remember.confidence import tier_of_confidence
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import Change, expire, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, expect, expire, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.language.calendar import parse_time
 from kenobot.ports.records import ColumnValue, Record
@@ -40,18 +40,18 @@ _ARCHIVED: dict[str, ColumnValue] = {"status": "archived", "lifecycle": "archive
 
 def _expire_ended(view: NightView) -> Iterator[Change]:
     """Expire records at the end they were given. A guess that is protected, or matters too much, loses its end."""
-    for record in pass_rows.expired_records(view.connection, view.now):
+    for record in pass_rows.iterate_expired(view.connection, view.now):
         end = parse_time(record.expires or "")
         if end is None or pass_rows.was_reverted(view.connection, record.id, "status", "expired"):
             continue
         is_guess = tier_of_confidence(record.confidence, view.policy.admit) == "speculative"
         if is_guess and is_protected(record, view.policy.value):
             reason = Sentence("reasons.guess_matters")
-            yield update(record, "kept", reason, {"expires": None}, unchanged(record, "expires"), shown=False)
+            yield update(record, "kept", reason, {"expires": None}, expect(record, "expires"), shown=False)
             continue
         day = stamp(end)[:10]
         reason = Sentence("reasons.guess_unconfirmed", day=day) if is_guess else Sentence("reasons.held_until", day=day)
-        yield expire(record, reason, record.valid_to or stamp(end), unchanged(record, "expires", "confirmed"))
+        yield expire(record, reason, record.valid_to or stamp(end), expect(record, "expires", "confirmed"))
 
 
 def _quiet_scratchpads(view: NightView) -> Iterator[Change]:
@@ -59,7 +59,7 @@ def _quiet_scratchpads(view: NightView) -> Iterator[Change]:
     before = view.now - timedelta(days=view.policy.sleep.scratchpad_days)
     for record in pass_rows.stale_scratchpads(view.connection, before):
         reason = Sentence("reasons.unwritten", days=days_since(view.now, record.updated, record.last_seen))
-        yield expire(record, reason, stamp(view.now), unchanged(record, "updated", "last_seen"))
+        yield expire(record, reason, stamp(view.now), expect(record, "updated", "last_seen"))
 
 
 def _expire_unused_patterns(view: NightView) -> Iterator[Change]:
@@ -67,9 +67,9 @@ def _expire_unused_patterns(view: NightView) -> Iterator[Change]:
     for record in pattern_rows.iter_patterns(view.connection, ALL_SCOPES):
         if record.policy_class == "protected" or is_kept(record.confidence, record.use_count, view.policy.procedural):
             continue
-        if not pass_rows.moved_by_sleep(view.connection, [record.id], "expired"):
+        if not pass_rows.select_moved_by_sleep(view.connection, [record.id], "expired"):
             reason = Sentence("reasons.unsure_unused", confidence=record.confidence)
-            yield expire(record, reason, stamp(view.now), unchanged(record, "confidence", "use_count", "policy_class"))
+            yield expire(record, reason, stamp(view.now), expect(record, "confidence", "use_count", "policy_class"))
 
 
 def is_kept(confidence: float, uses: int, policy: ProceduralPolicy = DEFAULT) -> bool:
@@ -89,11 +89,11 @@ def _old_facts(view: NightView) -> Iterator[Change]:
             used = f"{record.use_count} use{'' if record.use_count == 1 else 's'}"
             age = Sentence("reasons.older", days=policy.archive_days)
             reason = Sentence("reasons.unimportant", age=age, importance=record.importance, use=used)
-            yield update(record, "archived", reason, _ARCHIVED, unchanged(record, *_JUDGED))
+            yield update(record, "archived", reason, _ARCHIVED, expect(record, *_JUDGED))
 
 
 def _may_be_archived(record: Record, policy: ValuePolicy) -> bool:
-    """Neither protected, nor the owner's explicit word, nor in MEMORY.md."""
+    """Return whether a fact is neither protected, nor the owner's explicit word, nor in MEMORY.md."""
     keeps = is_consolidated(record) or is_explicit(record, policy) or is_protected(record, policy)
     return not keeps and record.category not in policy.protected_categories
 
@@ -103,7 +103,7 @@ def _silent_records(view: NightView) -> Iterator[Change]:
     for record, event, reason in lifecycle.plan_due_events(view.connection, view.now, ALL_SCOPES, view.policy.value):
         values = lifecycle.event_changes(record, event, view.now, view.policy.value)
         if values and not _was_reverted(view, record, values):
-            expects = unchanged(record, *_CYCLE)
+            expects = expect(record, *_CYCLE)
             yield update(record, event, reason, values, expects, shown="status" in values)
 
 
@@ -127,7 +127,7 @@ def _fade_beliefs(view: NightView) -> Iterator[Change]:
             continue
         if not _was_reverted(view, record, values):
             reason = Sentence("reasons.faded", belief=belief, confidence=record.confidence)
-            yield update(record, kind, reason, values, unchanged(record, *_BELIEF), shown="status" in values)
+            yield update(record, kind, reason, values, expect(record, *_BELIEF), shown="status" in values)
 
 
 def _was_reverted(view: NightView, record: Record, values: dict[str, ColumnValue]) -> bool:

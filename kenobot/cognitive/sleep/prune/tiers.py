@@ -11,7 +11,7 @@ from itertools import groupby
 
 from kenobot.cognitive.beliefs.value import TierRouting, features, route_tier
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, unchanged, update
+from kenobot.cognitive.sleep.plan.changes import Change, UpdateRecord, expect, update
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import feedback, tiers
 from kenobot.core.token_estimate import estimate_tokens
@@ -33,7 +33,7 @@ def _balance_memory(view: NightView) -> Iterator[Change]:
 
 
 def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]) -> Iterator[Change]:
-    """The moves in one scope: what fits when all that may leave has left rises; then only as much leaves as must."""
+    """Plan one scope: what fits when all that may leave has left rises; then only as much leaves as must."""
     limit, size = view.policy.pruning.max_core_tokens, sum(map(_size, core))
     sinking = [pair for pair in _route(view, core, hot=True) if not pair[1].hot and _may_sink(view, pair[0])]
     least = size - sum(_size(record) for record, _ in sinking)
@@ -48,10 +48,10 @@ def _balance(view: NightView, core: Sequence[Record], archived: Sequence[Record]
             break
         size -= _size(record)
         reason = Sentence("reasons.memory_full", worth=routing.value)
-        yield update(record, "demoted", reason, {"tier": "archive"}, unchanged(record, *_JUDGED))
+        yield update(record, "demoted", reason, {"tier": "archive"}, expect(record, *_JUDGED))
     for record, routing in rising:
         reason = Sentence("reasons.used_often", count=record.use_count, worth=routing.value)
-        yield update(record, "raised", reason, {"tier": "core"}, unchanged(record, *_JUDGED))
+        yield update(record, "raised", reason, {"tier": "core"}, expect(record, *_JUDGED))
 
 
 def _may_sink(view: NightView, record: Record) -> bool:
@@ -62,7 +62,7 @@ def _may_sink(view: NightView, record: Record) -> bool:
 
 def _iterate_rising(view: NightView) -> Iterator[Record]:
     since = view.now - timedelta(days=view.policy.value.recency_days)
-    for record in pass_rows.archived_and_used(view.connection, since):
+    for record in pass_rows.iterate_used_in_archive(view.connection, since):
         in_preferences = record.category == "preference" and record.scope == OWNER_SCOPE
         if in_preferences or record.trust in QUOTED_TRUST:
             continue
@@ -98,7 +98,7 @@ def _old_logs(view: NightView) -> Iterator[Change]:
             ids = tiers.daily_record_ids(view.connection, scope, day)
             if policy.daily_days <= policy.warm_days:
                 summed_up = tiers.ids_in_week_summaries(view.connection, scope, ids)
-                logged = {record.id for record in tiers.logged_between(view.connection, scope, day, day)}
+                logged = {record.id for record in tiers.list_logged_between(view.connection, scope, day, day)}
                 ids = [number for number in ids if number in summed_up or number not in logged]
             ids = [
                 number for number in ids if not pass_rows.was_reverted(view.connection, number, "tier", tiers.ARCHIVE)

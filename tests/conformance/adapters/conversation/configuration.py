@@ -7,11 +7,11 @@ from typing import Any
 
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.app.wiring import BREAKER_FAILURES, BREAKER_SECONDS
-from kenobot.channels.http.settings import HttpSettings
 from kenobot.channels.telegram.settings import TelegramSettings
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, Settings, load_settings
 from kenobot.ports.errors import ConfigError
+from kenobot_http.settings import HttpSettings
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.scratch import scratch
 
@@ -89,7 +89,6 @@ def defaults(case: Case) -> Outcome:
     settings, telegram = Settings(), TelegramSettings()
     ours: dict[str, Any] = {
         "logLevel": settings.log.level,
-        "memoryDays": PromptLimits().recent_days,
         "sessionHistoryLimit": PromptLimits().history_min,
         "circuitBreaker.threshold": BREAKER_FAILURES,
         "circuitBreaker.cooldown": BREAKER_SECONDS * 1000,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.cases import Case, Outcome, compare
 from tests.hasty import HastyScene
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from starlette.routing import Match, Route
 
-from kenobot.api.auth import bearer_secret
-from kenobot.channels.http.rate_limit import RateLimiter, peer_address
-from kenobot.channels.http.signature import signature
 from kenobot.core.bus import Bus
 from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import MESSAGE_OUT
-from kenobot.testing.channel import RecordingSink
-from kenobot.testing.clock import ManualClock
+from kenobot_http.api.auth import bearer_secret
+from kenobot_http.rate_limit import RateLimiter, peer_address
+from kenobot_http.signature import signature
+from kenobot_testing.channel import RecordingSink
+from kenobot_testing.clock import ManualClock
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.integration.http.served import channel_of, served, signed
 

@@ -17,8 +17,8 @@ from kenobot.providers.anthropic import AnthropicSettings, build
 from kenobot.providers.command_line import prompt_of
 from kenobot.providers.command_line.dialects import CODEX
 from kenobot.providers.openai_compatible import chat_messages
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.provider import collect_deltas, make_request
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.provider import collect_deltas, make_request
 from tests.conformance.cases import Case, Checked, Compared, Outcome, compare
 from tests.integration.providers.anthropic_standin import StandIn
 

@@ -20,9 +20,9 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.identity import is_session_id
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
-from kenobot.testing.channel import FakeChannel
-from kenobot.testing.clock import START, ManualClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.channel import FakeChannel
+from kenobot_testing.clock import START, ManualClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.conformance.adapters.conversation.tags import processors
 from tests.conformance.cases import Case, Checked, Compared, NotApplicable, Outcome
 from tests.integration.providers.anthropic_standin import TIME

@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 
 from kenobot.agent.prompt.context_builder import PromptLimits
-from kenobot.cli.importers.folder import json_lines
 from kenobot.ports.identity import is_session_id, session_id
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_importers.folder import json_lines
+from kenobot_testing.clock import START
 from tests.conformance.adapters.conversation.telegram import repeated
 from tests.conformance.cases import Case, NotApplicable, Outcome, compare
 from tests.scratch import scratch

@@ -13,8 +13,8 @@ from kenobot.ports.plugin import NoSettings, PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.postprocessors.scanner import scan_tags
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.postprocessor import RecordingTurn
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.postprocessor import RecordingTurn
 from tests.conformance.cases import Case, Checked, NotApplicable, Outcome, compare, same
 
 Told = dict[str, Any]

@@ -18,7 +18,7 @@ from kenobot.language import fingerprint
 from kenobot.language.statements.classify import importance, kind_of
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import open_memory
 

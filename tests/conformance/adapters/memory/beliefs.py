@@ -15,7 +15,7 @@ from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate, Decision, Relation, RelationVerdict
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.adapters.memory.admit import NOW, SCOPE, number_of
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome
 from tests.memory_rows import open_memory

@@ -18,7 +18,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records, term_index
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.adapters.memory.admit import NOW, SCOPE, number_of
 from tests.conformance.cases import NO_BETTER, Adapter, Case, Checked, Compared, NotApplicable, Outcome
 from tests.memory_rows import get, open_memory, put_record

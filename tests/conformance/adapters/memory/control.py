@@ -31,7 +31,7 @@ from kenobot.ports.memory_changes import AmbiguousReference
 from kenobot.storage.erasure import erase_turns
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.conformance.cases import Adapter, Case, Checked, Compared, NotApplicable, Outcome, compare
 from tests.memory_rows import new_memory
 from tests.scratch import scratch

@@ -7,7 +7,7 @@ import pytest
 from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.plan.changes import ProposeChange
 from kenobot.cognitive.store import proposals
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 
 PART = ProposeChange("k", "rule", "Too *many* words", "Be brief.", {"instruction": "Answer in one sentence."})

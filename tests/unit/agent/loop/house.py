@@ -12,7 +12,7 @@ from kenobot.ports.messages import Inbound
 from kenobot.storage import inbox as mail
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox, PendingMessage
-from kenobot.testing.clock import START, EagerClock
+from kenobot_testing.clock import START, EagerClock
 from tests.samples import inbound, scalar
 
 

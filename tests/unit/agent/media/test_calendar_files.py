@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.agent.media.formats.calendar import EVENT, calendar_lines
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.unit.agent.media.media_scene import document, media_scene
 
 _FILE = (Path(__file__).parents[3] / "data" / "outlook.ics").read_bytes()

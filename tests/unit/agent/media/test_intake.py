@@ -14,7 +14,7 @@ from kenobot.storage.database import Database
 from kenobot.storage.erasure import erase_turns, vacuum_erased
 from kenobot.storage.inbox import Inbox, PendingMessage
 from kenobot.storage.media_files import MediaFolder
-from kenobot.testing.clock import START, EagerClock
+from kenobot_testing.clock import START, EagerClock
 from tests.samples import inbound
 from tests.unit.agent.media.media_scene import JPEG, OGG, Listener, MediaChatter, photo, voice
 

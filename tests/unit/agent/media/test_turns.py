@@ -13,7 +13,7 @@ from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Image
 from kenobot.ports.transcriber import UnplayableRecording
 from kenobot.providers.offline import OfflineProvider
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.agent.media.media_scene import JPEG, OGG, Listener, document, media_scene, photo, voice
 

@@ -10,8 +10,8 @@ import pytest
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
 from kenobot.language.calendar import describe_age
 from kenobot.ports.provider import Request
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 
 

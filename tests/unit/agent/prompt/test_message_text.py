@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import Role, label_id, split_line
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 
 def group(text: str, name: str, user: str, role: Role = "guest") -> str:

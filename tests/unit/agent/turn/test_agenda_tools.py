@@ -6,8 +6,8 @@ import pytest
 
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall, Usage
-from kenobot.testing.clock import ManualClock
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
+from kenobot_testing.clock import ManualClock
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import requests, results
 

@@ -19,8 +19,8 @@ from kenobot.ports.messages import Attachment
 from kenobot.ports.provider import Reply, ToolCall, Usage
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.storage import tasks
-from kenobot.testing.clock import EagerClock
 from kenobot.tools.background import Background, BackgroundSettings
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import Tool, Word, calls, requests, results
 from tests.waiting import until

@@ -21,8 +21,8 @@ from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.provider import Delta, Request, ToolCall
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.inbox import PendingMessage
-from kenobot.testing.clock import EagerClock
 from kenobot.tools.clock import Clock
+from kenobot_testing.clock import EagerClock
 from tests import waiting
 from tests.scene import Chatter, Scene
 

@@ -6,7 +6,7 @@ import pytest
 
 from kenobot.agent.turn.file_answer import answer_file, wants_file
 from kenobot.ports.channel import Capabilities
-from kenobot.testing.scripted import ScriptedProvider
+from kenobot_testing.scripted import ScriptedProvider
 from tests.scene import Scene
 
 WISHES = [

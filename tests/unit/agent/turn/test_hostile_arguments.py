@@ -8,12 +8,12 @@ import pytest
 
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall
-from kenobot.testing.tool import HOSTILE_NUMBERS, HOSTILE_TEXTS, AnyTool
 from kenobot.tools.agenda import CancelReminder, ReadAgenda, Remind
 from kenobot.tools.clock import Clock
 from kenobot.tools.memory_changes import MemoryForget, MemoryWhy
 from kenobot.tools.memory_search import MemorySearch
 from kenobot.tools.read_skill import ReadSkill
+from kenobot_testing.tool import HOSTILE_NUMBERS, HOSTILE_TEXTS, AnyTool
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import requests, results
 

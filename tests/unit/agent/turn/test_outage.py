@@ -11,7 +11,7 @@ import pytest
 from kenobot.core import texts
 from kenobot.ports.errors import PromptTooLong, RateLimited, Rejected, RemoteError, Unavailable
 from kenobot.ports.provider import Delta, Request
-from kenobot.testing.clock import EagerClock, ManualClock
+from kenobot_testing.clock import EagerClock, ManualClock
 from tests import waiting
 from tests.scene import Scene
 

@@ -10,7 +10,7 @@ from kenobot.app import app
 from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import RateLimited, Unavailable
 from kenobot.ports.messages import Outbound
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests import waiting
 from tests.scene import Chatter, Scene
 from tests.unit.agent.turn.test_drafts import Talker

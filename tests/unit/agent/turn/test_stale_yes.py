@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.storage import tool_grants
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.unit.agent.turn.test_tool_approvals import _ALWAYS, _ASKED, _EVER, _NO, _YES, ButtonScene
 from tests.unit.agent.turn.test_tools import Tool, calls
 

@@ -16,14 +16,14 @@ from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.provider import Reply, ToolCall
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.storage import erasure
-from kenobot.testing.clock import EagerClock
-from kenobot.testing.tool import AnyTool
 from kenobot.tools.agenda import ReadAgenda
 from kenobot.tools.memory_search import MemorySearch
 from kenobot.tools.web.client import Answer
 from kenobot.tools.web.engines import Found
 from kenobot.tools.web.fetch import WebFetch
 from kenobot.tools.web.search import WebSearch
+from kenobot_testing.clock import EagerClock
+from kenobot_testing.tool import AnyTool
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tools import Tool, Word, calls, requests, results
 from tests.waiting import until

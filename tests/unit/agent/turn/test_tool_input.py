@@ -13,7 +13,7 @@ from kenobot.core import texts
 from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolContext, ToolEffects
 from kenobot.ports.tool_input import GivenInput, InputField, InputWanted, WantedInput
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.cases import each
 from tests.scene import Scene
 from tests.unit.agent.turn.test_tool_approvals import ButtonScene

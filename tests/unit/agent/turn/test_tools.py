@@ -17,9 +17,9 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult, Usage
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.storage import turn_steps
-from kenobot.testing.scripted import ScriptedProvider
-from kenobot.testing.tool import AnyTool, tool_context
 from kenobot.tools.memory_search import MemorySearch
+from kenobot_testing.scripted import ScriptedProvider
+from kenobot_testing.tool import AnyTool, tool_context
 from tests.scene import Scene, _OpenHouse
 from tests.waiting import until
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.channels.http import rate_limit
-from kenobot.channels.http.rate_limit import RateLimiter, peer_address
-from kenobot.testing.clock import ManualClock
+from kenobot_http import rate_limit
+from kenobot_http.rate_limit import RateLimiter, peer_address
+from kenobot_testing.clock import ManualClock
 
 
 def test_so_many_requests_are_allowed_at_once_and_no_more() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.channels.telegram.clock_offset import clock_ahead, clock_problem, correct_sent_at
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import inbound
 
 AGES = st.timedeltas(timedelta(), timedelta(days=30))

@@ -13,7 +13,7 @@ from kenobot.channels.telegram.settings import TelegramSettings, is_token
 from kenobot.gateway.access import Roster
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.unit.channels.telegram.cases import conformance
 
 TOKEN = "123456789:" + "A" * 35

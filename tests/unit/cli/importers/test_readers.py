@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.cli.importers import whatsapp
-from kenobot.cli.importers.chatgpt import CHATGPT
-from kenobot.cli.importers.claude_export import CLAUDE
-from kenobot.cli.importers.talk import AmbiguousDates, TalkFormat, TalkOptions, TalkRecord, summarize_talk
-from kenobot.cli.importers.telegram_export import TELEGRAM
-from kenobot.cli.importers.whatsapp import WHATSAPP
+from kenobot_importers import whatsapp
+from kenobot_importers.chatgpt import CHATGPT
+from kenobot_importers.claude_export import CLAUDE
+from kenobot_importers.talk import AmbiguousDates, TalkFormat, TalkOptions, TalkRecord, summarize_talk
+from kenobot_importers.telegram_export import TELEGRAM
+from kenobot_importers.whatsapp import WHATSAPP
 from tests.cases import each
 from tests.unit.cli.importers import exports
 from tests.unit.cli.importers.exports import chatgpt_node, claude_message, telegram_message

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli.context import CommandContext
-from kenobot.cli.importers.apply_plan import apply_plan
-from kenobot.cli.importers.command import _plan
 from kenobot.core.settings.home import Home
-from kenobot.testing.clock import ManualClock
+from kenobot_importers.apply_plan import apply_plan
+from kenobot_importers.import_command import _plan
+from kenobot_testing.clock import ManualClock
 from tests.unit.cli.conftest import Cli, by_words, cli, home
 from tests.unit.cli.importers import exports
 from tests.unit.cli.importers.exports import chatgpt_node, claude_message, telegram_message

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from kenobot.cli.importers.vault_page import Page, page_names, read_page
+from kenobot_importers.vault_page import Page, page_names, read_page
 
 
 def read(text: str, stem: str = "Ana García", **links: str) -> Page:

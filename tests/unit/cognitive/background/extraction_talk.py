@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kenobot.ports.provider import Reply, Request, Usage
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.provider import ScriptedProvider
 from tests.scene import Scene
 
 NEUTRAL = ["the sky is grey", "rain again", "still rain", "clouds", "and wind"]

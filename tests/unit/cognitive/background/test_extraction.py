@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kenobot.gateway.access import Roster
 from kenobot.providers.offline import OfflineProvider
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.cognitive.background.extraction_talk import Minds, facts, live, lyon, read, tick
 

@@ -9,7 +9,7 @@ from kenobot.cognitive.remember.extract import buffer
 from kenobot.ports.errors import ConfigError, PromptTooLong, Unavailable
 from kenobot.ports.provider import Reply, Usage
 from kenobot.ports.signals import EXTRACTION_DEFERRED, EXTRACTION_FINISHED, Envelope
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.scene import Scene
 from tests.unit.cognitive.background.extraction_talk import NEUTRAL, Minds, live, lyon, read, tick
 

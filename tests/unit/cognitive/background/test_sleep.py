@@ -32,8 +32,8 @@ from kenobot.ports.nights import PHASES
 from kenobot.ports.provider import Provider, Reply, Usage
 from kenobot.ports.signals import SLEEP_FINISHED, SLEEP_PHASE, SLEEP_STARTED, Envelope
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START, EagerClock, ManualClock
-from kenobot.testing.provider import ScriptedProvider
+from kenobot_testing.clock import START, EagerClock, ManualClock
+from kenobot_testing.provider import ScriptedProvider
 from tests.samples import rows, scalar
 from tests.scene import Scene
 from tests.unit.cognitive.sleep.small_night import FADE, JUDGE, PASSES, UTC, fill

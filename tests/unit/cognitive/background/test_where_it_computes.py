@@ -8,10 +8,10 @@ from typing import ParamSpec, TypeVar
 import pytest
 
 from kenobot.cognitive.background import compaction, extraction
-from kenobot.cognitive.compact import rule_summary
-from kenobot.cognitive.compact import self_check as gaps
 from kenobot.cognitive.recall.index.vector_sync import VectorSync
 from kenobot.language.facts import heuristic
+from kenobot.language.summary import rule_summary
+from kenobot.language.summary import self_check as gaps
 from tests.scene import Scene
 from tests.unit.cognitive.background.extraction_talk import Minds, lyon
 from tests.unit.cognitive.recall.embedded_house import house

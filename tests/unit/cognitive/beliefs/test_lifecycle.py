@@ -25,7 +25,7 @@ from kenobot.cognitive.store import events
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import UTC, carry_out, view
 

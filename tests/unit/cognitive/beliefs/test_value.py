@@ -20,7 +20,7 @@ from kenobot.language.calendar import parse_time
 from kenobot.language.salience import salience_signs
 from kenobot.ports.records import Record
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 _TOLD = stamp(START)
 _GUESS = Record(

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.cognitive.compact import prompt, rule_summary, self_check
-from kenobot.cognitive.compact.digest import (
+from kenobot.cognitive.compact import prompt
+from kenobot.cognitive.policy.remember import CompactPolicy
+from kenobot.core.token_estimate import estimate_tokens
+from kenobot.language import sentence_content
+from kenobot.language.quoting import find_quotations
+from kenobot.language.sentence_content import TextCoverage
+from kenobot.language.summary import rule_summary, self_check
+from kenobot.language.summary.digest import (
     MISSING_LABEL,
     Digest,
     SummaryLine,
@@ -18,11 +24,6 @@ from kenobot.cognitive.compact.digest import (
     render_digest,
     trim_digest,
 )
-from kenobot.cognitive.policy.remember import CompactPolicy
-from kenobot.core.token_estimate import estimate_tokens
-from kenobot.language import sentence_content
-from kenobot.language.quoting import find_quotations
-from kenobot.language.sentence_content import TextCoverage
 from kenobot.ports.identity import Trust
 from kenobot.ports.turns import ConversationTurn
 from tests.memory_rows import open_memory, put_record
@@ -140,7 +141,7 @@ def test_what_was_put_right_is_told_as_it_is_now() -> None:
     lines = rule_summary.summarize(Digest(), turns, 30, ZONE)
     assert [line.text for line in lines][-1:] == ["2026-02-14 Corrijo lo de antes: el alquiler son 870"]
     assert not any("850" in line.text for line in lines)
-    found = self_check.find_gaps(turns, Digest(tuple(lines)), lambda *_: [], ZONE, POLICY)
+    found = self_check.find_gaps(turns, Digest(tuple(lines)), lambda *_: [], ZONE)
     assert not any("850" in gap.text for gap in found)
     again = rule_summary.summarize(Digest(tuple(lines)), [turn("No, el alquiler son 890", last=8, inbox=4)], 60, ZONE)
     assert [line.text for line in again] == ["2026-02-14 No, el alquiler son 890"]
@@ -261,7 +262,7 @@ def test_each_kind_of_loss_is_found() -> None:
         turn("Hemos decidido vender la furgoneta. Falta confirmar el seguro. Trabajo en Acme.", inbox=4),
         turn("Qué risa el 3 de marzo con los 12 de siempre y con Julia. También Julia.", inbox=5),
     ]
-    found = self_check.find_gaps(turns, Digest(), lambda _turn, _sentence: (), ZONE, POLICY)
+    found = self_check.find_gaps(turns, Digest(), lambda _turn, _sentence: (), ZONE)
     assert {(gap.kind, gap.turn) for gap in found} == {
         ("decision", 4), ("open", 4), ("fact", 4), ("date", 5), ("number", 5), ("name", 5),
     }  # fmt: skip
@@ -271,7 +272,7 @@ def test_each_kind_of_loss_is_found() -> None:
 def test_the_list_is_bounded_and_says_what_it_lacks() -> None:
     """The newest stay; what does not fit is counted."""
     found = [self_check.Gap("name", f"Name{number}", "owner", number) for number in range(40)]
-    digest, unlisted = self_check.with_missing(Digest((SummaryLine("x", "owner"),)), found, 30, POLICY)
+    digest, unlisted = self_check.add_missing(Digest((SummaryLine("x", "owner"),)), found, 30)
     assert sum(estimate_tokens(item.text) for item in digest.missing) <= 30
     assert digest.missing[-1].text == "Name39"
     assert unlisted == 40 - len(digest.missing)
@@ -282,4 +283,4 @@ def test_what_the_summary_says_by_now_leaves_the_list() -> None:
     digest = Digest(
         (SummaryLine("Julia came", "owner"),), (SummaryLine("Julia", "owner"), SummaryLine("Marta", "owner"))
     )
-    assert [item.text for item in self_check.with_missing(digest, [], 100, POLICY)[0].missing] == ["Marta"]
+    assert [item.text for item in self_check.add_missing(digest, [], 100)[0].missing] == ["Marta"]

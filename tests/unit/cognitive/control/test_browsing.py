@@ -15,7 +15,7 @@ from kenobot.ports.browsing import Days, Happening, Period, RecordFilter
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory, put_record
 
 _DAY = timedelta(days=1)

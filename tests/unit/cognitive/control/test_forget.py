@@ -15,7 +15,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 LATER = replace(NOW, at=START + timedelta(hours=1))

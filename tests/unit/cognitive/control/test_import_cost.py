@@ -4,7 +4,7 @@ from bench.cost import memories
 from kenobot.cognitive.control import export
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 _STEPS = 100  # of SQLite's virtual machine between two counts

@@ -10,7 +10,7 @@ from kenobot.cognitive.control.export_format import ImportFormatError
 from kenobot.cognitive.mirror.paths import is_memory_file
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 _RECORDS = 30

@@ -4,13 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.reactions import ReactionKind, apply_reaction, match_reaction
+from kenobot.cognitive.control.reactions import apply_reaction
 from kenobot.cognitive.store import events
+from kenobot.language.reactions import ReactionKind, match_reaction
 from kenobot.ports.identity import Principal
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 
 _OWNER = Principal("owner", ("owner", "chat:fake-1"), "owner", "owner")

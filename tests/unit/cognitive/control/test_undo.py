@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.history import as_of, history
+from kenobot.cognitive.control.history import get_as_of, history
 from kenobot.cognitive.control.undo import last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -17,7 +17,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.memory_changes import UndoError
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 NOW = AdmitContext(START, "2026-02-14", "owner", "telegram-1")
 OWNER = ("owner",)
@@ -173,10 +173,10 @@ async def test_history_tells_both_sides_of_each_change(database: Database) -> No
         undo(connection, first, OWNER, at(3))
         steps = history(connection, record, OWNER)
         assert [step.undone for step in steps if step.kind == "reworded"] == [True, True]
-        then = as_of(connection, record, START + timedelta(hours=1, minutes=30), OWNER)
+        then = get_as_of(connection, record, START + timedelta(hours=1, minutes=30), OWNER)
         assert then is not None
         assert then.text == "likes black tea"
-        assert as_of(connection, record, START - timedelta(hours=1), OWNER) is None
+        assert get_as_of(connection, record, START - timedelta(hours=1), OWNER) is None
         assert history(connection, record, ("user:b",)) == []
 
     await database.write(work)

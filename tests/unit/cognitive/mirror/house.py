@@ -20,7 +20,7 @@ from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.records import Record
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 ZONE = ZoneInfo("UTC")
 TODAY = "2026-02-14"

@@ -15,7 +15,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.scene import Scene
 from tests.unit.cognitive.mirror.lists.decay_nights import put
 from tests.unit.cognitive.mirror.records.record_files_house import CardHouse, open_card_house

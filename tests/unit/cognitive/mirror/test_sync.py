@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kenobot.cognitive.mirror import scan
-from kenobot.cognitive.mirror.lists import list_layout
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.change import change
+from kenobot.language.markdown import list_layout
 from kenobot.ports.errors import StoreError
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.storage import disk

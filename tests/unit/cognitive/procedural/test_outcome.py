@@ -5,14 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.procedural.outcome import Outcome, apply_outcome, detect_outcome
+from kenobot.cognitive.procedural.outcome import apply_outcome
 from kenobot.cognitive.store import events
+from kenobot.language.outcomes import Outcome, detect_outcome
 from kenobot.ports.identity import Principal
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 
 _OWNER = Principal("owner", ("owner", "chat:fake-1"), "owner", "owner")

@@ -10,8 +10,8 @@ from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.cognitive.recall.vectors import calibration
 from kenobot.ports.embedder import Embedder
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import EagerClock, ManualClock
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_testing.clock import EagerClock, ManualClock
+from kenobot_testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.house import Memory, insert, open_memory
 
 ANIMALS = [("cat", "gato"), ("sleeps", "duerme")]

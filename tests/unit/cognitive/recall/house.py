@@ -25,7 +25,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 if TYPE_CHECKING:
     from kenobot.cognitive.recall.vectors.vector_search import VectorIndex
@@ -71,6 +71,13 @@ def insert(
     event = events.add_event(connection, at, "test", "created", record=cursor.lastrowid)
     connection.execute("UPDATE record SET changed_event = ? WHERE id = ?", (event, cursor.lastrowid))
     return cursor.lastrowid
+
+
+def crowd(connection: Connection, at: datetime, many: int = 120) -> None:
+    """Insert notes about other things, a day apart up to `at`: more than a prefix of 300 tokens has room for."""
+    for number in range(many):
+        text = f"Note {number} about garden tools, invoices and weather"
+        insert(connection, text, {}, at - timedelta(days=number), quietly=True)
 
 
 class Memory:

@@ -7,8 +7,8 @@ import pytest
 
 from kenobot.cognitive.recall.embedding_worker import EmbeddingWorker
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
-from kenobot.testing.clock import EagerClock, ManualClock
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_testing.clock import EagerClock, ManualClock
+from kenobot_testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.embedded_house import ANIMALS, house
 from tests.unit.cognitive.recall.house import open_memory
 from tests.waiting import until

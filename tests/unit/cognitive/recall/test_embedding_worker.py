@@ -20,8 +20,8 @@ from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.erasure import erase_turns
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.embedder import WordEmbedder
 from tests.unit.cognitive.recall.embedded_house import ANIMALS, House, house, learn
 from tests.unit.cognitive.recall.house import HERE, REACH, relevant
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
@@ -173,7 +173,7 @@ async def test_what_is_erased_leaves_no_vector_anywhere(tmp_path: Path) -> None:
         assert home.turns() == [(3, "words"), (4, "words")]
         meaning = home.memory.index.vectors
         assert meaning is not None
-        assert meaning.cached("words", "query", "the cat sleeps") is None
+        assert meaning.get_cached("words", "query", "the cat sleeps") is None
         assert await home.embedding.embed_query("the cat sleeps")
         assert relevant(meaning, "the cat sleeps", None) == {}
         assert set(relevant(meaning, "the cat sleeps", None, turns=True)) <= {3, 4}

@@ -19,7 +19,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.samples import rows, scalar
 
 _NOW = AdmitContext(START, "2026-02-14", "model", "fake-1", evidence=7)

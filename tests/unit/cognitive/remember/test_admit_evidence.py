@@ -17,7 +17,7 @@ from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.language.statements.test_statement_relation import live, record
 

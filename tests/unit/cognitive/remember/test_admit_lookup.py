@@ -13,7 +13,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.samples import plan
 

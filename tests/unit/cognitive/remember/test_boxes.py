@@ -24,7 +24,7 @@ from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 
 PLAIN = BoxPolicy()
 

@@ -8,7 +8,7 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 _OCCASION = AdmitContext(START, "2026-02-14", "owner")

@@ -18,7 +18,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 OLD, NEW = "Adrian's phone plan costs 15 euros a month", "Adrian's phone plan costs 18 euros a month"

@@ -1,14 +1,14 @@
 """Memories that are made up to have patterns compiled."""
 
-from kenobot.cognitive.memory import Memory
+from kenobot.cognitive.memory import Telling
 from kenobot.storage.connection import copy_schema
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 async def test_a_rehearsal_admits_memories_and_leaves_nothing_in_the_home(database: Database) -> None:
     """It runs where nothing can be written."""
-    await database.read(lambda connection: Memory.rehearse(connection, ManualClock().now()))
+    await database.read(lambda connection: Telling.rehearse(connection, ManualClock().now()))
     tables = ("record", "event", "link", "key_value")
     count = " + ".join(f"(SELECT count(*) FROM {table})" for table in tables)
     assert await database.read(lambda connection: connection.execute(f"SELECT {count}").fetchone()[0]) == 0

@@ -13,7 +13,7 @@ from kenobot.language.words import detect_language
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of
 

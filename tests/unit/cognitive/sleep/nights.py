@@ -14,7 +14,7 @@ from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get
 
 UTC = ZoneInfo("UTC")

@@ -17,7 +17,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.nights import PHASES, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START, EagerClock
+from kenobot_testing.clock import START, EagerClock
 from tests.memory_rows import put_record
 
 UTC = ZoneInfo("UTC")

@@ -14,7 +14,7 @@ from kenobot.ports.memory import CONFIDED
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.nights import play
 from tests.unit.cognitive.sleep.beliefs import put, relation_json, sleep_judged

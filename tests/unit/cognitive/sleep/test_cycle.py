@@ -21,7 +21,7 @@ from kenobot.ports.nights import PHASES, NightProgress, PassResult, SleepRun
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START, EagerClock
+from kenobot_testing.clock import START, EagerClock
 from tests.samples import rows, scalar
 from tests.unit.cognitive.sleep.small_night import (
     FADE,

@@ -13,7 +13,7 @@ from kenobot.cognitive.sleep.consolidate.pairs import pair_review
 from kenobot.cognitive.sleep.night import NIGHT
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.nights import play
 from tests.unit.cognitive.sleep.beliefs import put, relation_json

@@ -13,7 +13,7 @@ from kenobot.cognitive.sleep.prune import endings
 from kenobot.cognitive.store import events
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.cases import each
 from tests.memory_rows import open_memory, put_record
 from tests.nights import view

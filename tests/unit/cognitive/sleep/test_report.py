@@ -10,7 +10,7 @@ from kenobot.cognitive.sleep import run_rows
 from kenobot.cognitive.sleep.report import as_json, build_report, is_large
 from kenobot.ports.nights import PHASES, NightReport, PassResult, SleepRun
 from kenobot.storage.database import Database
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.unit.cognitive.sleep.small_night import FADE, GATHER, PASSES, UTC, cycle, fill, play
 
 POLICY = SleepPolicy()

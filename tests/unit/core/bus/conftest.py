@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kenobot.core.bus import Bus
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 
 
 @pytest.fixture

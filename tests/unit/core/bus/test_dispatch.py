@@ -15,7 +15,7 @@ from kenobot.ports.signals import (
     SUBSCRIBER_FAILED,
     Envelope,
 )
-from kenobot.testing.clock import START, ManualClock
+from kenobot_testing.clock import START, ManualClock
 from tests.unit.core.bus.ears import Ear, fire
 from tests.waiting import until
 

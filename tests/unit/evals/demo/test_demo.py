@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli import main
-from kenobot.evals.demo import record, show, story
-from kenobot.evals.demo.play import FileChange, SleepSummary, StepResult
-from kenobot.evals.demo.show import DisplayStyle
-from kenobot.evals.demo.story import Story
-from kenobot.evals.demo.tour import Tour
 from kenobot.ports.recall import PatternMatch
+from kenobot_evals.demo import record, show, story
+from kenobot_evals.demo.play import FileChange, SleepSummary, StepResult
+from kenobot_evals.demo.show import DisplayStyle
+from kenobot_evals.demo.story import Story
+from kenobot_evals.demo.tour import Tour
 
 TINY = """
 zone = "UTC"
@@ -165,7 +165,7 @@ def test_between_steps_it_waits_for_its_reader(monkeypatch: pytest.MonkeyPatch) 
         return next(answers)
 
     monkeypatch.setattr("builtins.input", answered)
-    monkeypatch.setattr("kenobot.evals.demo.tour.time.sleep", slept.append)
+    monkeypatch.setattr("kenobot_evals.demo.tour.time.sleep", slept.append)
     act = tiny("Petrel").acts[0]
     page = step(number=1, step_count=3)
 

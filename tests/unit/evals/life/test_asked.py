@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.evals.life.asked import live_and_answer
-from kenobot.evals.life.fortnights import Fact, Fortnight, Utterance
-from kenobot.evals.life.live import LifeScore
+from kenobot_evals.life.asked import live_and_answer
+from kenobot_evals.life.fortnights import Fact, Fortnight, Utterance
+from kenobot_evals.life.live import LifeScore
 
 ZONE = ZoneInfo("Europe/Madrid")
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=ZONE)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kenobot.evals.life.harm import Dialogue, HarmScore, load_harm, play, play_in_a_home
+from kenobot_evals.life.harm import Dialogue, HarmScore, load_harm, play, play_in_a_home
 
 ENDS = Dialogue("es", ("apunta que entro a trabajar a las 7 y media", "desde mañana entro a trabajar a las 13"), ends=1)
 PART = Dialogue(

@@ -5,11 +5,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kenobot.evals.life import fortnights
-from kenobot.evals.life.careful import CarefulModel
-from kenobot.evals.life.fortnights import Fact, Fortnight, LifeNote, LifeQuestion, Utterance, load_fortnight
-from kenobot.evals.life.live import live
 from kenobot.ports.errors import ConfigError
+from kenobot_evals.life import fortnights
+from kenobot_evals.life.careful import CarefulModel
+from kenobot_evals.life.fortnights import Fact, Fortnight, LifeNote, LifeQuestion, Utterance, load_fortnight
+from kenobot_evals.life.live import live
 from tests.cases import each
 
 ALL = [

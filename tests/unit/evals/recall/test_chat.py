@@ -6,9 +6,9 @@ import json
 import pytest
 
 from kenobot.cli import main
-from kenobot.evals.recall import chat
-from kenobot.evals.recall.eval_home import EvalOptions
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import chat
+from kenobot_evals.recall.eval_home import EvalOptions
 from tests.unit.evals.recall.test_run import NOTES, TALK
 
 _SETS = (("notes", (NOTES,)), ("talk", (TALK,)))

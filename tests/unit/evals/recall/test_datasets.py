@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.evals.recall import datasets
 from kenobot.ports.errors import ConfigError
+from kenobot_evals.recall import datasets
 
 LOCOMO = {
     "sample_id": "conv-1",

@@ -12,11 +12,6 @@ import pytest
 from kenobot.cli import main
 from kenobot.core import plugins
 from kenobot.core.retry import CircuitBreaker
-from kenobot.evals.recall import datasets, lifecycle
-from kenobot.evals.recall.counting_reranker import CountingReranker
-from kenobot.evals.recall.datasets import Conversation, sample
-from kenobot.evals.recall.eval_home import EvalOptions
-from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ledger.ledger import Ledger, ModelCall
 from kenobot.ledger.model_router import ModelRouter, ProviderRoute
 from kenobot.ledger.models import BudgetedModel
@@ -25,7 +20,12 @@ from kenobot.ports.errors import Rejected, Unavailable
 from kenobot.ports.plugin import Plugin
 from kenobot.ports.provider import Reply, Request
 from kenobot.providers.anthropic import AnthropicSettings
-from kenobot.testing.provider import ScriptedProvider, ScriptedReply
+from kenobot_evals.recall import datasets, lifecycle
+from kenobot_evals.recall.counting_reranker import CountingReranker
+from kenobot_evals.recall.datasets import Conversation, sample
+from kenobot_evals.recall.eval_home import EvalOptions
+from kenobot_evals.recall.run import RecallReport, run
+from kenobot_testing.provider import ScriptedProvider, ScriptedReply
 from tests.unit.evals.recall.test_lifecycle import NOTES
 
 ON = ("--reranker", "model", "--embedder", "none")

@@ -9,7 +9,7 @@ np = pytest.importorskip("numpy", reason="weights are learned with numpy, which 
 from bench import learn_judge, learn_weights  # noqa: E402 - needs numpy
 from bench.regression import Example  # noqa: E402
 from kenobot.cognitive.recall.search import judge  # noqa: E402
-from kenobot.evals.recall import datasets  # noqa: E402
+from kenobot_evals.recall import datasets  # noqa: E402
 
 
 def test_weights_move_towards_what_answers_and_stay_where_they_are_kept() -> None:

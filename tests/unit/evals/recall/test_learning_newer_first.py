@@ -6,8 +6,8 @@ pytest.importorskip("numpy")
 
 from bench import learn_newer_first, unknown
 from kenobot.cognitive.recall.results.trace import AgePair
-from kenobot.cognitive.recall.search.found_items import ItemKey
 from kenobot.cognitive.recall.search.one_thing import FEATURE_NAMES
+from kenobot.ports.recall import ItemKey
 
 
 def _asked(at: int, source: str, *, replaces: bool) -> learn_newer_first.Asked:

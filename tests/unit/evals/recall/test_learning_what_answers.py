@@ -5,7 +5,7 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from bench import learn_judge, unknown  # noqa: E402 - needs numpy
-from kenobot.evals.recall.datasets import Conversation  # noqa: E402
+from kenobot_evals.recall.datasets import Conversation  # noqa: E402
 
 
 def _example(at: int, *, answered: bool, telling: float, source: str = "people") -> learn_judge.JudgedExample:

@@ -3,10 +3,10 @@
 import asyncio
 from datetime import timedelta
 
-from kenobot.evals.recall import lifecycle
-from kenobot.evals.recall.datasets import Conversation, Passage, Question
-from kenobot.evals.recall.eval_home import EvalOptions
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import lifecycle
+from kenobot_evals.recall.datasets import Conversation, Passage, Question
+from kenobot_evals.recall.eval_home import EvalOptions
 from tests.unit.evals.recall.test_run import BEGAN, END
 
 NOTES = Conversation(

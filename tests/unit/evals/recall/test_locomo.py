@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from kenobot.evals.recall import datasets
-from kenobot.evals.recall.eval_home import BUDGET, EvalOptions
-from kenobot.evals.recall.run import run
 from kenobot.ports.clock import SystemClock
+from kenobot_evals.recall import datasets
+from kenobot_evals.recall.eval_home import BUDGET, EvalOptions
+from kenobot_evals.recall.run import run
 
 _FILE = os.environ.get("KENOBOT_LOCOMO", "")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.evals.recall.metrics import percentiles, roc_auc, score_ranking, scores_by_category
+from kenobot_evals.recall.metrics import percentiles, roc_auc, score_ranking, scores_by_category
 
 
 def test_recall_is_the_share_of_the_answer_among_the_first() -> None:

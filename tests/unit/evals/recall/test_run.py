@@ -12,19 +12,19 @@ from kenobot.agent.experts.further_queries import MAX_QUERIES
 from kenobot.cli import main
 from kenobot.cognitive.memory import Memory
 from kenobot.cognitive.recall.results.memory import MemoryQuery, SearchReport
-from kenobot.cognitive.recall.search.fusion import recall_with_queries
+from kenobot.cognitive.recall.search.recall import recall_with_queries
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.evals.recall.caching_embedder import CachingEmbedder
-from kenobot.evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
-from kenobot.evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
-from kenobot.evals.recall.explain import explain_misses
-from kenobot.evals.recall.run import RecallReport, run
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_evals.recall.caching_embedder import CachingEmbedder
+from kenobot_evals.recall.datasets import BUILT_IN, Conversation, Passage, Question, load, load_queries
+from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, open_eval_home
+from kenobot_evals.recall.explain import explain_misses
+from kenobot_evals.recall.run import RecallReport, run
+from kenobot_testing.embedder import WordEmbedder
 
 BEGAN = datetime(2024, 3, 2, 18, 0, tzinfo=UTC)
 END = BEGAN + timedelta(days=40)
@@ -129,10 +129,10 @@ async def test_notes_are_compared_with_every_note_before_them(tmp_path: Path, mo
     """Each note is embedded before the next is admitted, so that the same notes have the same links in every run."""
     compared: list[int] = []
 
-    def spy(connection: Connection, candidate: Candidate, occasion: AdmitContext) -> Decision:
+    def spy(connection: Connection, candidate: Candidate, occasion: AdmitContext, instead_of: int | None) -> Decision:
         near = occasion.nearness  # None before the first note is embedded
         compared.append(len(near(connection, candidate.scope, "owner", candidate.text, 10)) if near else 0)
-        return admit(connection, candidate, occasion)
+        return admit(connection, candidate, occasion, instead_of=instead_of)
 
     monkeypatch.setattr(Memory, "remember", staticmethod(spy))
     texts = ("The lease runs to May", "The boiler is in the attic", "Aunt Ida plays the cello")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.unit.gateway.admission.house import House
 
 

@@ -11,7 +11,7 @@ from kenobot.gateway.delivery import Delivery
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_REFUSED, PAIRING_CLOSED, PAIRING_REQUESTED, Envelope
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.samples import inbound
 
 CODE = re.compile(r"[A-Z2-9]{4}-[A-Z2-9]{4}")

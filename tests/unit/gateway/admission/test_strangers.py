@@ -6,7 +6,7 @@ from kenobot.gateway import pairing
 from kenobot.ports.errors import StoreFull
 from kenobot.ports.messages import Inbound
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.samples import inbound, rows, scalar
 from tests.unit.gateway.admission.house import CODE, House
 

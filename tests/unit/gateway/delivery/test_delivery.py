@@ -11,7 +11,7 @@ from kenobot.ports.channel import Capabilities
 from kenobot.ports.errors import RateLimited, Rejected, RemoteError, StoreError, TruncatedReply, Unavailable
 from kenobot.ports.messages import Outbound
 from kenobot.storage.database import Database
-from kenobot.testing.clock import EagerClock, ManualClock
+from kenobot_testing.clock import EagerClock, ManualClock
 from tests.samples import rows
 from tests.unit.gateway.delivery.house import House
 from tests.waiting import until

@@ -7,7 +7,7 @@ import pytest
 from kenobot.ports.errors import RateLimited, Rejected, Unavailable
 from kenobot.ports.messages import Outbound
 from kenobot.ports.signals import MESSAGE_FAILED
-from kenobot.testing.clock import EagerClock
+from kenobot_testing.clock import EagerClock
 from tests.unit.gateway.delivery.house import House
 
 

@@ -106,7 +106,8 @@ def test_what_somebody_does_as_a_rule_is_kept_by_any_verb(text: str) -> None:
         "Me muero de hambre", "No tengo ganas", "hago lo que puedo", "vamos a ver", "soy idiota", "somos así",
         "compre leche", "abandone el plan y proponga otro", "cocina algo rico para mí", "dicen que fumo mucho",
         "si fumo, avísame", "imagina que vendo empanadas", "12 euros in dollars",
-        "desayuno ahora y voy",
+        "desayuno ahora y voy", "Forget the wifi password", "Olvida la contraseña del wifi",
+        "delete the note about Dave",
     ],
 )  # fmt: skip
 def test_moods_orders_and_hearsay_in_the_same_form_are_not_kept(text: str) -> None:

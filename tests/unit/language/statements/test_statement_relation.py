@@ -14,7 +14,7 @@ from kenobot.language.statements.statement_relation import relation, repeat_veto
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 
 

@@ -5,11 +5,11 @@ from importlib import resources
 
 import pytest
 
-from kenobot.evals.life import fortnights
-from kenobot.evals.life.fortnights import Fact, Utterance, load_fortnight
 from kenobot.language.facts.heuristic import Message, extract_facts, read_messages
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.statements import worth_noting
+from kenobot_evals.life import fortnights
+from kenobot_evals.life.fortnights import Fact, Utterance, load_fortnight
 
 SAID = date(2026, 10, 5)
 

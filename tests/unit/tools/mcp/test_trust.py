@@ -10,10 +10,10 @@ import pytest
 
 from kenobot.cli.mcp_trust import render_tools
 from kenobot.core.settings.mcp import McpServerSettings
-from kenobot.testing.clock import ManualClock
 from kenobot.tools.mcp.declared import read_tools
 from kenobot.tools.mcp.servers import McpServers
 from kenobot.tools.mcp.trust import TrustFile, hash_list
+from kenobot_testing.clock import ManualClock
 from tests.unit.tools.mcp.test_server import LISTED, Remote
 from tests.waiting import until
 

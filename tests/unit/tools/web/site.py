@@ -9,9 +9,9 @@ from ipaddress import ip_address
 import httpx
 
 from kenobot.ports.tool import ToolContext
-from kenobot.testing.tool import tool_context
 from kenobot.tools.web.address import IpAddress, Reach
 from kenobot.tools.web.client import WebClient, open_transport
+from kenobot_testing.tool import tool_context
 
 PUBLIC = "93.184.216.34"
 Write = Callable[[asyncio.StreamWriter], Awaitable[None]]

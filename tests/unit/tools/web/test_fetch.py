@@ -12,11 +12,11 @@ import pytest
 
 from kenobot.agent.media.fetched import read_fetched
 from kenobot.ports.errors import AnswerLost, RemoteError, ToolFailed
-from kenobot.testing.clock import ManualClock
 from kenobot.tools.web import fetch as fetch_module
 from kenobot.tools.web.address import AddressRefused, Reach, check_url
 from kenobot.tools.web.client import look_up
 from kenobot.tools.web.fetch import FetchArguments, WebFetch
+from kenobot_testing.clock import ManualClock
 from tests.unit.tools.web.site import PUBLIC, Site, Write, answer, context, open_site, redirect
 
 pack = partial(gzip.compress, mtime=0)

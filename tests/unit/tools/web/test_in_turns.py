@@ -5,10 +5,10 @@ from pathlib import Path
 
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, Request, ToolCall, ToolResult
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.scripted import ScriptedProvider
 from kenobot.tools.web.fetch import WebFetch
 from kenobot.tools.web.request import AllowedHost, HttpRequest
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.scripted import ScriptedProvider
 from tests.scene import Scene
 from tests.unit.tools.web.site import answer, open_site
 from tests.waiting import until

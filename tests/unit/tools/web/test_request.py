@@ -9,11 +9,11 @@ import pytest
 
 from kenobot.ports.errors import AnswerLost, ConfigError, ToolFailed
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.tool import tool_context
 from kenobot.tools.web import HttpRequestSettings, _allow_host, http_request
 from kenobot.tools.web.address import AddressRefused, Reach
 from kenobot.tools.web.request import AllowedHost, HttpRequest, RequestArguments
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.tool import tool_context
 from tests.cases import each
 from tests.unit.tools.web.site import Site, answer, context, open_site
 

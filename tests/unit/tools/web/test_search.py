@@ -10,11 +10,11 @@ import pytest
 from kenobot.core.redaction import escape_controls
 from kenobot.ports.errors import ConfigError, RateLimited, Rejected, RemoteError, ToolFailed, Unavailable
 from kenobot.ports.plugin import PluginContext
-from kenobot.testing.clock import ManualClock
 from kenobot.tools.web import WebSearchSettings, engines, web_search
 from kenobot.tools.web.address import Reach
 from kenobot.tools.web.engines import Engine, Found
 from kenobot.tools.web.search import SearchArguments, WebSearch
+from kenobot_testing.clock import ManualClock
 from tests.cases import each
 from tests.unit.tools.web.site import Site, answer, context, open_site
 

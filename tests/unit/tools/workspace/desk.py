@@ -14,10 +14,10 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import ToolCall
 from kenobot.ports.workspace import Workspace
-from kenobot.testing.clock import ManualClock
-from kenobot.testing.tool import AnyTool, tool_context
 from kenobot.tools.workspace import files, git, shell
 from kenobot.tools.workspace.sandbox import find_sandbox
+from kenobot_testing.clock import ManualClock
+from kenobot_testing.tool import AnyTool, tool_context
 from tests.constants import with_constants
 
 SECRET = "sk-of-the-bot-itself"

@@ -14,9 +14,9 @@ import pytest
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Principal
 from kenobot.ports.workspace import Workspace
-from kenobot.testing.tool import tool_context
 from kenobot.tools.workspace.files import ReadArguments
 from kenobot.tools.workspace.folder import WorkspaceFolder
+from kenobot_testing.tool import tool_context
 from tests.unit.tools.workspace.desk import SECRET, Desk
 
 DOCUMENTS = Path(__file__).parents[3] / "data" / "documents"

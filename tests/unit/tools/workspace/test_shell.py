@@ -175,7 +175,7 @@ async def test_a_bot_that_is_killed_takes_its_command_with_it(desk: Desk) -> Non
         from tests.unit.tools.workspace.desk import Desk
         from kenobot.ports.plugin import PluginContext
         from kenobot.ports.workspace import Workspace
-        from kenobot.testing.clock import ManualClock
+        from kenobot_testing.clock import ManualClock
         work, home = Path({str(desk.work)!r}), Path({str(desk.home)!r})
         context = PluginContext(home, ManualClock(), "K", workspaces=(Workspace("desk", work),))
         asyncio.run(Desk(work, home, context).call("shell", command="setsid sleep {mark} & sleep {mark}"))

@@ -12,12 +12,12 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.conflicts import (
     Conflict,
     confidence_loss,
-    contested_confidence,
+    contest_confidence,
     resolve_contradiction,
     word_weight,
 )
 from kenobot.cognitive.sleep import pass_rows
-from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord, question_about, unchanged
+from kenobot.cognitive.sleep.plan.changes import AddLink, Change, ChangePart, UpdateRecord, expect, question_about
 from kenobot.cognitive.sleep.plan.model_answers import one_line
 from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.sleep.plan.texts import texts
@@ -60,7 +60,7 @@ def _needs_owner(older: Record, newer: Record) -> bool:
 def _resolve(view: NightView, conflict: Conflict, newer: Record) -> Change:
     older, now = conflict.record, stamp(view.now)
     contradicts = AddLink(newer.id, older.id, "contradicts", Sentence("reasons.otherwise"))
-    expects = unchanged(older, "text", "verification")
+    expects = expect(older, "text", "verification")
     marks = _mark_confided(older, newer)
     if conflict.ends_record:
         superseded = conflict.resolution == "supersede"
@@ -70,7 +70,7 @@ def _resolve(view: NightView, conflict: Conflict, newer: Record) -> Change:
         parts: tuple[ChangePart, ...] = (ended, takes) if superseded else (ended, takes, contradicts)
         return Change(status, Sentence("reasons.later_otherwise", newer=newer.id), (*parts, *marks), older.id)
     weaker = [UpdateRecord(older.id, _weaken(older, view.policy), expects, shown=False)]
-    confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
+    confidence = contest_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one
         weaker.append(UpdateRecord(newer.id, {"confidence": confidence}, shown=False))
     reason = Sentence("reasons.supported_otherwise", newer=newer.id, turns=len(older.source_message_ids))
@@ -78,11 +78,11 @@ def _resolve(view: NightView, conflict: Conflict, newer: Record) -> Change:
 
 
 def _mark_confided(older: Record, newer: Record) -> list[UpdateRecord]:
-    """What is said against a confidence tells of it, and is one, as in admission."""
+    """Mark what is said against a confidence as one: it tells of it, as in admission."""
     if newer.is_confided or not older.is_confided:
         return []
     tags = json.dumps([CONFIDED, *json.loads(newer.tags)], ensure_ascii=False)
-    return [UpdateRecord(newer.id, {"tags": tags}, unchanged(newer, "tags"), shown=False)]
+    return [UpdateRecord(newer.id, {"tags": tags}, expect(newer, "tags"), shown=False)]
 
 
 def _weaken(record: Record, policy: Policy) -> dict[str, ColumnValue]:

@@ -143,7 +143,7 @@ def question_batches(pairs: Sequence[RecordPair], view: NightView) -> list[Quest
     changed = [
         pair
         for pair in pairs
-        if pass_rows.told_apart_at(view.connection, *pair.ids) < max(pair.one.updated, pair.other.updated)
+        if pass_rows.get_told_apart_time(view.connection, *pair.ids) < max(pair.one.updated, pair.other.updated)
     ]
     asked = changed[: policy.max_pairs_asked]
     batches = [tuple(asked[start : start + policy.batch]) for start in range(0, len(asked), policy.batch)]

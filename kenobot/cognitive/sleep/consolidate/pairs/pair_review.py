@@ -213,7 +213,7 @@ def _contradiction_review(view: NightView, *, asked: bool) -> PairReview:
 
 
 def _other_values(view: NightView) -> Iterator[tuple[Record, Record]]:
-    """Records with different values of a single-valued attribute: the latest of a subject against each other one."""
+    """Yield records with different values of a single-valued attribute: the latest of a subject against each other."""
     carriers: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for number, scope, subject, names in pass_rows.attribute_carriers(view.connection):
         for name in filter(is_single_valued, names):
@@ -243,7 +243,7 @@ def _differ(one: Record, other: Record, name: str) -> bool:
 def _expire_answered(view: NightView) -> Iterator[Change]:
     """Expire open questions about records of which one is no longer remembered."""
     for question in pass_rows.records_of_form(view.connection, "question", QUESTION):
-        about = tiers.derived_from_ids(view.connection, question.id)
+        about = tiers.list_derived_from(view.connection, question.id)
         if question.status == "active" and len(pass_rows.live_facts(view.connection, about)) < len(about):
             yield expire(question, Sentence("reasons.one_gone"), stamp(view.now), touch=True)
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Response
 
-from kenobot.api import access
-from kenobot.api.access import Code
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import access
+from kenobot_http.api.access import Code
 
 router = APIRouter(prefix="/access")
 

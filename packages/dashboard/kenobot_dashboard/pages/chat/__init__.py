@@ -8,11 +8,11 @@ from fastapi import APIRouter, Form, Query, Response
 from fastapi.responses import StreamingResponse
 from starlette.exceptions import HTTPException
 
-from kenobot.api import conversations
-from kenobot.api.conversations import Line, NewMessage
-from kenobot.api.paging import Page
 from kenobot_dashboard.rendering import render_template
 from kenobot_dashboard.viewer import View, Viewer
+from kenobot_http.api import conversations
+from kenobot_http.api.conversations import Line, NewMessage
+from kenobot_http.api.paging import Page
 
 router = APIRouter(prefix="/chat")
 

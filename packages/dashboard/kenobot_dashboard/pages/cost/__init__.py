@@ -6,14 +6,14 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from kenobot.api import operations
-from kenobot.api.operations import Budget, Cost
 from kenobot.core.model_purposes import purpose_words
 from kenobot.ledger.limits import Unit, amount_text
 from kenobot.storage.model_calls import Grouping
 from kenobot_dashboard.bars import plot_bars
 from kenobot_dashboard.formats import Formats
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import operations
+from kenobot_http.api.operations import Budget, Cost
 
 router = APIRouter(prefix="/cost")
 
@@ -23,7 +23,7 @@ _GROUPS: Final[tuple[Grouping, ...]] = ("purpose", "model", "chat")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What was used of one purpose, model or chat. share: of the largest, 0 to 1."""
+    """The use of one purpose, model or chat. share: of the largest, 0 to 1."""
 
     name: str
     row: Cost

@@ -5,10 +5,10 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from kenobot.api import operations
 from kenobot.core.health import Cause
 from kenobot_dashboard.bars import plot_bars
 from kenobot_dashboard.viewer import LiveView, View
+from kenobot_http.api import operations
 
 router = APIRouter(prefix="/health")
 

@@ -4,9 +4,9 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
-from kenobot.api import operations
 from kenobot.storage.dead_letters import ENDED, STATES, LetterState
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import operations
 
 router = APIRouter(prefix="/mail")
 

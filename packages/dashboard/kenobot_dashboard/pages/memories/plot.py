@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from kenobot.api.memory import Confidence
+from kenobot_http.api.memory import Confidence
 
 WIDTH: Final = 600
 HEIGHT: Final = 120

@@ -4,10 +4,10 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Response
 
-from kenobot.api import nights, operations
-from kenobot.api.paging import LARGEST_ID
 from kenobot.cognitive.memory import Nights
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import nights, operations
+from kenobot_http.api.paging import LARGEST_ID
 
 router = APIRouter(prefix="/nights")
 

@@ -5,9 +5,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from kenobot.api import browsing
 from kenobot.ports.browsing import GraphDetail
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import browsing
 
 router = APIRouter(prefix="/people")
 

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Form, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from kenobot.agenda.say_time import say_rule
-from kenobot.api import agenda, schedule, tools
-from kenobot.api.paging import LARGEST_ID
-from kenobot.api.schedule import NewReminder, Reminder
 from kenobot.ports.sentences import Sentence
 from kenobot_dashboard.viewer import View, Viewer
+from kenobot_http.api import agenda, schedule, tools
+from kenobot_http.api.paging import LARGEST_ID
+from kenobot_http.api.schedule import NewReminder, Reminder
 
 router = APIRouter(prefix="/reminders")
 

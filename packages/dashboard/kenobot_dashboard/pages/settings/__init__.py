@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Path, Response
 
-from kenobot.api import settings
-from kenobot.api.settings import NewValue, Setting
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import settings
+from kenobot_http.api.settings import NewValue, Setting
 
 router = APIRouter(prefix="/settings")
 

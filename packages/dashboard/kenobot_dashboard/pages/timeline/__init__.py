@@ -7,14 +7,14 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from kenobot.api import browsing, memory
-from kenobot.api.browsing import MemoryFilter, PeriodOfChanges
-from kenobot.api.moments import Day, clamp_day
 from kenobot.ports.browsing import HAPPENINGS, Happening, Period
 from kenobot_dashboard.bars import BarPlot, plot_bars
 from kenobot_dashboard.fields import DAY, read_day
 from kenobot_dashboard.formats import Formats
 from kenobot_dashboard.viewer import View, Viewer
+from kenobot_http.api import browsing, memory
+from kenobot_http.api.browsing import MemoryFilter, PeriodOfChanges
+from kenobot_http.api.moments import Day, clamp_day
 
 router = APIRouter(prefix="/timeline")
 

@@ -10,7 +10,6 @@ from kenobot.agenda.entry import Entry
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.say_time import say_rule
 from kenobot.agenda.zones import zone_in_force
-from kenobot.api import operations
 from kenobot.cognitive.memory import Nights, Proposals
 from kenobot.core.health import Cause
 from kenobot.language.dates import DateRange
@@ -18,6 +17,7 @@ from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.storage.connection import Connection
 from kenobot_dashboard.viewer import View, Viewer
+from kenobot_http.api import operations
 
 router = APIRouter()
 

@@ -4,10 +4,10 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Form, Path, Response
 
-from kenobot.api import nights, tools
-from kenobot.api.paging import LARGEST_ID
-from kenobot.api.tools import Answer, Trust
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import nights, tools
+from kenobot_http.api.paging import LARGEST_ID
+from kenobot_http.api.tools import Answer, Trust
 
 router = APIRouter(prefix="/tools")
 

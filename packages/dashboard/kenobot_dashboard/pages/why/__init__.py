@@ -5,9 +5,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Response
 from starlette.exceptions import HTTPException
 
-from kenobot.api import conversations, replies
-from kenobot.api.paging import LARGEST_ID
 from kenobot_dashboard.viewer import View
+from kenobot_http.api import conversations, replies
+from kenobot_http.api.paging import LARGEST_ID
 
 router = APIRouter(prefix="/why")
 

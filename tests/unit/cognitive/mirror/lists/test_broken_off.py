@@ -8,7 +8,7 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.ports.errors import StoreError
 from kenobot.storage.database import Database
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.property.mail.power import Crash, Power
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, House
 
@@ -50,7 +50,7 @@ async def _save(folder: Path, writes: int) -> tuple[bool, dict[str, str], list[t
         rows = await house.database.read(
             lambda c: c.execute("SELECT text, status FROM record WHERE form != 'box' ORDER BY text, status").fetchall()
         )
-        return died, files, rows, bool(await house.database.read(missing_files.unannounced))
+        return died, files, rows, bool(await house.database.read(missing_files.list_unannounced))
     finally:
         power.close()
         await house.mirror.stop()

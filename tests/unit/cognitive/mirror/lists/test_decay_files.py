@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kenobot.cognitive.mirror import rebuild
-from kenobot.cognitive.mirror.lists import memory_md
-from kenobot.cognitive.mirror.lists.list_layout import FileBlock, ShownRecord, join_blocks
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.policy.sleep import DecayPolicy, SleepPolicy
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import hygiene
+from kenobot.language.markdown import memory_md
+from kenobot.language.markdown.list_layout import FileBlock, ShownRecord, join_blocks
 from kenobot.ports.memory import Candidate
 from tests.unit.cognitive.mirror.house import ENTRY, LOG, TODAY, House
 from tests.unit.cognitive.mirror.lists.decay_nights import night, put

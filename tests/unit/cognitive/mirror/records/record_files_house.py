@@ -15,7 +15,7 @@ from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.storage.database import Database
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import ManualClock
+from kenobot_testing.clock import ManualClock
 from tests.unit.cognitive.mirror.house import ZONE, House
 
 

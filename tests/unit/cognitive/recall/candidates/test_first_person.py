@@ -2,7 +2,8 @@
 
 import pytest
 
-from kenobot.cognitive.recall.candidates.first_person import as_speakers_say, in_first_person
+from kenobot.cognitive.recall.candidates.by_meaning import as_speakers_say
+from kenobot.language.question.search_terms import in_first_person
 from tests.unit.cognitive.recall.house import HERE, Memory
 from tests.unit.cognitive.recall.index.test_conversation_rows import talk_of
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
-from kenobot.cognitive.recall.search.found_items import item_key
-from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
+from kenobot.cognitive.recall.search.one_thing import age_pairs, find_telling_memories, newer_first
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import MessageRow
 from tests.unit.cognitive.recall.house import Memory
@@ -72,11 +71,11 @@ def test_questions_replies_and_talk_of_several_people_take_no_part() -> None:
 def test_nothing_is_lost_and_nothing_doubled(days: list[int]) -> None:
     items = [_turn(day, f"the rent is {500 + day} now") for day in days]
     found = newer_first(items, age_pairs(items))
-    assert sorted(map(item_key, found)) == sorted(map(item_key, items))
+    assert sorted(each.key for each in found) == sorted(each.key for each in items)
 
 
 async def test_a_turn_of_the_words_of_a_memory_is_known_as_told_by_it(memory: Memory) -> None:
     """One that says more is another."""
     (known,) = await _found(memory, _OLD)
     same, more = _turn(1, f"So {_OLD}!"), _turn(2, f"{_OLD}, and the deposit went to the agency in Leeds")
-    assert told_by_memories([same, more], [known]) == {1: known.record.id}
+    assert find_telling_memories([same, more], [known]) == {1: known.record.id}

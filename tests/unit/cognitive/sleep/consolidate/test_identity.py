@@ -12,7 +12,7 @@ from kenobot.cognitive.store import records
 from kenobot.ports.memory import Candidate
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 from tests.nights import carry_out, view
 

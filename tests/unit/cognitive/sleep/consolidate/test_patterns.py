@@ -11,7 +11,7 @@ from kenobot.cognitive.sleep.consolidate import patterns
 from kenobot.cognitive.sleep.prune import endings
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.unit.cognitive.sleep.nights import THEN, sleep, tell, told, view_of
 
@@ -84,7 +84,7 @@ def test_a_problem_and_its_solution_may_be_two_entries() -> None:
         sleep(connection, patterns.PASS, START + timedelta(days=3))
         [found] = _live(connection)
         assert found.response == "Solved the n8n webhook with query params"
-        assert set(pattern_rows.learned_from(connection, [trouble.id, solution.id], ALL_SCOPES)) == {
+        assert set(pattern_rows.select_learned_from(connection, [trouble.id, solution.id], ALL_SCOPES)) == {
             trouble.id,
             solution.id,
         }

@@ -11,7 +11,7 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.sleep.consolidate import profile
 from kenobot.cognitive.store import records
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory
 from tests.unit.cognitive.sleep.beliefs import links, live, put
 from tests.unit.cognitive.sleep.nights import THEN, sleep, view_of

@@ -11,7 +11,7 @@ from kenobot.cognitive.sleep.improve.errors import PASS
 from kenobot.cognitive.sleep.plan.changes import AdmitRecord
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, view
 

@@ -19,7 +19,7 @@ from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out
 

@@ -12,7 +12,7 @@ from kenobot.ports.memory_changes import CannotDecide, DecisionContext, Proposal
 from kenobot.skills.library import SkillLibrary
 from kenobot.skills.trust import read_trusted
 from kenobot.storage.connection import Connection
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import open_memory, put_record
 from tests.nights import carry_out
 

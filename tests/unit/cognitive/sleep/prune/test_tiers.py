@@ -13,7 +13,7 @@ from kenobot.cognitive.sleep.prune.tiers import TIERS
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot.storage.times import stamp
-from kenobot.testing.clock import START
+from kenobot_testing.clock import START
 from tests.memory_rows import get, open_memory, put_record
 from tests.nights import carry_out, play
 

@@ -1,0 +1,1 @@
+"""Lay memory out in Markdown, and read back what people made of it. Pure."""

@@ -1,0 +1,1 @@
+"""Sum up a conversation by rules, and check what a summary lost. Pure."""

@@ -1,1 +1,0 @@
-"""Observers that ship: they listen to the signals, and tell others."""

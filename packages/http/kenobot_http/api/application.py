@@ -1,0 +1,130 @@
+"""Build the application of the REST API, and its OpenAPI document."""
+
+import importlib.util
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from pydantic import BaseModel
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from kenobot import __version__
+from kenobot.app.bot_services import BotServices
+from kenobot.ports.errors import ConfigError
+from kenobot.storage import api_keys
+from kenobot_http.api import (
+    access,
+    agenda,
+    browsing,
+    conversations,
+    memory,
+    nights,
+    operations,
+    replies,
+    schedule,
+    settings,
+    tools,
+)
+from kenobot_http.api.auth import Authenticator
+from kenobot_http.api.errors import Refusal, add_error_handlers
+from kenobot_http.api.mcp.endpoint import PATH, McpEndpoint
+from kenobot_http.channel import HttpChannel
+from kenobot_http.problems import PROBLEM
+from kenobot_http.settings import CHANNEL
+
+PAGES: Final = "kenobot.pages"
+"""The group of entry points that make pages for browsers: each is called with the channel and the services of the bot,
+and mounted by its name."""
+
+_ABOUT = """\
+Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
+made. Lists come in pages: `next` of one is the `cursor` of the following."""
+_REFUSAL = {"$ref": "#/components/schemas/Refusal"}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Refusal, "description": "The body cannot be read"},
+    401: {"model": Refusal, "description": "No key, or a wrong one"},
+    403: {"model": Refusal, "description": "The key does not open this"},
+    404: {"model": Refusal, "description": "There is no such thing in reach"},
+    409: {"model": Refusal, "description": "It cannot be done as things are"},
+    413: {"model": Refusal, "description": "The body is too long"},
+    422: {"model": Refusal, "description": "A field is wrong"},
+    429: {"model": Refusal, "description": "Too many requests; Retry-After says when to come again"},
+    503: {"model": Refusal, "description": "The bot is stopping, or its disk fails"},
+}
+
+_PARTS = (conversations, memory, browsing, replies, schedule, agenda, nights, operations, tools, settings, access)
+
+
+class Alive(BaseModel):
+    status: str = "ok"
+
+
+async def say_alive(request: Request, response: Response) -> Alive:
+    """Tell how the bot is, with 503 where it cannot do its work; needs no key and says no more."""
+    state = request.app.state.health()
+    if state == "unhealthy":
+        response.status_code = 503
+    return Alive(status="ok" if state == "healthy" else state)
+
+
+class Api:
+    """The backend of the channel `http`."""
+
+    def __init__(self, channel: HttpChannel, services: BotServices) -> None:
+        self._channel, self._services = channel, services
+        self._app = build_app(channel, services)
+
+    @property
+    def app(self) -> ASGIApp:
+        return self._app
+
+    def lets_in(self, user: str, chat: str) -> bool:
+        """Return whether a sender may talk to the bot in a chat."""
+        return self._services.access.lets_in(CHANNEL, user, chat)
+
+    async def check_exposed(self) -> None:
+        """Raise ConfigError where neither a key nor a secret guards a server that other machines reach."""
+        if self._channel.settings.webhook_secret.get_secret_value():
+            return
+        if not await self._services.database.read(api_keys.list_keys):
+            raise ConfigError("api.host_is_exposed", host=repr(self._channel.settings.host))
+
+
+class _Documented(FastAPI):
+    """Documents refusals by their own media type, which FastAPI has no setting for."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            for path in super().openapi()["paths"].values():
+                for response in (each for operation in path.values() for each in operation["responses"].values()):
+                    content = response.get("content", {})
+                    if content.get("application/json", {}).get("schema") == _REFUSAL:
+                        response["content"] = {PROBLEM: content["application/json"]}
+        return super().openapi()
+
+
+def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
+    """Build the application for one bot."""
+    app = _Documented(
+        title="KenoBot",
+        version=__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.authenticator = authenticator = Authenticator(channel, services)
+    add_error_handlers(app)
+    app.state.health = services.state
+    app.state.language = channel.language
+    app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
+    for part in _PARTS:
+        app.include_router(part.router, responses=_REFUSALS)
+    for entry in entry_points(group=PAGES):
+        app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
+        app.mount(f"/{entry.name}", entry.load()(channel, services))
+    if importlib.util.find_spec("mcp") is not None:
+        app.router.routes.append(Route(PATH, McpEndpoint(authenticator, channel.settings)))
+    return app

@@ -1,0 +1,1 @@
+"""The verbs of `kenobot` that serve the API alone."""

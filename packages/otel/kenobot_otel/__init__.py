@@ -1,0 +1,1 @@
+"""The observer that tells a collector what the bot does, by OpenTelemetry."""
