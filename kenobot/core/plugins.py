@@ -65,7 +65,7 @@ def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
 
 
 def forget_installed() -> None:
-    """Drop the list of entry points, after something was installed."""
+    """Have the entry points read anew, after something was installed."""
     _all_installed.cache_clear()
 
 

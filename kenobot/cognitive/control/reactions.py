@@ -99,7 +99,7 @@ def apply_emoji(
         return []
     reach, reason = _reach(principal), f"{account or 'they'} reacted to the reply {inbox}: "
     changed = []
-    for event in feedback.applied_by(connection, session, reason):
+    for event in feedback.find_applied(connection, session, reason):
         occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)
         with contextlib.suppress(UndoError):  # it is undone already, or something changed since
             changed += [record.id for record in undo(connection, event, reach, occasion).after]

@@ -36,7 +36,7 @@ _TELLS_A_CHANGE = lazy.regex(
 )
 
 
-def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMemory]) -> dict[int, int]:
+def find_telling_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMemory]) -> dict[int, int]:
     """Return, by the ids of turns, the record of the first memory that says what a turn says, but for a few words."""
     told = [(each.record.id, content_words(f"{each.record.subject} {each.record.text}")) for each in memories]
     found: dict[int, int] = {}
@@ -52,12 +52,12 @@ def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMem
 
 def newer_first(items: Sequence[FoundItem], pairs: Sequence[AgePair]) -> list[FoundItem]:
     """Put before each of the first items a newer one that is rather meant. pairs: of `age_pairs`."""
-    weights = _learned()
+    weights = _load_weights()
     by_key = {each.key: each for each in items}
-    return [by_key[key] for key in moved_order(list(by_key), pairs, weights, weights["least"])]
+    return [by_key[key] for key in move_newer(list(by_key), pairs, weights, weights["least"])]
 
 
-def moved_order(
+def move_newer(
     keys: Sequence[ItemKey], pairs: Sequence[AgePair], weights: Mapping[str, float], least: float
 ) -> list[ItemKey]:
     """Move the newer of each pair before the older one, of the first items, where its probability is `least`."""
@@ -85,7 +85,7 @@ def age_pairs(items: Sequence[FoundItem]) -> list[AgePair]:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a person told. near: to the question."""
+    """Statement of a person. near: to the question."""
 
     text: str
     at: str
@@ -114,7 +114,7 @@ def _statement(item: FoundItem) -> _Statement | None:
 
 
 def _features(older: _Statement, newer: _Statement, at: int, place: int) -> Iterator[float]:
-    """The values of `FEATURE_NAMES`."""
+    """Yield the values of `FEATURE_NAMES`."""
     yield min(_MOST_SHARED, len(older.stems & newer.stems))
     yield newer.near
     yield older.near
@@ -130,7 +130,7 @@ def _probability(features: Sequence[float], by: Mapping[str, float]) -> float:
 
 
 @lru_cache(1)
-def _learned() -> Mapping[str, float]:
+def _load_weights() -> Mapping[str, float]:
     """Read the weights by feature and of "always", in log-odds, and the least probability that suffices."""
     text = resources.files(__package__).joinpath("newer_first.json").read_text("utf-8")
     found: Mapping[str, float] = json.loads(text)["weights"]

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from kenobot.cli.setup.toml_edit import Value, remove_table, set_value, toml_literal
+from kenobot.core.settings.toml_edit import Value, remove_table, set_value, toml_literal
 from kenobot.ports.errors import ConfigError
 
 
