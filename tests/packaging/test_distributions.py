@@ -32,7 +32,7 @@ def test_all_distributions_have_the_version_of_the_core() -> None:
 
 
 def test_extras_install_each_distribution() -> None:
-    """The one of its name, or one for each of its own extras, with those of ours that it needs."""
+    """The one of its name, or one for each of its own extras, with those that it needs: an index may lack them."""
     extras = read_project()["optional-dependencies"]
     for name, folder in beside().items():
         project = read_project(folder)

@@ -15,7 +15,7 @@ from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links
 from kenobot.core import lazy
-from kenobot.language.lexicon import alternatives, phrases
+from kenobot.language.references import causal_phrase, names_previous_as_cause
 from kenobot.language.words import fold, terms
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Link, LinkType, Record
@@ -26,8 +26,6 @@ _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
 _NAME = lazy.regex(r"[^\W_][\w'’+#-]*", re.UNICODE)
 _NAMES = 12  # words of one text, and tags, that are looked up as names
 _SELF = frozenset({"", "owner"})
-_CAUSAL = phrases("cause")
-_BACKWARD = lazy.regex(rf"(?:y |and )?(?:{alternatives('cause_before')})(?!\w)")
 DEFAULT = GraphPolicy()
 
 
@@ -158,14 +156,3 @@ def current_confidence(type_: str, confidence: float, days: float, policy: Graph
     """Compute the confidence that a link of a type has after `days` of silence; only observed types fade."""
     fades = type_ in policy.first_confidence
     return decay_confidence(confidence, days, policy) if fades else read_confidence(confidence)
-
-
-def causal_phrase(text: str) -> str | None:
-    """Return the first phrase of cause in `text`, folded; None when it tells of none."""
-    found = _CAUSAL.search(fold(text))
-    return found[0] if found else None
-
-
-def names_previous_as_cause(text: str) -> bool:
-    """Return whether `text` begins by naming what came before it as its cause: "That's why …", «Por eso …»."""
-    return _BACKWARD.match(fold(text).lstrip("¿¡\"'«“( ")) is not None

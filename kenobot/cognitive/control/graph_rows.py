@@ -15,6 +15,7 @@ class GraphRecord(NamedTuple):
 
     id: int
     subject: str
+    category: str
     text: str
     tags: str
 
@@ -33,8 +34,8 @@ def newest_records(connection: Connection, reach: Scopes, limit: int, subject: s
     where, scopes = scope_filter(reach)
     about, values = ("AND subject = ?", (subject,)) if subject else ("", ())
     rows = connection.execute(
-        f"SELECT id, subject, substr(text, 1, ?), tags FROM record WHERE {LIVE} AND {_FORMS} AND {where} {about} "
-        "ORDER BY id DESC LIMIT ?",
+        f"SELECT id, subject, category, substr(text, 1, ?), tags FROM record WHERE {LIVE} AND {_FORMS} AND {where} "
+        f"{about} ORDER BY id DESC LIMIT ?",
         (longest, *scopes, *values, limit),
     )
     return list(map(GraphRecord._make, rows))

@@ -16,7 +16,7 @@ from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
 from kenobot.cognitive.store.change import change
-from kenobot.core import lazy
+from kenobot.language.references import points_back
 from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
 from kenobot.ports.memory_changes import ChangeContext
@@ -34,10 +34,6 @@ _BOXED = frozenset({"note", "episode", "procedure"})
 _TALK = frozenset({"tag", "command", "extraction"})  # what is said; an edit, an import or sleep is no conversation
 _NOBODY = frozenset({"", "owner"})
 _WORDS_KEPT = 64  # of what was told last, where nothing is named
-_POINTS_BACK = lazy.regex(
-    r"^\W*(?:(?:and|but|so|y|pero|que|porque|because|also|tambien)\b|(?:it|its|they|their|them|he|she|his|her|this|that|these|those|there|su|sus"
-    r"|lo|le|les|eso|esto|ese|esa|esos|esas|ella|ellas|ellos|alli|ahi)\b)|\b(?:it|its|them|their|eso|ello)\b"
-)
 
 
 def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
@@ -142,7 +138,7 @@ def _going_on(
     """Return the open topic, if what comes next goes on with it; if not it is ended, and its box closed."""
     scope = records[0].scope
     known = box_store.open_topic_of(connection, scope) or _of_box(connection, scope)
-    said = () if any(_POINTS_BACK.search(fold(record.text)) for record in records) else _words(records, policy)
+    said = () if any(points_back(record.text) for record in records) else _words(records, policy)
     reason = close_reason(known.contents, topics, act.at, act.session, policy, said) if known is not None else None
     if known is None or reason is None:
         return known

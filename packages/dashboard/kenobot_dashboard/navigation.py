@@ -26,6 +26,7 @@ PAGES: Final[tuple[PageEntry, ...]] = (
     PageEntry("memories", "/memories", "memory"),
     PageEntry("why", "/why", "memory"),
     PageEntry("timeline", "/timeline", "memory"),
+    PageEntry("people", "/people", "memory"),
     PageEntry("nights", "/nights", "memory"),
     PageEntry("tools", "/tools", "bot"),
     PageEntry("mail", "/mail", "bot"),

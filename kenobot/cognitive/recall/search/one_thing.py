@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, Recalled
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.core import lazy
+from kenobot.language.references import tells_change
 from kenobot.language.words import fold, head_and_tail, stems
 from kenobot.ports.recall import ItemKey
 
@@ -29,11 +30,6 @@ _MOST = 12  # items that are looked at
 _MOST_SHARED = 3
 _SECONDS = 19  # characters of a time to its second
 _FIGURE = lazy.regex(r"\d")
-_TELLS_A_CHANGE = lazy.regex(
-    r"\b(?:ahora|ya|desde|al final|cambi\w*|pas(?:o|a|an|aron|amos) al?|nuev[oa]s?|mejor|en vez|sub(?:io|e|en)"
-    r"|baj(?:o|a)|correg\w*|corrijo|no|now|moved?|instead|from|new|actually|changed?|switched|turns out|in the end"
-    r"|put back|resched\w*|correct\w*|not)\b"
-)
 
 
 def find_telling_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMemory]) -> dict[int, int]:
@@ -120,7 +116,7 @@ def _features(older: _Statement, newer: _Statement, at: int, place: int) -> Iter
     yield older.near
     yield (place - at) / _MOST
     yield float(_FIGURE.search(older.text) is not None and _FIGURE.search(newer.text) is not None)
-    yield float(_TELLS_A_CHANGE.search(newer.text) is not None)
+    yield float(tells_change(newer.text))
     yield at / FIRST
 
 

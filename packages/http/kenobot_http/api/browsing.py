@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from kenobot.cognitive.memory import Inspection
@@ -166,14 +166,21 @@ async def list_changes(
     return page_of(rows, limit, lambda row: row.event, lambda row: HappeningItem(**asdict(row)))
 
 
-@router.get("/graph")
+@router.get("/graph", response_model=GraphOfMemory)
 async def get_graph(
     caller: MemoryReader,
     detail: Annotated[GraphDetail, Query(description="Subjects and topics alone, or memories as well")] = "topics",
     limit: Annotated[int, Query(ge=1, le=10_000, description="Nodes at most: the heaviest")] = 500,
     subject: Subject = "",
-) -> GraphOfMemory:
+) -> Response:
     """Return whom and what the newest ten thousand memories in reach are about, and how these hang together."""
+    graph = await read_graph(caller, detail, limit, subject)
+    # Written at once: the framework would validate tens of thousands of nodes and edges once more.
+    return Response(graph.model_dump_json(), media_type="application/json")
+
+
+async def read_graph(caller: Caller, detail: GraphDetail, limit: int, subject: str = "") -> GraphOfMemory:
+    """Read the graph of the memories in reach. limit: nodes at most. subject: of memories about it alone."""
     found = await caller.services.database.read_long(
         lambda connection: Inspection.draw_graph(connection, caller.reach, detail, limit, subject=subject)
     )

@@ -4,7 +4,6 @@ from datetime import timedelta
 from math import isfinite
 
 from kenobot.cognitive.beliefs.links import (
-    causal_phrase,
     decay_confidence,
     raise_confidence,
     read_confidence,
@@ -18,6 +17,7 @@ from kenobot.cognitive.recall.candidates.spreading_activation import (
     spread_activation,
 )
 from kenobot.cognitive.store import links
+from kenobot.language.references import causal_phrase
 from kenobot.ports.records import Link
 from kenobot.storage.times import stamp
 from kenobot_testing.clock import START

@@ -32,7 +32,8 @@ class Line:
 async def list_settings(view: View) -> Response:
     """List every setting by section, with its origin."""
     lines = [_line(each) for each in await settings.list_settings(view.caller)]
-    sections = [(name, list(found)) for name, found in groupby(lines, key=lambda line: line.key.partition(".")[0])]
+    lines.sort(key=_section)  # budgets of purposes come apart from the others
+    sections = [(name, list(found)) for name, found in groupby(lines, key=_section)]
     return view.page("settings", sections=sections, waits=sum(bool(line.running) for line in lines))
 
 
@@ -53,6 +54,10 @@ async def change_setting(
     """Write a setting, if all settings hold together with it."""
     await settings.change_setting(view.caller, key, NewValue(value=value))
     return view.go(f"/settings/{key}", done="changed")
+
+
+def _section(line: Line) -> str:
+    return line.key.partition(".")[0]
 
 
 def _line(setting: Setting) -> Line:
