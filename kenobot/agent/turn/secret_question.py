@@ -56,4 +56,4 @@ def _tells_itself(data: TurnData) -> bool:
 @lru_cache(maxsize=32)  # once before a reply is stored, and once with it
 def _asks_to_keep(text: str) -> bool:
     """Return whether somebody asks to remember a secret."""
-    return any(read_core(part.strip()).asked and find_told_secret(part) for part in split_sentences(text))
+    return any(find_told_secret(part) and read_core(part.strip()).asked for part in split_sentences(text))

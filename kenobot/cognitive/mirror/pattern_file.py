@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
@@ -171,6 +170,8 @@ class _Edit:
         kept = {entry.number for entry in entries}
         for number, pattern in live.items():
             if number not in kept and self._versions and all(number in each.entries for each in self._versions):
+                from kenobot.cognitive.control.forget import forget
+
                 touched += bool(forget(self._connection, number, (pattern.record.scope,), self._context))
         return touched
 

@@ -40,6 +40,21 @@ class RecordFileRow:
         return f"{self.folder}/{self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class EditOutcome:
+    """Result of reading an edited file. record: whose file it is from now on; None: it stays the person's own.
+
+    rewrite: records whose cards have to be written. leftover: an older card of ours that a crash left behind: this
+    one, or the one in whose place it stands.
+    """
+
+    touched: int
+    record: int | None
+    problem: str = ""
+    rewrite: frozenset[int] = frozenset()
+    leftover: RecordFileRow | None = None
+
+
 def _row(found: Sequence[str | int]) -> RecordFileRow:
     folder, name, kind, record, digest, rest, ends, *stamp = found
     lines = tuple(json.loads(str(rest))) if rest else ()
