@@ -129,7 +129,7 @@ class _StoredWords(NamedTuple):
 @lru_cache(512)
 def _read_stored_words(text: str) -> _StoredWords:
     folded = fold(text)
-    found = frozenset(stem for word in words(text) for stem in stems(word))
+    found = frozenset([stem for word in words(text) for stem in stems(word)])
     return _StoredWords(folded, found, frozenset(re.sub(r"\W", "", figure) for figure in _figures(folded)))
 
 

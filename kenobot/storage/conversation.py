@@ -54,7 +54,8 @@ class StoredMessage(NamedTuple):
 
     @property
     def text_tokens(self) -> int:
-        return estimate_tokens(self.text) + PICTURE_TOKENS * (len(self.pictures.split()) // 2)
+        tokens = estimate_tokens(self.text)
+        return tokens + PICTURE_TOKENS * (len(self.pictures.split()) // 2) if self.pictures else tokens
 
     @property
     def context_tokens(self) -> int:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.core import lazy
@@ -108,6 +109,7 @@ def _join_facts(text: str, facts: Sequence[ExtractedFact | None]) -> ExtractedFa
     return replace(read[0], text=text, attributes=tuple(attributes.items()))
 
 
+@lru_cache(512)  # a clause is read for its message, and again for the sentence behind it and the summary's check
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     plain = folded(clause)
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
