@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.core import lazy
@@ -101,10 +102,15 @@ def join_page(lines: Sequence[str], body: str) -> str:
     return "\n".join(["---", *lines, "---", "", body, ""])
 
 
+@lru_cache(512)  # most values of a record are those of the record before
+def _quoted(value: str) -> str:
+    is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _MEANT
+    return value if is_plain else _dump(value)
+
+
 def _scalar(value: str | float) -> str:
     if isinstance(value, str):
-        is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _MEANT
-        return value if is_plain else _dump(value)
+        return _quoted(value)
     return _dump(value) if isinstance(value, bool) or not math.isfinite(value) else repr(value)
 
 

@@ -96,9 +96,11 @@ class MessageRow(NamedTuple):
     @property
     def line(self) -> SpokenLine:
         """Split the text into speaker and words. A private chat names no speakers, nor does a reply."""
-        if self.is_imported and self.role == "user":
+        if self.role == "assistant":
+            return SpokenLine("", "", self.text)
+        if self.is_imported:
             return split_label(self.text)
-        if self.role == "assistant" or not self.effective_scope.startswith("chat:"):
+        if not self.effective_scope.startswith("chat:"):
             return SpokenLine("", "", self.text)
         return split_line(self.text)
 
