@@ -4,6 +4,7 @@ It needs no model; a model is given the same answers by its tool.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from zoneinfo import ZoneInfo
@@ -16,7 +17,6 @@ from kenobot.agenda.say_time import say_day, say_rule
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.question.agenda import AgendaQuestion, agenda_question
-from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 MOST_SHOWN = 20

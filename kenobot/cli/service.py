@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -17,7 +18,6 @@ from kenobot.cli.language import say
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.backup.backups import backup_folder
 from kenobot.storage.disk import replace_text

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -11,7 +11,6 @@ from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.storage import outbox
 from kenobot.storage.connection import Connection

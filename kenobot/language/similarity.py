@@ -6,12 +6,11 @@ nothing, and the two sides of a pair of opposites, in every form of their words,
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS, word_rows, word_set
 from kenobot.language.words import stems, words
-from kenobot.ports.frozen import dataclass
 
 NEGATORS = NEGATIONS | word_set("negators")
 """Words that make the opposite of what follows."""

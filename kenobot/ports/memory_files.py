@@ -1,8 +1,6 @@
 """Files of memory: large edits, files that vanished, lines that came back, and imports of an export."""
 
-from dataclasses import field
-
-from kenobot.ports.frozen import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

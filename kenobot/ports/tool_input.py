@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 
 InputKind = Literal["text", "number", "integer", "boolean", "choice", "choices", "address", "consent"]

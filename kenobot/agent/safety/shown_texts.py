@@ -1,8 +1,7 @@
 """Define the texts that a prompt shows, by whose they are."""
 
 from collections.abc import Callable, Iterable
-
-from kenobot.ports.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ are a way out as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kenobot.agent.safety.shown_texts import ShownTexts
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ from kenobot.cli.update.switch import (
 )
 from kenobot.cli.update.unfinished import open_return
 from kenobot.ports.errors import ConfigError, StoreError, StoreFull
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import migrate
 from kenobot.storage.updates import Environments, Side, Update

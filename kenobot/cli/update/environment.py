@@ -8,13 +8,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from kenobot.cli.update.installation import Installation
 from kenobot.cli.update.programs import DiskGuard, UpdateFailed, run
 from kenobot.ports.errors import ConfigError
-from kenobot.ports.frozen import dataclass
 from kenobot.storage.updates import Side
 
 _SECONDS = 1800.0  # for a slow network

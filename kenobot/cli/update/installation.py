@@ -4,12 +4,12 @@ import json
 import os
 import re
 import sys
+from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
 from typing import Literal
 
 from kenobot import __version__
-from kenobot.ports.frozen import dataclass
 from kenobot.storage.updates import Side
 
 Kind = Literal["container", "checkout", "uv", "pipx", "venv", "system"]

@@ -9,11 +9,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.app.watch.machine_room import disk_room
 from kenobot.ports.errors import KenobotError
-from kenobot.ports.frozen import dataclass
 
 _LOOK_SECONDS = 0.1
 _TOLD = 300  # characters of what a program said last

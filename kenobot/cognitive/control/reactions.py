@@ -8,6 +8,7 @@ yes applies to them, as a no would hit what is right.
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -23,7 +24,6 @@ from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS, alternatives, load_phrases
 from kenobot.language.outcomes import fold_reply
 from kenobot.language.words import stems, terms, words
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext, UndoError
 from kenobot.ports.records import Record

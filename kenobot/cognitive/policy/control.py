@@ -1,8 +1,7 @@
 """Thresholds of the commands on memory and of watching its files."""
 
+from dataclasses import dataclass
 from datetime import timedelta
-
-from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

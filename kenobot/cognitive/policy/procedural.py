@@ -1,6 +1,6 @@
 """Thresholds of procedural memory: matching patterns and moving their confidence."""
 
-from kenobot.ports.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """Thresholds of recall, and of embedding and comparing vectors."""
 
-from dataclasses import field
-
-from kenobot.ports.frozen import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 """Thresholds of sleep and of its passes."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
-
-from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

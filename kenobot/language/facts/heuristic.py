@@ -6,7 +6,7 @@ of white space become one blank, and lines become sentences.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 
@@ -33,7 +33,6 @@ from kenobot.language.statements.rule_tables import PHRASES
 from kenobot.language.statements.sentence_core import MARKS, Core, asks, folded, is_statement, read_core, without_marks
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import fold
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import CONFIDED, Relation
 
 _OVER = ""  # in the place of one that an earlier message has ended

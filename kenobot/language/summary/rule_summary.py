@@ -5,6 +5,7 @@ never grows. What was put right since, and what an answer only repeats, is left 
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -19,7 +20,6 @@ from kenobot.language.signals import signal_level
 from kenobot.language.summary.corrections import no_pause, outdated_keys
 from kenobot.language.summary.digest import Digest, SummaryLine
 from kenobot.language.words import stems, words
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust, trust_rank
 from kenobot.ports.messages import FORWARDED
 from kenobot.ports.turns import ConversationTurn

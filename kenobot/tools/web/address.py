@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -9,7 +10,6 @@ import httpx
 
 from kenobot.core import lazy
 from kenobot.ports.errors import ToolFailed
-from kenobot.ports.frozen import dataclass
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Fault = Literal["form", "scheme", "host", "port"]

@@ -1,10 +1,9 @@
 """Trace what became of each candidate of a recall."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import SourceKind, TracedItem
 
 if TYPE_CHECKING:

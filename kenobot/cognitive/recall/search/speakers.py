@@ -6,13 +6,12 @@ speakers.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.core import lazy
 from kenobot.language.question.search_terms import ParsedQuery, name_key
 from kenobot.language.words import fold, stems, words
-from kenobot.ports.frozen import dataclass
 
 _GOES_ON = lazy.regex(r"'s\b|\s+\w")
 _CALLS = lazy.regex(r"(?:[,!¡]|\b(?:hi|hey|hello|hola|buenas|dear|thanks|thank you|gracias|oh|wow|yes|no|yeah|ok))\s+$")
