@@ -49,7 +49,7 @@ class Asked:
 
     def gain(self, weights: Floats, least: float) -> int:
         """1 where its answer comes among the first three by these weights, -1 where it leaves them."""
-        moved = one_thing.moved_order(self.order, self.pairs, dict(zip(_NAMES, weights, strict=True)), least)
+        moved = one_thing.move_newer(self.order, self.pairs, dict(zip(_NAMES, weights, strict=True)), least)
         return self._answers_first(moved) - self._answers_first(self.order)
 
     def _answers_first(self, order: Sequence[ItemKey]) -> int:

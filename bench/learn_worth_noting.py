@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.regression import Floats
 from kenobot.language.statements import worth_noting
-from kenobot.language.statements.worth_noting import BUCKETS, LEAST, SCALE, hashed_features
+from kenobot.language.statements.worth_noting import BUCKETS, LEAST, SCALE, hash_features
 
 DATA = Path(__file__).with_name("statements")
 _SEED = 7
@@ -37,7 +37,7 @@ class Statement:
 def load_statements() -> list[Statement]:
     """Load the sentences of all writers."""
     return [
-        Statement(tuple(sorted(hashed_features(line[2:]))), line.startswith("+"), path.stem)
+        Statement(tuple(sorted(hash_features(line[2:]))), line.startswith("+"), path.stem)
         for path in sorted(DATA.glob("*.tsv"))
         for line in path.read_text("utf-8").splitlines()
     ]

@@ -1,9 +1,10 @@
 """`python -m bench.passes`: what would be different without each pass of sleep, one after another.
 
 Each stage is played with the whole night first, and then without each pass that planned a change or asked a question in
-it: the month, two fortnights, and sixty days of `bench.years` for their figures; the golden month of
-`tests.golden` for what people see: prompts of replies, texts sent, answers of commands, files; and the tests that play
-nights, for those that fail. An hour, one process at a time; `--stages` and `--passes` take less.
+it; counted are the texts that only one of the two runs has. The stages are the month, a fortnight and forty days of
+`bench.years`, for their figures; the golden month of `tests.golden`, for what people see: prompts of replies, texts
+sent, answers of commands, files; and tests that play nights, for those that fail. An hour, in one process at a time;
+`--stages` and `--passes` take less.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from pathlib import Path
 
 from kenobot.cli.options import show_progress
 from kenobot.cognitive.sleep import night
-from kenobot.cognitive.sleep.plan.passes import Pass
+from kenobot.cognitive.sleep.plan.changes import Change
+from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 
 _SHOWN = 200  # characters of what differs
 _TIMED = frozenset({"night", "turn", "database", "tree", "index"})  # figures of `bench.years` that no two runs share
@@ -33,12 +35,12 @@ _NIGHTLY = (
     *("tests/unit/evals/demo", "tests/unit/cognitive/mirror/lists/test_decay_files.py"),
     *("tests/unit/cognitive/sleep/test_hearsay.py", "tests/unit/cognitive/sleep/test_confidences.py"),
 )
-_OFF, _SEEN = "BENCH_WITHOUT", "BENCH_BUSY"
+OFF, SEEN = "BENCH_WITHOUT", "BENCH_BUSY"
 _LIFE = ("kenobot", "bench", "life", "--embedder", "none", "--json", "--person")
 _NONE = "none"  # the whole night once more: what differs then is chance
 
 Outcome = Mapping[str, frozenset[str]]
-"""What a stage came to, by kind: each a set of texts."""
+"""What a stage came to: texts by their kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class Stage:
 
 STAGES: Mapping[str, Stage] = {
     "month": Stage([("bench.month", "--fast", "--json")], ("month",)),
-    "life": Stage([(*_LIFE, "irene"), (*_LIFE, "tom", "--model", "careful")], ("life",)),
-    "years": Stage([("bench.years", "--days", "60", "--per-day", "4", "--json")], ("years",)),
+    "life": Stage([(*_LIFE, "tom", "--model", "careful")], ("life",)),
+    "years": Stage([("bench.years", "--days", "40", "--per-day", "4", "--json")], ("years",)),
     "golden": Stage([("tests.golden", "record", "{}", "--homes", "model")], ("prompts", "texts", "commands", "files")),
     "cases": Stage([("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-rfE", *_NIGHTLY)], ("cases",)),
 }
@@ -95,7 +97,7 @@ def _play(title: str, off: str) -> tuple[Outcome, frozenset[str]]:
         folder = Path(name)
         for words in STAGES[title].runs:
             argv = [sys.executable, "-m", "bench.passes", *(word.format(folder) for word in words)]
-            environment = {**os.environ, _OFF: off, _SEEN: str(folder / "busy"), "PYTHONHASHSEED": "0"}
+            environment = {**os.environ, OFF: off, SEEN: str(folder / "busy"), "PYTHONHASHSEED": "0"}
             done = subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
             for kind, text in _read(title, done.stdout, folder):
                 found[kind].add(text)
@@ -140,17 +142,17 @@ def _run_without(off: str, seen: str, words: Sequence[str]) -> None:
     busy: set[str] = set()
 
     def watch(one: Pass) -> Pass:
-        def plan(view: object) -> Iterator[object]:
-            for change in one.plan(view):  # type: ignore[arg-type]
+        def plan(view: NightView) -> Iterator[Change]:
+            for change in one.plan(view):
                 busy.add(one.name)
                 yield change
 
-        def ask(view: object) -> Sequence[object]:
-            questions = tuple(one.questions(view))  # type: ignore[arg-type]
+        def ask(view: NightView) -> Sequence[ModelQuestion]:
+            questions = one.questions(view)
             busy.update({one.name} if questions else ())
             return questions
 
-        return replace(one, plan=plan, questions=ask)  # type: ignore[arg-type]
+        return replace(one, plan=plan, questions=ask)
 
     night.NIGHT = tuple(watch(one) for one in night.NIGHT if one.name != off)
     atexit.register(partial(_append, Path(seen), busy))
@@ -164,7 +166,7 @@ def _append(path: Path, names: set[str]) -> None:
 
 
 if __name__ == "__main__":
-    if _OFF in os.environ:
-        _run_without(os.environ[_OFF], os.environ[_SEEN], sys.argv[1:])
+    if OFF in os.environ:
+        _run_without(os.environ[OFF], os.environ[SEEN], sys.argv[1:])
     else:
         sys.exit(main())

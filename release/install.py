@@ -32,14 +32,14 @@ def _run(command: Sequence[str], environ: Mapping[str, str]) -> str:
 def _ways(folder: Path, file: Path) -> dict[str, list[list[str]]]:
     """Return, by name, the commands that install the wheel."""
     wanted = f"{file}[embedded]"
-    plain = str(folder / "pip")
+    plain, beside = str(folder / "pip"), ["--find-links", str(file.parent)]  # its extra names a distribution there
     return {
         "pip": [
             [sys.executable, "-m", "venv", plain],
-            [f"{plain}/bin/python", "-m", "pip", "install", "--quiet", wanted],
+            [f"{plain}/bin/python", "-m", "pip", "install", "--quiet", *beside, wanted],
         ],
-        "pipx": [[sys.executable, "-m", "pipx", "install", "--quiet", wanted]],
-        "uv": [[sys.executable, "-m", "uv", "tool", "install", "--quiet", "--python", sys.executable, wanted]],
+        "pipx": [[sys.executable, "-m", "pipx", "install", "--quiet", "--pip-args", " ".join(beside), wanted]],
+        "uv": [[sys.executable, "-m", "uv", "tool", "install", "--quiet", "--python", sys.executable, *beside, wanted]],
     }
 
 

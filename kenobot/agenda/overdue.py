@@ -137,7 +137,7 @@ def _iterate_overdue(connection: Connection, today: date, zone: ZoneInfo, at: da
         due = Promises.due_on(record)
         if due is None or today - due > _OLDEST:
             return
-        is_open = record.trust not in QUOTED_TRUST and Promises.resolved_on(record, today, zone) is None
+        is_open = record.trust not in QUOTED_TRUST and Promises.find_resolution_day(record, today, zone) is None
         if is_open and is_duty(record.text) and _may_ask(connection, record, at):
             yield record
 

@@ -36,7 +36,9 @@ def find_plans(
         found = [*(record for record in late if is_duty(record.text)), *found]
     reminders = [*_reminders(connection, scopes, asked, now, zone)]
     as_jobs = {job.source_record for job, _ in reminders}
-    still_open = [each for each in found if each.id not in as_jobs and Promises.resolved_on(each, today, zone) is None]
+    still_open = [
+        each for each in found if each.id not in as_jobs and Promises.find_resolution_day(each, today, zone) is None
+    ]
     memories = [memory_entry(record, now, zone) for record in still_open]
     return in_order([*memories, *(job_entry(job, due, zone) for job, due in reminders)])
 
@@ -81,7 +83,9 @@ def job_entry(job: Job, due: datetime, zone: ZoneInfo, marks: tuple[Mark, ...] =
 def memory_entry(record: Record, now: datetime, zone: ZoneInfo, day: str = "") -> Entry:
     """Return a memory as an entry of the day that it is due, or of another one that it tells of."""
     due = Promises.due_on(record)
-    marks: list[Mark] = ["done"] if Promises.resolved_on(record, now.astimezone(zone).date(), zone) is not None else []
+    marks: list[Mark] = (
+        ["done"] if Promises.find_resolution_day(record, now.astimezone(zone).date(), zone) is not None else []
+    )
     marks += ["confided"] if record.is_confided else []
     marks += ["of_others"] if record.trust in QUOTED_TRUST else []
     text = " ".join(record.text.split())

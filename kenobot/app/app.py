@@ -6,12 +6,11 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.commands.command import CommandContext
+from kenobot.agent.commands.command import Change, CommandContext
 from kenobot.agent.commands.registry import CommandRegistry
 from kenobot.agent.experts.build import build_query_expander, build_reranker
 from kenobot.agent.loop import AgentLoop, IntakePolicy
@@ -77,6 +76,7 @@ from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.skills.library import READER, SkillLibrary
 from kenobot.storage import api_keys, approvals, attachments, keyboards, model_calls, tool_runs, turn_steps
 from kenobot.storage import tasks as task_rows
+from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import Inbox
 from kenobot.storage.outbox import Outbox
@@ -103,6 +103,7 @@ _LOAD_AGAIN_SECONDS = 5.0
 _LOADED_LATER = (
     "kenobot.agenda.delivery",
     "kenobot.agenda.overdue",
+    "kenobot.agent.commands.rehearsal",
     "kenobot.app.background",
     "kenobot.app.menu_setter",
     "kenobot.app.watch.wiring",
@@ -166,7 +167,7 @@ class App:
         self.embedding = EmbeddingWorker(database, index, clock, *embedders, meter=meter)
 
         self._stop_began: float | None = None
-        self.home, self.settings, self._loaded = home, settings, loaded
+        self.home, self.settings, self.loaded = home, settings, loaded
         self.skills = SkillLibrary(home.skills)
         router, self._background_model = build_models(settings, plugins, clock)
         self._model = ReplyModel(router, self.ledger)
@@ -243,13 +244,7 @@ class App:
             redact=self.redact,
             rng=rng,
             commands=self._build_commands(toolbox),
-            command_listeners=(
-                self.admission.note_command,
-                self.proposal_announcer.note_command,
-                self.personal.note_command,
-                self._hand_on_changes,
-                *(() if self.tasks is None else (self.tasks.note_command,)),
-            ),
+            command_listeners=(self.note_changes,),
             identity=identity,
             delivery=self.delivery,
             personal=self.personal,
@@ -271,7 +266,7 @@ class App:
 
     def _build_commands(self, toolbox: "Toolbox | None") -> CommandRegistry:
         """Construct the commands of a chat."""
-        context = CommandContext(
+        context = self.command_context = CommandContext(
             *(self.zone, self.home.memory, self.access, self.memory, reply_language(self.settings)),
             budgets=self.ledger.limits,
             skills=self.skills,
@@ -311,7 +306,7 @@ class App:
         """List which tools, workspaces and MCP servers of the settings are off, and why."""
         from kenobot.app.tool_report import find_unusable
 
-        return list(find_unusable(self._loaded))
+        return list(find_unusable(self.loaded))
 
     @property
     def _calls_tools(self) -> bool:
@@ -428,10 +423,18 @@ class App:
         await self._remove_unused_media()
 
     async def _rehearse(self) -> None:
-        """Compile the patterns of memory before a transaction needs them."""
+        """Compile the patterns of memory and of reminders before a transaction or the event loop needs them."""
+        from kenobot.agent.commands.rehearsal import rehearse_orders
+
+        at = self.clock.now()
+
+        def rehearse(connection: Connection) -> None:
+            rehearse_orders(at.replace(tzinfo=None))
+            Telling.rehearse(connection, at)
+
         try:
             with run_at_rank(Rank.LATER):
-                await self.database.read(partial(Telling.rehearse, at=self.clock.now()))
+                await self.database.read(rehearse)
         except StoreError as error:
             _log.warning("Memory is not rehearsed: %s", error)
 
@@ -449,10 +452,18 @@ class App:
                 gc.freeze()  # what was loaded stays: no collection that a turn waits for goes through it
                 return
 
-    def _hand_on_changes(self, changes: Collection[str]) -> None:
-        """Hand on what a command changed to the work behind the turns; before that began, it looks by itself."""
+    def note_changes(self, changes: Collection[Change]) -> None:
+        """Hand on what a command or a request changed; it is on disk.
+
+        The work behind the turns is told once it has begun: before, it looks by itself.
+        """
+        self.admission.note_command(changes)
+        self.proposal_announcer.note_command(changes)
+        self.personal.note_command(changes)
         if self._background is not None:
             self._background.sleep_worker.note_command(changes)
+        if self.tasks is not None:
+            self.tasks.note_command(changes)
 
     async def _keep_house(self) -> None:
         await self.owner_alerts.save_owner_chat()

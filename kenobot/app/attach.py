@@ -55,5 +55,10 @@ def _services_of(app: App) -> BotServices:
         sweep=app.sweep,
         state=lambda: "healthy" if app.watch is None else app.watch.state,
         status=report_status,
+        commands=app.command_context,
+        home=app.home,
+        loaded=app.loaded,
+        take=app.loop,
+        note_changes=app.note_changes,
         language=app.owner_alerts.find_language,
     )

@@ -1,20 +1,24 @@
 """The parts of a running bot that a channel may serve to programs, such as a REST API."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.memory import EmbeddingWorker, Policy, SideIndex
+from kenobot.core.settings.home import Home
+from kenobot.core.settings.load import ResolvedSettings
 from kenobot.gateway.access import Access
 from kenobot.ledger.limits import Limit
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
+from kenobot.ports.messages import Inbound
 from kenobot.ports.sentences import Language
 from kenobot.storage.database import Database
 
 if TYPE_CHECKING:  # the first answer waits for neither
+    from kenobot.agent.commands.command import Change, CommandContext
     from kenobot.core.health import State
     from kenobot.core.status_report import StatusReport
 
@@ -33,7 +37,9 @@ class BotServices:
 
     channels: those that run now, by name. unfinished: how many messages are accepted and not done. begin_sleep:
     begins a night; False where one is under way. sweep: takes up messages that were put back. started: when the bot
-    started. state: how the bot is. status: all of that. language: the owner's.
+    started. state: how the bot is. status: all of that. language: the owner's. commands: what the commands of chats are
+    made of. loaded: the settings that the bot was started with. take: takes a message in, as channels bring them.
+    note_changes: follows what a request changed, as what a command did.
     """
 
     database: Database
@@ -53,6 +59,11 @@ class BotServices:
     state: "Callable[[], State]"
     status: "Callable[[], Awaitable[StatusReport]]"
     language: Callable[[], Language]
+    commands: "CommandContext"
+    home: Home
+    loaded: ResolvedSettings
+    take: Callable[[Inbound], Awaitable[bool]]
+    note_changes: "Callable[[Collection[Change]], None]"
 
 
 @runtime_checkable

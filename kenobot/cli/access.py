@@ -94,8 +94,7 @@ def _rosters(context: CommandContext) -> dict[str, Roster]:
 
 
 def _of_roster(channel: str, roster: Roster) -> Iterator[dict[str, str]]:
-    kinds = (("owner", roster.owners), ("guest", roster.users - roster.owners), ("chat", roster.chats))
-    for kind, ids in kinds:
+    for kind, ids in roster.by_kind():
         for number in sorted(ids):
             yield {"channel": channel, "kind": kind, "id": number, "name": "", "by": "configuration", "since": ""}
 

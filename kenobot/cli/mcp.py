@@ -12,10 +12,10 @@ from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.mcp_trust import ask_trust, name_effects, render_tools
-from kenobot.cli.setup import toml_edit
-from kenobot.cli.setup.config_text import current_text
 from kenobot.core import lazy
 from kenobot.core.redaction import escape_controls
+from kenobot.core.settings import toml_edit
+from kenobot.core.settings.config_text import current_text
 from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError

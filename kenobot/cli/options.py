@@ -55,7 +55,9 @@ def build_parser(commands: Mapping[str, Mapping[str, Any]], home: argparse.Argum
         if "call" in command:
             _add_arguments(parser, parser, command["arguments"])
             extra = command.get("extra", "")
-            parser.set_defaults(call=command["call"], extra=extra, command=last, json=False, as_of=None)
+            parser.set_defaults(
+                call=command["call"], extra=extra, full_name=words, command=last, json=False, as_of=None
+            )
         else:
             groups[words] = parser.add_subparsers(metavar=say("COMMAND"), required=True)
     return root

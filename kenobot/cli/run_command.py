@@ -23,7 +23,7 @@ def run_command(arguments: argparse.Namespace, clock: "Clock | None") -> int:
         from kenobot.ports.memory_changes import AmbiguousReference
 
         if arguments.extra and importlib.util.find_spec(f"kenobot_{arguments.extra}") is None:
-            raise ConfigError("commands.not_installed", name=" ".join(arguments.typed[:2]), extra=arguments.extra)
+            raise ConfigError("commands.not_installed", name=arguments.full_name, extra=arguments.extra)
         run = find_function(arguments.call)
     try:
         return run(CommandContext(arguments, clock))

@@ -22,6 +22,7 @@ from kenobot.gateway.access import Roster
 from kenobot.ports.errors import ConfigError, StoreCorrupt
 from kenobot.storage import migrate
 
+_log = logging.getLogger(__name__)
 _REST_SECONDS = 1.0
 _LONGEST_END = 11.0  # seconds; an end in good order takes ten at most
 _LONGEST_STANDSTILL = 15.0  # seconds of computing
@@ -56,10 +57,8 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         await _end_rest(code)
         return code
 
-    if home.versions.exists():
-        from kenobot.cli.update.unfinished import finish_return  # noqa: PLC0415 - most homes were never updated
-
-        finish_return(context)
+    if home.versions.exists():  # most homes were never updated
+        _finish_update(context)
     try:
         migrate.check(home.database)
         home.prepare()
@@ -74,6 +73,16 @@ def serve_channels(context: CommandContext, console: ConsoleOptions | None = Non
         raise ConfigError(str(error)) from error
 
 
+def _finish_update(context: CommandContext) -> None:
+    """Take an update back that was cut off."""
+    from kenobot.cli.deployment import find_deployment  # noqa: PLC0415 - see where it is called
+
+    if deployment := find_deployment():
+        deployment.finish_update(context)
+    else:
+        _log.warning("An update of this home would not be taken back: run pip install 'kenobot[deploy]'")
+
+
 async def _end_rest(code: int) -> None:
     """End what plugins have left behind. A task that swallows its end takes the process along: asyncio would wait."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
@@ -81,7 +90,7 @@ async def _end_rest(code: int) -> None:
         task.cancel()
     stuck = rest and (await asyncio.wait(rest, timeout=_REST_SECONDS))[1]
     if stuck:
-        logging.getLogger(__name__).error("%s never ends: the process does.", stuck.pop().get_name())
+        _log.error("%s never ends: the process does.", stuck.pop().get_name())
         logging.shutdown()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):

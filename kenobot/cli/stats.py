@@ -4,19 +4,15 @@ import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import timedelta
-from typing import Any
 
+from kenobot.agent.answer_stats import AnswerStats, as_json, read_stats
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
 from kenobot.cli.table import print_table
 from kenobot.core.percentiles import Distribution
-from kenobot.language.calendar import local_day
 from kenobot.ledger.prices import PICODOLLARS
-from kenobot.storage import model_calls, turn_stats
-from kenobot.storage.connection import Connection
+from kenobot.storage import turn_stats
 from kenobot.storage.model_calls import Spending
 from kenobot.storage.turn_stats import GroupStats, MessageCounts
 
@@ -27,66 +23,20 @@ _LONG = 100  # seconds, from which on tenths of one mean nothing
 def stats(context: CommandContext) -> int:
     """Print the times of the last days. Exit code 2 when there was no message in them."""
     args = context.args
-    since = context.now - timedelta(days=args.days)
     with context.read() as connection:
-        turns = turn_stats.read_turns(connection, since)
-        messages = turn_stats.count_messages(connection, since)
-        spent = _sum_spent(context, connection, args.days)
-    groups = turn_stats.group_turns(turns, args.by, context.zone)
-    total = turn_stats.group_turns(turns, "all", context.zone)
-    if not turns and not messages.received:
+        found = read_stats(connection, context.now, context.zone, args.days, args.by)
+    if found.is_empty:
         return options.print_failure(say("No message came in within {days} days.", days=args.days))
     if args.json:
-        print(json.dumps(_as_json(args.days, args.by, groups, total, messages, spent)))
+        print(json.dumps(as_json(found)))
     elif args.csv:
-        _write_csv(args.by, [*groups, *total])
+        _write_csv(args.by, [*found.groups, *found.total])
     else:
-        _print(args.by, args.days, groups, total, messages, spent)
+        _print(found)
     return 0
 
 
-def _sum_spent(context: CommandContext, connection: Connection, days: int) -> Spending:
-    """Return what models used in the window, in whole days of the owner's."""
-    first = local_day(context.now - timedelta(days=days - 1), context.zone)
-    return model_calls.sum_spent_between(connection, first, local_day(context.now, context.zone))
-
-
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _as_json(
-    days: int,
-    by: str,
-    groups: Sequence[GroupStats],
-    total: Sequence[GroupStats],
-    messages: MessageCounts,
-    spent: Spending,
-) -> dict[str, Any]:
-    """Return all figures; times in milliseconds."""
-    return {
-        "days": days,
-        "by": by,
-        "all": _group_json(total[0]) if total else None,
-        "groups": [_group_json(group) for group in groups],
-        "messages": {
-            **asdict(messages),
-            "failure_rate": round(messages.failure_rate, 4),
-            "days": min(days, turn_stats.MESSAGES_KEPT_DAYS),
-        },
-        "models": {"calls": spent.calls, "tokens": spent.tokens, "usd": spent.cost / PICODOLLARS},
-    }
-
-
-def _group_json(group: GroupStats) -> dict[str, Any]:
-    return {
-        "name": group.name,
-        "turns": group.turns,
-        "retries": group.retries,
-        "tokens_in": group.tokens_in,
-        "tokens_out": group.tokens_out,
-        "times": group.times._asdict(),
-        "phases": {name: times._asdict() for name, times in group.phases.items()},
-    }
 
 
 def _write_csv(by: str, groups: Sequence[GroupStats]) -> None:
@@ -108,14 +58,8 @@ def _cell(text: str) -> str:
 # ── for people ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _print(
-    by: str,
-    days: int,
-    groups: Sequence[GroupStats],
-    total: Sequence[GroupStats],
-    messages: MessageCounts,
-    spent: Spending,
-) -> None:
+def _print(stats: AnswerStats) -> None:
+    by, days, groups, total = stats.by, stats.days, stats.groups, stats.total
     if total:
         rows = [(group.name, *_times(group.times), group.retries, group.turns) for group in groups]
         if len(groups) > 1:
@@ -127,7 +71,7 @@ def _print(
         print()
     else:
         print(say("No answer of a model within {days} days.", days=days))
-    _print_messages(days, messages, total, spent)
+    _print_messages(days, stats.messages, total, stats.spent)
 
 
 def _print_messages(days: int, messages: MessageCounts, total: Sequence[GroupStats], spent: Spending) -> None:

@@ -68,7 +68,7 @@ class Imports:
         gone = [number for number in found.values() if not events.last_change_was_undo(connection, number)]
         return "something newer took its place here" if gone else ""
 
-    list_withdrawn = staticmethod(imported_talks.withdrawn_records)
+    list_withdrawn = staticmethod(imported_talks.list_withdrawn)
     """List the records of talk whose import is undone."""
 
     @staticmethod

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
+    from kenobot.ports.browsing import Graph, GraphDetail
     from kenobot.ports.recall import PatternMatch
 
 
@@ -31,7 +32,7 @@ class Inspection:
         """Count memories, links, events, summaries, turns that wait to be read, and what an index file lacks."""
         from kenobot.cognitive.compact import summary_rows
         from kenobot.cognitive.control.stats_rows import collect_stats
-        from kenobot.cognitive.recall.index.index import unindexed_count
+        from kenobot.cognitive.recall.index.index import count_unindexed
         from kenobot.cognitive.remember.extract import buffer
 
         gaps, sessions = summary_rows.gap_counts(connection, reach), buffer.sessions_with_pending(connection)
@@ -39,8 +40,17 @@ class Inspection:
             **collect_stats(connection, reach),
             "turns_waiting": sum(len(buffer.pending_turns(connection, session, 10_000)) for session in sessions),
             "summaries": {"live": summary_rows.count_summaries(connection, reach), "gaps": gaps.total(), **gaps},
-            "index_lag": unindexed_count(index, connection) if index.exists() else None,
+            "index_lag": count_unindexed(index, connection) if index.exists() else None,
         }
+
+    @staticmethod
+    def draw_graph(
+        connection: Connection, reach: Scopes, detail: "GraphDetail", most_nodes: int, *, subject: str = ""
+    ) -> "Graph":
+        """Draw the newest memories with whom and what they are about. subject: of memories about it alone."""
+        from kenobot.cognitive.control.graph import build_graph
+
+        return build_graph(connection, reach, detail, most_nodes, subject=subject)
 
     @staticmethod
     def load(connection: Connection, query: "MemoryQuery", *, searchable: bool) -> "MemoryPack":

@@ -14,10 +14,10 @@ from kenobot.storage.connection import Connection
 class Promises:
     """Find the memories that have a day, and note what became of them; inside a transaction of the caller."""
 
-    list_planned = staticmethod(recall_rows.planned)
+    list_planned = staticmethod(recall_rows.list_planned)
     """List what is planned for the days from `first` to `last`. undated: what has no day as well."""
 
-    list_overdue = staticmethod(recall_rows.overdue)
+    list_overdue = staticmethod(recall_rows.list_overdue)
     """List what was due before a day."""
 
     list_told = staticmethod(recall_rows.list_occurrences_between)
@@ -29,7 +29,7 @@ class Promises:
     due_on = staticmethod(lifecycle.due_on)
     """Return the day on which a memory is due."""
 
-    resolved_on = staticmethod(lifecycle.resolved_on)
+    find_resolution_day = staticmethod(lifecycle.find_resolution_day)
     """Return the day on which what was due was done; None while it is open."""
 
     @staticmethod

@@ -5,14 +5,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive.store import events, records
+from kenobot.ports.browsing import Facets, RecordFilter
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 
 if TYPE_CHECKING:
+    from kenobot.ports.browsing import ConfidencePoint, Days, Happening, Period, TimelineItem, TimelinePeriod
     from kenobot.ports.explanations import ReplyExplanation, UsedMemory
     from kenobot.ports.records import HistoryStep, Link
     from kenobot.storage.conversation import MessageRow
+
+
+_FACETS = 100  # values of a column that are counted
 
 
 def _talk(left_out: bool) -> str:
@@ -29,9 +34,9 @@ class Records:
     def get(connection: Connection, number: int, reach: Scopes, *, at: datetime | None = None) -> Record | None:
         """Return a memory, whatever its status. at: as it was at that moment; None where it was not there yet."""
         if at is not None:
-            from kenobot.cognitive.control.history import as_of
+            from kenobot.cognitive.control.history import get_as_of
 
-            return as_of(connection, number, at, reach)
+            return get_as_of(connection, number, at, reach)
         return records.get(connection, number, reach)
 
     @staticmethod
@@ -65,22 +70,46 @@ class Records:
         forms: Sequence[str] = (),
         limit: int | None = None,
         *,
-        before: int | None = None,
-        at: datetime | None = None,
         told_only: bool = False,
     ) -> list[Record]:
         """List memories of these statuses and forms, none for any, the newest first.
 
-        before: only numbers below, of all forms but boxes. at: as they were at that moment, instead of by status.
         told_only: without the summaries of chats, which hold words of the bot too.
         """
-        if before is not None:
-            return records.page_of_records(connection, reach, statuses, before, limit or 0)
-        if at is not None:
-            from kenobot.cognitive.control.history import alive_at
-
-            return alive_at(connection, reach, at, forms, limit or 0)
         return records.list_records(connection, reach, statuses, forms, limit, without_key=_talk(told_only))
+
+    @staticmethod
+    def list_page(
+        connection: Connection, reach: Scopes, wanted: RecordFilter, *, before: int, limit: int
+    ) -> list[Record]:
+        """List memories that a filter chooses, of all forms but boxes, with numbers below one, the newest first."""
+        return records.page_of_records(connection, reach, wanted, before, limit)
+
+    @staticmethod
+    def list_as_of(
+        connection: Connection,
+        reach: Scopes,
+        moment: datetime,
+        wanted: RecordFilter,
+        *,
+        limit: int,
+        before: int | None = None,
+    ) -> list[Record]:
+        """List the memories that were live at a moment, as they were worded then, the newest first.
+
+        wanted: of what they were then, whose statuses count for nothing. before: only numbers below.
+        """
+        from kenobot.cognitive.control.history import list_alive_at
+
+        return list_alive_at(connection, reach, moment, wanted, limit, before)
+
+    @staticmethod
+    def count_facets(connection: Connection, reach: Scopes) -> Facets:
+        """Count the live memories by form, category, source and subject."""
+        counts = (
+            records.count_values(connection, name, reach, _FACETS) for name in ("form", "category", "source", "subject")
+        )
+        return Facets(*counts)
 
     @staticmethod
     def count_by_form(connection: Connection, reach: Scopes, *, told_only: bool = False) -> dict[str, int]:
@@ -129,6 +158,38 @@ class History:
         from kenobot.cognitive.control.history import history
 
         return history(connection, number, reach)
+
+    @staticmethod
+    def list_confidence(connection: Connection, number: int, reach: Scopes) -> "list[ConfidencePoint]":
+        """List how sure a memory was, from its making on, the oldest first."""
+        from kenobot.cognitive.control.history import list_confidence
+
+        return list_confidence(connection, number, reach)
+
+    @staticmethod
+    def count_by_period(
+        connection: Connection, reach: Scopes, days: "Days", by: "Period", *, subject: str = ""
+    ) -> "list[TimelinePeriod]":
+        """Count what happened to memories by period, the newest first, without periods in which nothing did."""
+        from kenobot.cognitive.control.timeline import count_by_period
+
+        return count_by_period(connection, reach, days, by, subject=subject)
+
+    @staticmethod
+    def list_happenings(
+        connection: Connection,
+        reach: Scopes,
+        days: "Days",
+        kinds: "Sequence[Happening]" = (),
+        *,
+        before: int,
+        limit: int,
+        subject: str = "",
+    ) -> "list[TimelineItem]":
+        """List what happened to memories in some days, the newest first. before: only events with numbers below."""
+        from kenobot.cognitive.control.timeline import list_happenings
+
+        return list_happenings(connection, reach, days, kinds, before=before, limit=limit, subject=subject)
 
     get_event = staticmethod(events.get_event)
     """Return an event by its number."""
@@ -179,6 +240,13 @@ class History:
         return explain_last_reply(connection, session, reach)
 
     @staticmethod
+    def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> "ReplyExplanation | None":
+        """Return the reply to an inbox row, and the memories that it was shown; None without one in reach."""
+        from kenobot.cognitive.control.history import explain_reply_to
+
+        return explain_reply_to(connection, turn, reach)
+
+    @staticmethod
     def split_used(reply: "ReplyExplanation") -> "tuple[tuple[UsedMemory, ...], tuple[UsedMemory, ...]]":
         """Split the memories of a reply into those behind it and those that were only in view."""
         from kenobot.cognitive.control.history import split_used
@@ -188,6 +256,6 @@ class History:
     @staticmethod
     def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
         """Return whether nobody but an account told a memory."""
-        from kenobot.cognitive.control.forget import said_only_by
+        from kenobot.cognitive.control.forget import is_said_only_by
 
-        return said_only_by(connection, record, author)
+        return is_said_only_by(connection, record, author)

@@ -7,6 +7,7 @@ from kenobot.cognitive.procedural import outcome
 from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.remember.fact_candidates import admit_isolated
 from kenobot.language import outcomes
+from kenobot.language.reactions import match_reaction
 from kenobot.language.reply_grade import grade_reply
 from kenobot.ports.identity import Principal
 from kenobot.storage.connection import Connection
@@ -27,7 +28,7 @@ class Replies:
     @staticmethod
     def is_reaction(text: str) -> bool:
         """Return whether a message says how the last reply was, or what came of it."""
-        return reactions.match_reaction(text) is not None or outcomes.detect_outcome(text) is not None
+        return match_reaction(text) is not None or outcomes.detect_outcome(text) is not None
 
     @staticmethod
     def react(connection: Connection, session: str, text: str, principal: Principal, at: datetime) -> list[int]:

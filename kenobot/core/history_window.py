@@ -57,9 +57,9 @@ class HistoryWindow:
         """Return tokens of a message in the prompt, where a very long one is clipped."""
         return min(line.text_tokens, self.message_tokens) + line.context_tokens
 
-    def fits(self, lines: Sequence[HistoryLine], taken: int = 0) -> bool:
-        """Return whether a prompt may go on to show `lines`. taken: tokens of the summary."""
-        return len(lines) <= self.history_max and sum(map(self.line_tokens, lines)) <= self.total_tokens - taken
+    def fits(self, messages: int, tokens: int, taken: int = 0) -> bool:
+        """Return whether a prompt may go on to show so many messages of so many tokens. taken: of the summary."""
+        return messages <= self.history_max and tokens <= self.total_tokens - taken
 
     def minimum_shown(self, lines: Sequence[L], taken: int = 0) -> Sequence[L]:
         """Return what of `lines` a new prompt shows at least: the last ones, within half of the room."""

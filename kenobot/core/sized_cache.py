@@ -32,9 +32,17 @@ class SizedCache(Generic[K, V]):
     def get(self, key: K, make: Callable[[K], V]) -> V:
         """Return the value of `key`, which `make` makes of it when there is none."""
         value = self._values.get(key)
-        if value is not None:
-            return value
-        value = make(key)
+        if value is None:
+            value = make(key)
+            self.put(key, value)
+        return value
+
+    def peek(self, key: K) -> V | None:
+        """Return the value of `key`; None when there is none."""
+        return self._values.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Keep a value for `key`, in the place of one that there is."""
         with self._lock:
             if key in self._values:
                 self._used -= self._size_of(self._values.pop(key))
@@ -42,4 +50,3 @@ class SizedCache(Generic[K, V]):
             self._used += self._size_of(value)
             while len(self._values) > self._entries or (self._used > self._size and len(self._values) > 1):
                 self._used -= self._size_of(self._values.pop(next(iter(self._values))))
-        return value

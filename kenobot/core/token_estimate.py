@@ -2,7 +2,7 @@
 
 import json
 
-from kenobot.ports.provider import Block, Image, Request, ToolResult
+from kenobot.ports.provider import Block, Image, Request, ToolCall, ToolResult
 
 BYTES_A_TOKEN = 3.5
 PICTURE_TOKENS = 1600
@@ -38,12 +38,10 @@ def request_tokens(request: Request) -> int:
     tokens, texts = request.max_tokens, [block.text for block in request.system]
     for spec in request.tools:
         tokens += spec.tokens or estimate_tokens(f"{spec.name} {spec.description} {json.dumps(dict(spec.schema))}")
-    for message in request.messages:
-        for content in message.blocks:
-            if isinstance(content, Block | ToolResult):
-                texts.append(content.text)
-            elif isinstance(content, Image):
-                tokens += PICTURE_TOKENS
-            else:
-                texts.append(f"{content.name} {json.dumps(dict(content.arguments))}")
+    contents = [content for message in request.messages for content in message.blocks]
+    texts += [content.text for content in contents if type(content) is Block or type(content) is ToolResult]
+    tokens += PICTURE_TOKENS * sum([type(content) is Image for content in contents])
+    for content in contents:
+        if type(content) is ToolCall:
+            texts.append(f"{content.name} {json.dumps(dict(content.arguments))}")
     return tokens + estimate_tokens("".join(texts)) + len(texts)  # each of which is rounded up

@@ -13,6 +13,7 @@ from kenobot.ports.messages import Inbound
 from kenobot.ports.names import Role
 
 AccessLevel = Literal["owner", "guest", "stranger"]
+RosterKind = Literal["owner", "guest", "chat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class Roster:
     def from_settings(cls, settings: object) -> "Roster":
         """Read the roster from a channel plugin's settings; a list that these do not have is empty."""
         return cls.of(*(getattr(settings, name, ()) for name in ("owners", "allowed_users", "allowed_chats")))
+
+    def by_kind(self) -> tuple[tuple[RosterKind, frozenset[str]], ...]:
+        """Return the ids of each kind, an owner once."""
+        return (("owner", self.owners), ("guest", self.users - self.owners), ("chat", self.chats))
 
     def allows(self, user: str, chat: str) -> bool:
         """Return whether `user` may talk to the bot in `chat`."""
@@ -53,6 +58,13 @@ class Access:
     def approved(self) -> frozenset[Account]:
         """The approved people."""
         return self._people
+
+    def list_configured(self) -> list[tuple[str, RosterKind, str]]:
+        """List whom the configuration lets in: channel, kind and id of each account or chat."""
+        rows: list[tuple[str, RosterKind, str]] = []
+        for channel, roster in sorted(self._rosters.items()):
+            rows += [(channel, kind, number) for kind, ids in roster.by_kind() for number in sorted(ids)]
+        return rows
 
     def set_roster(self, channel: str, roster: Roster) -> None:
         """Replace whom one channel's configuration lets in."""

@@ -94,6 +94,18 @@ def add_buttons(
     return [*parts[:-1], replace(parts[-1], buttons=buttons)]
 
 
+def add_press(connection: Connection, choice: Choice, pressers: Pressers, language: Language, at: datetime) -> str:
+    """Store one button that stands below no message, inside a transaction; return the value that a press names it by.
+
+    For who answers a question of the bot's elsewhere than in its chat.
+    """
+    key, choices = keyboards.signing_key(connection, make=True), ((choice.command, choice.arguments),)
+    keyboard = Keyboard(
+        pressers.channel, pressers.chat, pressers.accounts, pressers.owner, language, choices, at.isoformat()
+    )
+    return _value(key, keyboards.add_keyboard(connection, keyboard), 0, keyboard)
+
+
 def find_button(connection: Connection, inbound: Inbound, access: Access) -> PressedButton | None:
     """Return the button that a press names; None when it is forged, another's to press, or was pressed before.
 

@@ -125,19 +125,19 @@ def _cut(text: str, parts: Sequence[Claim], gone: set[int], kept: Iterable[str])
     rest = left[0].standalone_text
     for before, claim in pairwise(left):
         same_sentence = before.sentence == claim.sentence
-        rest += f"{claim.lead}{claim.text}" if same_sentence else f". {_capitalised(claim.standalone_text)}"
+        rest += f"{claim.lead}{claim.text}" if same_sentence else f". {_capitalise(claim.standalone_text)}"
     if any(mentions_value(text, value) and not mentions_value(rest, value) for value in kept):
         return None
-    rest = _capitalised(rest) if text[:1].isupper() else rest
+    rest = _capitalise(rest) if text[:1].isupper() else rest
     return rest + text.rstrip()[-1] if text.rstrip().endswith((".", "!", "…")) else rest
 
 
-def _capitalised(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
 def _in_sentence(sentence: str, number: int, lead: str) -> list[Claim]:
-    plain = _plain(sentence)
+    plain = _fold_letters(sentence)
     core = sentence.rstrip(_END)
     if plain is None or not core or sentence.endswith(("?", "？", ":")):
         return [Claim(sentence, sentence, lead, number, False)]
@@ -154,7 +154,7 @@ def _in_sentence(sentence: str, number: int, lead: str) -> list[Claim]:
 
 
 def _claim(said: str, lead: str, number: int, before: Sequence[Claim], subject: str) -> Claim:
-    plain = _plain(said) or said
+    plain = _fold_letters(said) or said
     begins = _begins(said, plain, subject) if before else ""
     alone = f"{'A ' if _TO_WHOM.match(plain) else ''}{begins} {said}" if begins else said
     meant = [word for word in words(said) if word not in STOPWORDS]
@@ -174,18 +174,18 @@ def _begins(said: str, plain: str, subject: str) -> str | None:
 
 def _subject(sentence: str) -> str:
     """Find the subject of a sentence; "" when it has none that its verb agrees with."""
-    of_mine = _OF_MINE.match(_plain(sentence) or "")
+    of_mine = _OF_MINE.match(_fold_letters(sentence) or "")
     if of_mine is not None:
         return sentence[: of_mine.end("subject")]
     found = _SUBJECT.match(sentence)
     if found is None:
         return ""
-    rest = _plain(sentence[found.end() :]) or ""
+    rest = _fold_letters(sentence[found.end() :]) or ""
     bare = _BARE_FIRST if found["subject"] in ("I", "We") else _BARE_THIRD
     return found["subject"] if bare.match(rest.strip()) else ""
 
 
-def _plain(text: str) -> str | None:
+def _fold_letters(text: str) -> str | None:
     """Fold `text` letter by letter; None where that changes its length."""
     plain = fold(text)
     return plain if len(plain) == len(text) else None

@@ -26,9 +26,9 @@ def clip_around(text: str, matched: Collection[str], tokens: int) -> str:
     likely = _words_like(wanted)
     held = [wanted & {stem for word in likely(each) for stem in search_stems(word)} for each in sentences]
     sizes = [estimate_tokens(each) for each in sentences]
-    best, most = 0, len(_within(held, sizes, 0, tokens))
+    best, most = 0, len(_stems_within(held, sizes, 0, tokens))
     for first in range(1, len(sentences)):
-        if held[first] and (found := len(_within(held, sizes, first - 1, tokens))) > most:
+        if held[first] and (found := len(_stems_within(held, sizes, first - 1, tokens))) > most:
             best, most = first - 1, found
     if best == 0:
         return text
@@ -56,7 +56,7 @@ def _words_like(wanted: Collection[str]) -> Callable[[str], list[str]]:
     return find
 
 
-def _within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:
+def _stems_within(held: Sequence[set[str]], sizes: Sequence[int], first: int, tokens: int) -> set[str]:
     """Return the stems that the sentences from `first` on have within `tokens`."""
     found = set[str]()
     for at in range(first, len(held)):

@@ -21,14 +21,14 @@ _FOREIGN = lazy.regex(
 )
 
 
-def _after(words: str, mark: str) -> str:
+def _pattern_after(words: str, mark: str) -> str:
     """Return a pattern for right behind one of some words (mark "="), or none of them ("!")."""
     behind = [rf"(?<{mark}\b{word} )" for word in words.split()]
     return f"(?:{'|'.join(behind)})" if mark == "=" else "".join(behind)
 
 
-_OTHERS = _after("his her its my our their is was as", "!")  # who have a wont
-_HEALTH = _after(  # who is ill
+_OTHERS = _pattern_after("his her its my our their is was as", "!")  # who have a wont
+_HEALTH = _pattern_after(  # who is ill
     "am are is was were be been being fell fall felt feel feels feeling get got gets taken look very really seriously "
     "too the i'm he's she's",
     "!",
@@ -41,7 +41,7 @@ _LEFT_AWAY = lazy.regex(  # what stands before the apostrophe
     rf"|[iI](?=m{_ENDS})|i(?=ve{_ENDS})|I(?=ve (?:been|got|had|just|never|always|already|moved|started)\b)"
     rf"|(?=[iI]ll ){_HEALTH}[iI]"
     r"(?=ll (?:be|go|get|have|let|see|do|try|take|call|ask|need|start|pay|send|probably|just|never)\b)"
-    rf"|(?:(?<=\A)|(?<=[,.;!] )|{_after('and but so cos think', '=')})(?i:it)"
+    rf"|(?:(?<=\A)|(?<=[,.;!] )|{_pattern_after('and but so cos think', '=')})(?i:it)"
     r"(?=s (?i:an?|the|my|our|on|at|in|not|no|now|been|off|over|gone|called|just|only|actually|still|going|due|\d|"
     r"[£$€]\d|(?:mon|tue|wed|thu|fri|sat|sun)\w*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)(?!\w)))"
 )
@@ -51,7 +51,7 @@ _DRAWN_OUT = lazy.regex(
     rf"{_BEGINS}(?!tooo|zooo|booo)([^\W\d_]{{0,24}}?[a-zñáéíóú])(?<![vx])([aiouyáéíóú])\2{{2,40}}{_ENDS}"
 )
 # Who "weds" marries, unless it stands where only a day does.
-_BEFORE_DAYS = _after("on this next last every by to for til till until from is it's its", "=")
+_BEFORE_DAYS = _pattern_after("on this next last every by to for til till until from is it's its", "=")
 _DAYS = lazy.regex(
     rf"{_BEGINS}(?=[tTwW])(?i:(tue)s|(thu)rs?"
     rf"|(?=w){_BEFORE_DAYS}(wed)s"
@@ -62,7 +62,7 @@ _ENDS_OF_DAYS = ("sday", "rsday", "nesday", "nesday")
 
 
 @lru_cache(16)  # bounded: a message is asked for some three times in its turn
-def written_out(text: str) -> str:
+def write_out(text: str) -> str:
     """Return a text with its apostrophes, the names of days whole, and one letter for each drawn out at an end."""
     head, tail = text[:_LONGEST], text[_LONGEST:]
     parts = _SPARED.split(head)
@@ -79,12 +79,12 @@ def _in_part(text: str) -> str:
 
 
 def as_written(text: str, said: str) -> str:
-    """Return a text with the words of `said` that `written_out` changed as they stand there.
+    """Return a text with the words of `said` that `write_out` changed as they stand there.
 
     A word that stands there in both ways is left.
     """
     own = [word.strip(_MARKS) for word in said.split()]
-    whole = [word.strip(_MARKS) for word in written_out(said).split()]
+    whole = [word.strip(_MARKS) for word in write_out(said).split()]
     changed = {new: old for new, old in zip(whole, own, strict=False) if new != old and new not in own}
     if not changed:
         return text

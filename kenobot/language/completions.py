@@ -61,7 +61,7 @@ def completion_sentences(text: str) -> list[str]:
     ]
 
 
-def completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
+def find_completed_commitment(sentence: str, commitments: Sequence[str]) -> int | None:
     """Return the place of the commitment that a completion sentence seems to be about, or about a part of it."""
     telling = ", ".join(part for part in sentence.split(", ") if _is_done(part)) or sentence
     stated, is_strong = _content(telling), _says_finished(fold(telling))
@@ -88,7 +88,7 @@ def says_done(sentence: str, commitment: str) -> bool:
     return rest != sentence and words(rest) == words(commitment)
 
 
-def named_part(sentence: str, statement: str) -> str:
+def find_named_part(sentence: str, statement: str) -> str:
     """Return the one of two things that a statement joins which a sentence names alone: of milk and bread, the bread.
 
     "" where it names none of them, or both, or the statement joins none.
@@ -99,17 +99,20 @@ def named_part(sentence: str, statement: str) -> str:
         if one and other:
             ahead = not named.isdisjoint(one[-1])
             if ahead == named.isdisjoint(frozenset().union(*other[:2])):
-                return _shared(named, first if ahead else second)
+                return _share(named, first if ahead else second)
     return ""
 
 
 def names_part(sentence: str, statement: str) -> bool:
     """Return whether a sentence names only one of two things that a statement joins."""
-    return bool(named_part(sentence, statement))
+    return bool(find_named_part(sentence, statement))
 
 
-def _shared(named: frozenset[str], part: str) -> str:
-    """The words of a part of a statement from the first to the last that a sentence names; the part, for none."""
+def _share(named: frozenset[str], part: str) -> str:
+    """Return the words of a part of a statement from the first to the last that a sentence names.
+
+    The part, for none.
+    """
     told = part.split()
     at = [place for place, word in enumerate(told) if any(not named.isdisjoint(stem) for stem in _content(word))]
     return " ".join(told[at[0] : at[-1] + 1]).strip(" ,.;:!") if at else part.strip()

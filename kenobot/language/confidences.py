@@ -19,6 +19,6 @@ def is_confided(text: str) -> bool:
     return _CONFIDES.search(fold(text[:_LONGEST])) is not None
 
 
-def confided_tags(said: Iterable[str], tags: tuple[str, ...] = ()) -> tuple[str, ...]:
+def tags_of_confidence(said: Iterable[str], tags: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the tags of what messages tell: with that of a confidence where one of them is told in confidence."""
     return tuple(dict.fromkeys((*tags, CONFIDED))) if any(map(is_confided, said)) else tags

@@ -46,12 +46,12 @@ def _compatible(text: str) -> str:
 
 
 def key_about(subject: str, text: str) -> str:
-    """The key of a text about a further subject."""
+    """Return the key of a text about a further subject."""
     return key_of(f"{subject}: {text}")
 
 
 def key_of(text: str) -> str:
-    """SHA-256 of the normalised text; texts made of punctuation only keep their own letters as key."""
+    """Hash a normalised text by SHA-256; texts made of punctuation only keep their own letters as key."""
     plain = normalise(text) or text.strip()
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -69,7 +69,7 @@ def normalize_name(name: str) -> str:
 
 
 def supersession_key(subject: str, attribute: str) -> str:
-    """The key of an attribute of a subject, which has one value at a time."""
+    """Return the key of an attribute of a subject, which has one value at a time."""
     return f"{normalize_name(subject)}::{normalize_name(attribute)}"
 
 

@@ -11,14 +11,20 @@ _OBJECT_OR_ARRAY = lazy.regex(r"[\[{]")
 
 
 def json_objects(answer: str) -> Iterator[dict[str, object]]:
-    """Every JSON object in an answer, and every one within another, in the order they begin; the first fifty tries."""
+    """Find every JSON object in an answer, and every one within another, in the order they begin.
+
+    The first fifty tries.
+    """
     for value in _values(answer, _OBJECT, tries=50, nested=True):
         if isinstance(value, dict):
             yield value
 
 
 def outermost_json_values(answer: str) -> Iterator[object]:
-    """Every JSON object and array that stands in no other; of one that is cut the whole ones inside it; 500 tries."""
+    """Find every JSON object and array that stands in no other.
+
+    Of one that is cut the whole ones inside it; 500 tries.
+    """
     return _values(answer, _OBJECT_OR_ARRAY, tries=500, nested=False)
 
 

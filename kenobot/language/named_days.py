@@ -69,7 +69,7 @@ def days_named(plain: str, today: date, *, past: bool = False) -> list[NamedDay]
             if day is not None:
                 found.append(NamedDay(day, start, end, _last_of(rule, groups, day), "year" in groups))
     found.sort(key=lambda named: named.start)
-    return _counted_from(text, found) if "count" in kinds else found
+    return _count_from(text, found) if "count" in kinds else found
 
 
 def day_counted(plain: str, anchor: date) -> NamedDay | None:
@@ -81,11 +81,11 @@ def day_counted(plain: str, anchor: date) -> NamedDay | None:
     match = next(filter(None, found), None)
     if match is None:
         return None
-    day = _counted(match, anchor)
+    day = _count_off(match, anchor)
     return NamedDay(day, match.start(), match.end(), day)
 
 
-def _counted_from(text: str, found: Sequence[NamedDay]) -> list[NamedDay]:
+def _count_from(text: str, found: Sequence[NamedDay]) -> list[NamedDay]:
     """Return days with those that are counted from one of them, such as "the Friday before Christmas", in its place."""
     days: list[NamedDay] = []
     for named in found:
@@ -97,13 +97,13 @@ def _counted_from(text: str, found: Sequence[NamedDay]) -> list[NamedDay]:
         if match is None:
             days.append(named)
             continue
-        day = _counted(match, named.day)
+        day = _count_off(match, named.day)
         days = [other for other in days if other.end <= match.start()]
         days.append(replace(named, day=day, last=day, start=match.start()))
     return days
 
 
-def _counted(match: re.Match[str], anchor: date) -> date:
+def _count_off(match: re.Match[str], anchor: date) -> date:
     groups = {name: value for name, value in match.groupdict().items() if value}
     if "weekday" in groups:
         weekday = WEEKDAYS[groups["weekday"]]
@@ -180,7 +180,7 @@ class _Reference:
 # ── the rules, each of what its patterns' groups say ──────────────────────────────────────────────────────────────
 
 
-def _full(groups: Groups, _: _Reference) -> date | None:
+def _complete(groups: Groups, _: _Reference) -> date | None:
     return valid_day(int(groups["year"]), int(groups["month"]), int(groups["n"]))
 
 
@@ -274,7 +274,10 @@ def _first_of_part(groups: Groups, year: int, month: int) -> int:
 
 
 def _weekday_and_day(groups: Groups, said: _Reference) -> date | None:
-    """The next day of this number that falls on the day of the week; of this number alone where that is far off."""
+    """Return the next day of this number that falls on the day of the week.
+
+    Of this number alone where that is far off.
+    """
     number, weekday = _day_number(groups), _weekday_number(groups)
     days = [said.ahead(count) for count in range(_NEAR.days + 1)]
     of_number = [day for day in days if day.day == number]
@@ -328,7 +331,10 @@ def _holiday(groups: Groups, said: _Reference) -> date | None:
 
 
 def _holiday_of(year: int, name: "_Holiday") -> date:
-    """A holiday of a year: a day of a month, one that is counted from Easter, or a day of the week in a month."""
+    """Return a holiday of a year.
+
+    A day of a month, one that is counted from Easter, or a day of the week in a month.
+    """
     if isinstance(name, int):
         return easter(year) + timedelta(days=name)
     if isinstance(name, str):
@@ -372,7 +378,7 @@ def _weekday_number(groups: Groups) -> int:
 
 
 _RULES: Mapping[str, Callable[[Groups, _Reference], date | None]] = {
-    "iso": _full,
+    "iso": _complete,
     "numbers": _numbers,
     "of_month": _of_month,
     "of_next_month": _of_next_month,
@@ -464,7 +470,7 @@ _PARTS_FILLED = dict(_PARTS) | {
 }
 
 
-def _filled(pattern: str) -> re.Pattern[str]:
+def _fill(pattern: str) -> re.Pattern[str]:
     for _ in range(_DEEPEST):
         pattern = fill_parts(pattern, _PARTS_FILLED)
     return lazy.regex(pattern)
@@ -484,10 +490,10 @@ _DIGITS = frozenset({"digit"})
 _NO_KINDS: frozenset[str] = frozenset()
 _DEEPEST = 2  # parts that stand in parts
 _PATTERNS = tuple(
-    (row["rule"], frozenset(row["needs"]), _filled(pattern)) for row in _TABLES["day"] for pattern in row["patterns"]
+    (row["rule"], frozenset(row["needs"]), _fill(pattern)) for row in _TABLES["day"] for pattern in row["patterns"]
 )
-_FROM_ANOTHER = tuple(map(_filled, _TABLES["another"]["patterns"]))
-_FROM_BEHIND = tuple(map(_filled, _TABLES["another_behind"]["patterns"]))
+_FROM_ANOTHER = tuple(map(_fill, _TABLES["another"]["patterns"]))
+_FROM_BEHIND = tuple(map(_fill, _TABLES["another_behind"]["patterns"]))
 _COUNT_CUE = lazy.regex(r"(?:(?:antes|despues|before|after) )?(?:(?:del?|the|el) )*")
 _KINDS = _load_kinds()  # bounded: of the data
 _SURELY_MONTHS = [name if name not in ("may", "march") else rf"(?<=\bin ){name}" for name in MONTHS]

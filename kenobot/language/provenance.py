@@ -73,7 +73,7 @@ _splits = SizedCache[str, _Split](256, 400_000, lambda split: sum(map(len, split
 """Texts split lately: each rule about a turn asks for the same again."""
 
 
-def quoted_passages(text: str) -> list[str]:
+def find_quoted_passages(text: str) -> list[str]:
     """Find the passages of others in `text`."""
     return split_quotes(text)[1]
 

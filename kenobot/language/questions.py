@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from kenobot.language.colloquial import written_out
+from kenobot.language.colloquial import write_out
 from kenobot.language.lexicon import load_tables, table_pattern
 from kenobot.language.words import fold
 
@@ -18,7 +18,7 @@ def asks_unmarked(sentence: str) -> bool:
     """Return whether a sentence without a mark surely asks: "a q hora tomo la pastilla", "who is my barber"."""
     if len(sentence) > _LONGEST:
         return False
-    written = " ".join(written_out(sentence).lower().split()).rstrip(" .…")
+    written = " ".join(write_out(sentence).lower().split()).rstrip(" .…")
     plain = fold(written)
     if _STATES.fullmatch(plain):
         return False

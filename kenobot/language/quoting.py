@@ -67,7 +67,7 @@ def split_mark(line: str) -> tuple[QuoteMark | None, str]:
 
 
 def quote_untrusted(text: str, trust: str, by: str = "", indent: str = "  ") -> str:
-    """`text` as one item that cannot pass for a heading, marked as a quotation unless the owner or the model wrote it.
+    """Quote a text as one item that cannot pass for a heading; words of the owner and the model get no mark.
 
     by: the name of the guest who wrote it.
     """

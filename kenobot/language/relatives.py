@@ -25,7 +25,7 @@ _MORE_NAMES = lazy.regex(r"(?:\.?\s[^\W\d_a-zß-öø-ÿ][\w-]+)*")
 _OF = lazy.regex(r"\b(?:of|de)\s\Z")  # "the coach of my son is Marta" calls nobody a son
 
 
-def told_relatives(text: str) -> set[tuple[str, str]]:
+def list_relatives(text: str) -> set[tuple[str, str]]:
     """Return the relations that a text names people by, each with the first name, folded: ("sister", "ana")."""
     text = text[:_LONGEST]
     found = (match for pattern in _TOLD for match in pattern.finditer(text))
@@ -33,12 +33,12 @@ def told_relatives(text: str) -> set[tuple[str, str]]:
     return {(kin, name) for kin, name in told if name not in STOPWORDS}
 
 
-def lost_relative(text: str, message: str) -> str:
+def find_lost_relative(text: str, message: str) -> str:
     """Return the words by which a text calls a person a relation that a message does not name: "my husband Walter".
 
     "" where there are none, and where the text tells nothing else.
     """
-    named = {kin for kin, _ in told_relatives(message)}
+    named = {kin for kin, _ in list_relatives(message)}
     plain = text[:_LONGEST].rstrip(" .!")
     for found in (match for pattern in _TOLD for match in pattern.finditer(plain)):
         if (

@@ -36,7 +36,7 @@ _FIGURES = (
 _SPELT = rf"{_FIGURES}(?:[ ,-]{{1,2}}{_FIGURES}){{2,7}}"
 
 
-def _named(kind: str, value: str) -> str:
+def _pattern_of(kind: str, value: str) -> str:
     """Return a pattern for a value behind its name, or right beside it, or told before it."""
     name = rf"{_BEGINS}(?:{_P[kind]}){_ENDS}"
     behind = rf"(?:{name}{_OF}{_IS}|{name}[ ]{{1,2}})(?:{value})"
@@ -56,9 +56,9 @@ _SEVERAL = rf"(?:{_PASS_WORD}[ -]){{3,8}}{_PASS_WORD}(?=[\"'”»)]?\W*(?:\Z|[\n
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "secrets.pin",
-        lazy.regex(_named("pin", rf"{_DIGITS_3}|{_MARKED}|{_SPELT}|[\"'“«]?\d{{1,3}}(?:-\d{{1,3}}){{2,5}}")),
+        lazy.regex(_pattern_of("pin", rf"{_DIGITS_3}|{_MARKED}|{_SPELT}|[\"'“«]?\d{{1,3}}(?:-\d{{1,3}}){{2,5}}")),
     ),
-    ("secrets.password", lazy.regex(_named("password", rf"{_MIXED}|{_DIGITS_4}"))),
+    ("secrets.password", lazy.regex(_pattern_of("password", rf"{_MIXED}|{_DIGITS_4}"))),
     ("secrets.password", lazy.regex(rf"{_BEGINS}(?:{_P['password']}){_ENDS}{_OF}{_IS}{_WORD}")),
     ("secrets.pin", lazy.regex(rf"{_BEGINS}(?:{_P['guarded']}){_ENDS}(?:{_IS}){_NO_CODE}\d{{4,8}}{_OVER}")),
     ("secrets.pin", lazy.regex(rf"{_BEGINS}pin[ ]{_NO_CODE}\d{{4,8}}[ ](?:{_P['pin_is']}){_ENDS}")),
@@ -73,7 +73,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("secrets.password", lazy.regex(rf"{_BEGINS}(?:{_P['passphrase']}){_ENDS}{_OF}(?:{_IS}|[ ]){_SEVERAL}")),
-    ("secrets.key", lazy.regex(_named("key", rf"{_MIXED}|{_DIGITS_4}"))),
+    ("secrets.key", lazy.regex(_pattern_of("key", rf"{_MIXED}|{_DIGITS_4}"))),
     (
         "secrets.recovery_phrase",
         lazy.regex(rf"{_BEGINS}(?:{_P['phrase']}){_OF}{_IS}(?:[^\W\d_]{{2,12}}[ ,]{{1,2}}){{2}}"),

@@ -97,7 +97,10 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def terms(text: str, *, keep_stops: bool = False) -> list[str]:
-    """The words of `text` for the index: stemmed in both languages, function words left out unless `keep_stops`."""
+    """Return the words of `text` for the index.
+
+    Stemmed in both languages, function words left out unless `keep_stops`.
+    """
     return [stem for word in words(text) if keep_stops or word not in STOPWORDS for stem in stems(word)]
 
 
@@ -105,8 +108,8 @@ def terms(text: str, *, keep_stops: bool = False) -> list[str]:
 def stems(word: str) -> tuple[str, ...]:
     """Return the stems of a folded word, English first; one when both languages agree, or it is of another script."""
     if word.isascii() or _is_latin(word):
-        return _stemmed(word) if word.isalpha() else (word,)
-    return _stemmed_by_script(word)
+        return _stem(word) if word.isalpha() else (word,)
+    return _stem_by_script(word)
 
 
 def search_terms(text: str) -> list[str]:
@@ -116,22 +119,22 @@ def search_terms(text: str) -> list[str]:
 
 def search_stems(word: str) -> tuple[str, ...]:
     """Return the stems of a folded word, each replaced by the first of its row of words that a search takes for one."""
-    return _same(stems(word))
+    return _unify(stems(word))
 
 
 @lru_cache(20_000)
-def _same(found: tuple[str, ...]) -> tuple[str, ...]:
+def _unify(found: tuple[str, ...]) -> tuple[str, ...]:
     by_stem = _stems_of_one_word()
     return tuple(dict.fromkeys(by_stem.get(stem, stem) for stem in found))
 
 
 def stems_taken_for(stem: str) -> frozenset[str]:
     """Return the stems that `search_stems` replaces by this one, itself among them."""
-    return _replaced_stems().get(stem, frozenset((stem,)))
+    return _replace_stems().get(stem, frozenset((stem,)))
 
 
 @lru_cache(1)
-def _replaced_stems() -> dict[str, frozenset[str]]:
+def _replace_stems() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}  # bounded: the rows of the lexicon; start
     for stem, first in _stems_of_one_word().items():
         found.setdefault(first, {first}).add(stem)
@@ -149,12 +152,12 @@ def _stems_of_one_word() -> dict[str, str]:
     }
 
 
-def _stemmed(word: str) -> tuple[str, ...]:
+def _stem(word: str) -> tuple[str, ...]:
     english, spanish = _ENGLISH(word), _SPANISH(word)
     return (english,) if english == spanish else (english, spanish)
 
 
-def _stemmed_by_script(word: str) -> tuple[str, ...]:
+def _stem_by_script(word: str) -> tuple[str, ...]:
     """Return the stem by the likeliest language of the word's script; the word, where there is none."""
     reduce = _STEMMERS.get(_script(word[:1]))
     return (reduce(word),) if reduce is not None else (word,)
@@ -215,7 +218,7 @@ def _script(char: str) -> str:
 
 
 def _arabic(word: str) -> str:
-    """After Larkey, Ballesteros and Connell's Light10 (2007): articles and conjunctions, then endings."""
+    """Stem an Arabic word: articles and conjunctions, then endings (Light10: Larkey, Ballesteros, Connell, 2007)."""
     if word.startswith("و") and len(word) > _SHORTEST_STEM + 1 and word[1:3] != "ال":
         word = word[1:]
     for before in _ARABIC_BEFORE:

@@ -1,5 +1,6 @@
 """Explanations of replies: the memories behind one, and why something was not remembered."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,8 +22,20 @@ class UsedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSummary:
+    """The search for a message. level, score: of what it found. dropped: how many candidates, by the reason."""
+
+    level: str
+    score: float
+    dropped: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyExplanation:
-    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row."""
+    """A reply, and what its prompt showed of memory: what was recalled for it first. turn: the inbox row.
+
+    search: None where the message was not searched for.
+    """
 
     session: str
     turn: int
@@ -30,6 +43,7 @@ class ReplyExplanation:
     question: str
     answer: str
     used_memories: tuple[UsedMemory, ...]
+    search: SearchSummary | None = None
 
 
 AbsenceOutcome = Literal["never_stored", "not_eligible", "not_shown", "unused"]

@@ -97,9 +97,6 @@ class MatchExplanation:
 Section = Literal["long_term", "recent", "chat", "context", "updates", "procedures", "recalled"]
 
 
-LoadMode = Literal["auto", "full", "selective"]
-
-
 ConfidenceLevel = Literal["none", "low", "medium", "high"]
 
 

@@ -80,6 +80,12 @@ class Record(NamedTuple):
         return {name: str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
     @property
+    def tag_names(self) -> tuple[str, ...]:
+        """Return its tags."""
+        found = json.loads(self.tags) if self.tags != "[]" else []
+        return tuple(map(str, found)) if isinstance(found, list) else ()
+
+    @property
     def is_hearsay(self) -> bool:
         """Return whether another program noted it, or the bot repeated such a note or made it of one: who said it there
         is not known.

@@ -83,6 +83,19 @@ def find_approval(connection: Connection, session: str, at: datetime) -> Approva
     return approval if approval.expires > at else None
 
 
+def list_open(connection: Connection, at: datetime) -> list[Approval]:
+    """Return the questions that wait for an answer at this time, the newest first."""
+    rows = connection.execute(
+        "SELECT session, account, kind, payload, expires, id FROM approval WHERE state = 'open' AND expires > ? "
+        "ORDER BY id DESC",
+        (at.isoformat(),),
+    )
+    return [
+        Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
+        for session, account, kind, payload, expires, number in rows
+    ]
+
+
 def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
     """Return the question that stands in the message of the bot's that `inbound` answers; None where there is none.
 
@@ -118,6 +131,37 @@ def open_sessions(connection: Connection, kind: str) -> list[str]:
     """Return the sessions in which a question of this kind is open, be it expired."""
     rows = connection.execute("SELECT session FROM approval WHERE state = 'open' AND kind = ?", (kind,))
     return [session for (session,) in rows]
+
+
+class OpenSessions:
+    """The sessions in which a question of a kind may be open, so that a message elsewhere asks no database.
+
+    The database is read once; the part of the bot that opens such questions notes each.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._sessions: set[str] = set()  # bounded: chats in which such a question was asked; process
+        self._is_read = False
+
+    async def may_hold(self, database: Database, session: str) -> bool:
+        """Return whether such a question may be open in a session. Raises StoreError."""
+        if not self._is_read:
+            self._sessions.update(await database.read(lambda connection: open_sessions(connection, self._kind)))
+            self._is_read = True
+        return session in self._sessions
+
+    def may_know(self, session: str) -> bool:
+        """Return whether such a question may be open in a session, by what is known without the database."""
+        return session in self._sessions or not self._is_read
+
+    def note(self, session: str) -> None:
+        """Note that a question is asked in a session."""
+        self._sessions.add(session)
+
+    def drop(self, session: str) -> None:
+        """Note that no question is open in a session."""
+        self._sessions.discard(session)
 
 
 def get_approval(connection: Connection, number: int) -> Approval | None:

@@ -199,10 +199,12 @@ def append_turn(connection: Connection, turn: FinishedTurn) -> None:
     ]
     if turn.reply:
         sides.append(("assistant", turn.reply, "", turn.reply_trust, "", "", "", ""))
-    connection.executemany(
+    columns = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    at = turn.at.isoformat()
+    connection.execute(
         "INSERT INTO message (session, at, inbox_id, scope, role, text, context, trust, platform_id, pictures, "
-        "asked_at, recalled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(turn.session, turn.at.isoformat(), turn.inbox_id, turn.scope, *side) for side in sides],
+        f"asked_at, recalled) VALUES {', '.join([columns] * len(sides))} ON CONFLICT DO NOTHING",
+        [value for side in sides for value in (turn.session, at, turn.inbox_id, turn.scope, *side)],
     )
     if turn.author:
         note_author(connection, turn.inbox_id, turn.author)
@@ -283,6 +285,13 @@ def load_since(connection: Connection, session: str, first: int, limit: int) -> 
     )
 
 
+def load_between(connection: Connection, session: str, first: int, last: int) -> list[StoredMessage]:
+    """Return messages from id `first` to `last`, oldest first, without hidden turns."""
+    return _load_shown(
+        connection, f"session = ? AND id BETWEEN ? AND ? AND {_UNVEILED} ORDER BY id", session, first, last
+    )
+
+
 # ── what memory reads ────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -348,6 +357,25 @@ def page_of_conversations(
         (*values, before, limit),
     )
     return list(map(ConversationRow._make, rows))
+
+
+def page_of_replies(
+    connection: Connection, scopes: Collection[str] | None, session: str, before: int, limit: int
+) -> list[MessageRow]:
+    """Read the replies to mail that are not hidden, with ids below one, the newest first. session: "" for all."""
+    among, values = ("1", ()) if scopes is None else (f"{_EFFECTIVE_SCOPE} {_AMONG}", (json.dumps([*scopes]),))
+    here, own = ("AND message.session = ?", (session,)) if session else ("", ())
+    return list(
+        _messages(
+            connection,
+            f"message.id < ? AND message.role = 'assistant' AND message.inbox_id IS NOT NULL AND {_UNVEILED} "
+            f"AND {among} {here} ORDER BY message.id DESC LIMIT ?",
+            before,
+            *values,
+            *own,
+            limit,
+        )
+    )
 
 
 def last_scope(connection: Connection, session: str) -> str:

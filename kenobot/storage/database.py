@@ -1,8 +1,8 @@
 """The one database of a home: SQLite in WAL mode, one writer thread with group commit, a few readers, one behind them.
 
 Everything that must not be lost is on disk (`synchronous=FULL`) before `write` returns. Writes that arrive while a
-commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else; one
-that is alone needs none.
+commit is under way share the next one, each in a savepoint of its own, so a failing write takes down nobody else; the
+first of a transaction needs none.
 """
 
 import asyncio
@@ -234,9 +234,10 @@ class Database:
         """
         undone = False
         try:
-            self._begin(connection)
             for job in group:
-                if len(group) > 1:
+                if is_first := not connection.in_transaction:
+                    self._begin(connection)
+                else:
                     connection.execute("SAVEPOINT job")
                 try:
                     job.result = job.work(connection)
@@ -244,11 +245,11 @@ class Database:
                     if not connection.in_transaction:
                         undone = True
                         raise
-                    connection.execute("ROLLBACK TO job" if len(group) > 1 else "ROLLBACK")
+                    connection.execute("ROLLBACK" if is_first else "ROLLBACK TO job")
                     job.error = _translate_error(error)
                     if job.rescue is not None:
                         self._rescue(connection, job.rescue)
-                if len(group) > 1:
+                if not is_first:
                     connection.execute("RELEASE job")
             if connection.in_transaction or any(job.error is None for job in group):
                 connection.execute("COMMIT")

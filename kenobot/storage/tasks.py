@@ -158,6 +158,11 @@ def tasks_of(connection: Connection, channel: str, sender: str, session: str, mo
     return list(_load(connection, where, channel, sender, session, most))
 
 
+def newest_tasks(connection: Connection, most: int) -> list[Task]:
+    """Return the newest tasks of all channels, the newest first."""
+    return list(_load(connection, "1 ORDER BY task.id DESC LIMIT ?", most))
+
+
 def load_message(connection: Connection, task: Task) -> PendingMessage | None:
     """Load the inbox row that is the work of a task, with its fragments."""
     where = "id = ? OR (joined_to = ? AND kind = 'task') ORDER BY id"

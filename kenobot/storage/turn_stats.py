@@ -102,6 +102,36 @@ def last_turn(connection: Connection, session: str = "") -> TurnRow | None:
     return None if row is None else _turn(*row)
 
 
+class TurnUse(NamedTuple):
+    """Model, tokens and time of one turn. phases: milliseconds by name. grade: of the answer, where it got one."""
+
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    grade: str
+    phases: Mapping[str, int]
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Return the tokens of its prompts, those from the cache among them."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+def read_use(connection: Connection, inbox: int) -> TurnUse | None:
+    """Return what the turn of an inbox row used; None where no model answered, or it is no longer kept."""
+    row = connection.execute(
+        "SELECT model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, grade, phases FROM turn "
+        "WHERE inbox_id = ?",
+        (inbox,),
+    ).fetchone()
+    if row is None:
+        return None
+    *figures, phases = row
+    return TurnUse._make((*figures, json.loads(phases)))
+
+
 def last_answers(connection: Connection, most: int) -> dict[str, str]:
     """Return when the chats that were answered last were, the last one first."""
     rows = connection.execute(

@@ -15,6 +15,7 @@ NOT_RUNNING = (  # tests' own parts, commands that end, and readers in a process
     "kenobot_testing",
     "kenobot.cli",
     "kenobot.cognitive.control.export",
+    "kenobot_deploy",
     "kenobot_importers",
     "kenobot_evals.demo",
 )

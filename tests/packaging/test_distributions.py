@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 from kenobot import __version__
 from kenobot.cli import command_tables
 from kenobot.cli.command_tables import list_commands, read_command
-from kenobot.core.plugins import APART
+from kenobot.core.plugins import APART, KINDS
 from tests.packaging.lowest import ROOT, beside, read_project
 from tests.sources import PACKAGES
 
@@ -32,7 +32,7 @@ def test_all_distributions_have_the_version_of_the_core() -> None:
 
 
 def test_extras_install_each_distribution() -> None:
-    """The one of its name, or one for each of its own extras, with those of ours that it needs: an index may lack them."""
+    """The one of its name, or one for each of its own extras, with those that it needs: an index may lack them."""
     extras = read_project()["optional-dependencies"]
     for name, folder in beside().items():
         project = read_project(folder)
@@ -53,7 +53,7 @@ def test_a_missing_plugin_s_extra_is_known() -> None:
         for distribution, folder in beside().items()
         for group, points in read_project(folder)["entry-points"].items()
         for name in points
-        if group != command_tables.GROUP
+        if group in KINDS
     }
     known = {(group, name): extra for group, names in APART.items() for name, extra in names.items()}
     assert {key: Requirement(extras[extra][0]).name for key, extra in known.items()} == shipped

@@ -165,7 +165,7 @@ async def test_a_batch_of_ids_gives_only_ones_own(database: Database) -> None:
         assert len(own) == 800
         assert len(records.by_ids(connection, ids, ALL_SCOPES)) == 1200
         assert records.by_ids(connection, ids, ()) == {}
-        assert {r.scope for r in records.changed_since(connection, ("user:b",), 0, 2000)} == {"user:b"}
-        assert records.changed_since(connection, (), 0, 2000) == []
+        assert {r.scope for r in records.list_changed_since(connection, ("user:b",), 0, 2000)} == {"user:b"}
+        assert records.list_changed_since(connection, (), 0, 2000) == []
 
     await database.write(work)

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
 from kenobot.ports.explanations import AbsenceExplanation, FoundItem
+from kenobot.ports.identity import OWNER_SCOPE, chat_scope
+from kenobot.storage import conversation
+from kenobot.storage.connection import Connection
 
 _QUOTED = 140  # characters
 HIDDEN = ("forgotten", "veiled")
@@ -49,6 +52,23 @@ def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -
         lines = "\n".join(f"- {_shorten(each)}" for each in found.before)
         parts.append(texts.ABSENT_BEFORE(language, lines=lines))
     return "\n\n".join(parts)
+
+
+def absence_as_json(found: AbsenceExplanation) -> dict[str, object]:
+    """Return it for programs, without the words of what was forgotten."""
+    row: dict[str, object] = {"outcome": found.outcome, "reason": found.reason, "question": found.question}
+    row |= {"rank": found.rank, "of": found.looked_at, "before": [*found.before]}
+    if (item := found.item) is not None and found.reason not in HIDDEN:
+        row |= {"kind": item.kind, "id": item.number, "text": item.text, "scope": item.scope}
+    return row
+
+
+def find_readers(connection: Connection, session: str) -> tuple[str, ...]:
+    """Return the scopes that are read for who is answered in a conversation; of the owner alone without one."""
+    if not session:
+        return (OWNER_SCOPE,)
+    scope = conversation.last_scope(connection, session) or chat_scope(session)
+    return tuple(dict.fromkeys((scope, chat_scope(session))))
 
 
 def _name(item: FoundItem, language: Language) -> str:

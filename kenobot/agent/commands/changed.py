@@ -16,7 +16,7 @@ from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.changes.clauses import without_clause
 from kenobot.language.changes.value_phrase import tells_more, without_value
-from kenobot.language.relatives import lost_relative
+from kenobot.language.relatives import find_lost_relative
 from kenobot.language.sentences import begins_with, without_sentence
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
@@ -108,7 +108,7 @@ def _find_kept(asked: ChangePayload, text: str, message: str, *, is_part: bool) 
     said = asked.clause or text
     if (left := without_value(said, message, is_part=is_part)) or is_part:
         return left
-    return "" if tells_more(said, message) else lost_relative(said, message)
+    return "" if tells_more(said, message) else find_lost_relative(said, message)
 
 
 def _ask_whole(connection: Connection, old: Record, asked: ChangePayload, call: CommandCall) -> CommandAnswer:

@@ -37,6 +37,9 @@ _UNITS = (
 WORDS_WANTED = "correct"
 """The kind of an open question whose answer is whatever the person writes next."""
 
+REMINDER_QUESTION = "reminder"
+"""The kind of an open question about a reminder."""
+
 Change = Literal["memory", "people", "proposals", "settings", "sleep", "tasks"]
 
 

@@ -13,7 +13,7 @@ from kenobot.cognitive.memory import Memory
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.facts.written_marks import restore_marks
 from kenobot.language.provenance import without_quotes
@@ -116,7 +116,7 @@ def _keep(
     """Keep the words as their person's own; return the event by which that is undone, None where nothing was kept."""
     scope = call.principal.write_scope
     form: Form = "episode" if scope.startswith("chat:") else "note"
-    tags = (KEPT_ON_YES, *confided_tags([said]))
+    tags = (KEPT_ON_YES, *tags_of_confidence([said]))
     event: int | None = None
     for text in told:
         candidate = Candidate(

@@ -19,7 +19,7 @@ from kenobot.agent.commands.kept_secret import offer_secret
 from kenobot.cognitive.memory import Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.facts import heuristic
 from kenobot.language.number_words import parse_number
 from kenobot.language.told_secrets import find_told_secret
@@ -44,7 +44,7 @@ def remember(connection: Connection, call: CommandCall, context: CommandContext)
     trust = call.principal.trust
     candidate = Candidate(form, scope, call.arguments, source="command", trust=trust, evidence=evidence)
     due = _due(call.arguments, call.at.astimezone(context.zone).date())
-    candidate = replace(candidate, tags=confided_tags([call.arguments]), attributes=due)
+    candidate = replace(candidate, tags=tags_of_confidence([call.arguments]), attributes=due)
     decision = Memory.remember(connection, candidate, context.admit_context(call))
     note_author(connection, call)
     return _offer_reminder(

@@ -11,13 +11,13 @@ from kenobot.cognitive.memory import AdmitContext, Memory, Promises
 from kenobot.core import lazy, texts
 from kenobot.language.calendar import local_day
 from kenobot.language.words import fold
+from kenobot.ports.sentences import Sentence
 from kenobot.storage import approvals
 from kenobot.storage.connection import Connection
 
 _LEAVE = lazy.regex(
     r"(?:no )?(?:leave it|let it be|never ?mind|forget it|dejal[oa]|olvidal[oa])(?: (?:as it is|asi|estar))?"
 )
-_REASON = "its speaker said that it is done"
 
 
 def answer(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -44,7 +44,11 @@ def _follow(
 ) -> str | CommandAnswer:
     record = Memory.records.get(connection, number, call.principal.read_scopes)
     today = call.at.astimezone(context.zone).date()
-    if record is None or record.status != "active" or Promises.resolved_on(record, today, context.zone) is not None:
+    if (
+        record is None
+        or record.status != "active"
+        or Promises.find_resolution_day(record, today, context.zone) is not None
+    ):
         return texts.PROMISE_GONE(call.language)
     session, what = call.inbound.session, one_line(record.text)
     if word == "leave":
@@ -53,5 +57,7 @@ def _follow(
     if word != "done":
         return texts.PROMISE_LATER(call.language)
     day = local_day(call.at, context.zone)
-    event = Promises.resolve(connection, record, day, AdmitContext(call.at, day, "owner", session), _REASON)
+    event = Promises.resolve(
+        connection, record, day, AdmitContext(call.at, day, "owner", session), Sentence("reasons.said_done", day=day)
+    )
     return CommandAnswer(texts.PROMISE_DONE(call.language, what=what), ((undo_button(event, call.language),),))

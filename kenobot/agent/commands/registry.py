@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from kenobot.agenda.open_wish_rows import has_wishes
 from kenobot.agent.commands import guide
 from kenobot.agent.commands.command import (
+    REMINDER_QUESTION,
     WORDS_WANTED,
     Answer,
     Change,
@@ -187,9 +187,8 @@ class CommandRegistry:
     def __init__(self, context: CommandContext, personal: PersonalSettings) -> None:
         self._personal = personal
         self._context = replace(context, commands=COMMANDS)
-        # bounded: sessions that were asked how a memory should read; turn
-        self._awaiting: set[str] = set()
-        self._awaiting_known = False
+        self._awaiting = approvals.OpenSessions(WORDS_WANTED)
+        self._asked_about_reminders = approvals.OpenSessions(REMINDER_QUESTION)
 
     async def find(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime, *, one_reader: bool = False
@@ -248,10 +247,8 @@ class CommandRegistry:
     async def _awaits(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
         """Return whether a message is the words that a question of the bot's asked for. Never raises."""
         try:
-            if not self._awaiting_known:
-                self._awaiting.update(await database.read(partial(approvals.open_sessions, kind=WORDS_WANTED)))
-                self._awaiting_known = True
-            awaited = inbound.kind == "edit" or inbound.session in self._awaiting
+            is_asked = await self._awaiting.may_hold(database, inbound.session)
+            awaited = inbound.kind == "edit" or is_asked
             if not awaited or not inbound.text or not _WORDS.is_allowed(principal, inbound):
                 return False
             from kenobot.agent.commands import correct
@@ -261,7 +258,7 @@ class CommandRegistry:
             _log.warning("open questions cannot be read: %s", error)
             return False
         if question is None and inbound.private and inbound.kind == "message":
-            self._awaiting.discard(inbound.session)
+            self._awaiting.drop(inbound.session)
         return question is not None
 
     async def _answers(
@@ -328,13 +325,18 @@ class CommandRegistry:
 
         def answers(connection: Connection) -> bool:
             question = approvals.find_approval(connection, inbound.session, at)
-            if not inbound.reply_to and (question is None or question.kind != "reminder"):
+            if not inbound.reply_to and (question is None or question.kind != REMINDER_QUESTION):
                 return False
             from kenobot.agent.commands import reminder_changes
 
             return reminder_changes.answers(connection, inbound, principal, at, self._context.zone)
 
-        return await self._ask(database, answers)
+        try:
+            may_answer = inbound.reply_to or await self._asked_about_reminders.may_hold(database, inbound.session)
+        except StoreError as error:
+            _log.warning("reminders cannot be read: %s", error)
+            return False
+        return bool(may_answer) and await self._ask(database, answers)
 
     async def _ask(self, database: Database, question: Callable[[Connection], bool]) -> bool:
         try:
@@ -388,11 +390,12 @@ class CommandRegistry:
             button = find_button(connection, call.inbound, self._context.access)
             if button is None or not take_keyboard(connection, button.keyboard):
                 return CommandAnswer(""), call.language
+        self._asked_about_reminders.note(call.inbound.session)  # any command may end in such a question
         given = command.answer(connection, call, self._context)
         answer = CommandAnswer(given) if isinstance(given, str) else given
         if answer.awaits_words:
-            self._awaiting.add(call.inbound.session)
-        elif call.inbound.session in self._awaiting or not self._awaiting_known:
+            self._awaiting.note(call.inbound.session)
+        elif self._awaiting.may_know(call.inbound.session):
             from kenobot.agent.commands import correct
 
             correct.want_words_no_more(connection, call)
@@ -408,7 +411,10 @@ class CommandRegistry:
             return []
         from kenobot.agent.commands import beside_reply
 
-        return beside_reply.follow_reply(connection, call, self._context, asked=asked)
+        answers = beside_reply.follow_reply(connection, call, self._context, asked=asked)
+        if answers:
+            self._asked_about_reminders.note(call.inbound.session)
+        return answers
 
 
 def _language(connection: Connection, command: Command, call: CommandCall) -> Language:

@@ -15,7 +15,7 @@ from kenobot.agenda.mentions import mentions
 from kenobot.agenda.recurrence import to_local
 from kenobot.agenda.say_reminder import say_next
 from kenobot.agenda.say_time import say_moment, say_rule
-from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
+from kenobot.agent.commands.command import REMINDER_QUESTION, CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.agent.commands.reminder_cues import LONGEST_ANSWER
 from kenobot.agent.commands.reminder_orders import ReminderOrder, read_half, read_whole_time
@@ -28,9 +28,6 @@ from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
-
-KIND = "reminder"
-"""The kind of these questions among approvals."""
 
 _ANSWER_WITHIN = timedelta(hours=12)
 _EVENING, _MORNING = time(20), time(9)
@@ -163,7 +160,7 @@ def find_question(connection: Connection, inbound: Inbound, at: datetime) -> App
         approval = approvals.find_quoted(connection, inbound, at)
     else:
         approval = approvals.find_approval(connection, inbound.session, at) if inbound.private else None
-    if approval is None or approval.kind != KIND or approval.account != inbound.user:
+    if approval is None or approval.kind != REMINDER_QUESTION or approval.account != inbound.user:
         return None
     is_newest = approval.payload["after"] == conversation.newest_message_id(connection, inbound.session)
     return approval if inbound.reply_to or is_newest else None
@@ -208,7 +205,7 @@ def _pick_time(
 def close(connection: Connection, number: int, inbound: Inbound, *, done: bool) -> ReminderPayload | None:
     """Close a question whose button this person pressed, and return what it is about; None where it is answered."""
     approval = approvals.get_approval(connection, number)
-    if approval is None or approval.kind != KIND or approval.session != inbound.session:
+    if approval is None or approval.kind != REMINDER_QUESTION or approval.session != inbound.session:
         return None
     approvals.close_approval(connection, approval.id, "approved" if done else "denied")
     return load_payload(approval)
@@ -243,7 +240,9 @@ def _payload(connection: Connection, call: CommandCall, act: Act, what: str, **m
 
 
 def _open(connection: Connection, call: CommandCall, payload: ReminderPayload) -> int:
-    approval = Approval(call.inbound.session, call.inbound.user, KIND, asdict(payload), call.at + _ANSWER_WITHIN)
+    approval = Approval(
+        call.inbound.session, call.inbound.user, REMINDER_QUESTION, asdict(payload), call.at + _ANSWER_WITHIN
+    )
     return approvals.open_approval(connection, approval)
 
 

@@ -19,7 +19,8 @@ from zoneinfo import ZoneInfo
 from kenobot.agent.media.message_words import message_pictures, shown_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
-from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, ShownMessages, quotations, time_mark
+from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, quotations, time_mark
+from kenobot.agent.prompt.shown_talk import ShownTalk, ShownTalks, TalkFrame, TalkReader
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.trifecta import Exposure
 from kenobot.cognitive.memory import NO_MEMORY, MemoryPack, MemoryQuery, MemoryReader, SearchHints, SideIndex
@@ -32,11 +33,11 @@ from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
-from kenobot.ports.recall import LoadMode, MemoryEntry, Section
+from kenobot.ports.recall import MemoryEntry, Section
 from kenobot.skills.library import SkillLibrary
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.conversation import PromptPrefix
+from kenobot.storage.conversation import PromptPrefix, StoredMessage
 from kenobot.storage.inbox import PendingMessage
 
 TAG_INSTRUCTIONS = resources.files(__package__).joinpath("tag_instructions.md").read_text("utf-8").removesuffix("\n")
@@ -68,7 +69,7 @@ _PRECEDING = 2  # messages from which a short one borrows search terms
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """Limits of a prompt; all but messages and days in tokens.
+    """Limits of a prompt; all but messages in tokens.
 
     memory_tokens: of memory in a prefix. recent_tokens: of its notes, once not all fit. history_min: messages that a
     new prefix begins with. history_max: messages before a new prefix is made. late_after: wait of a message from which
@@ -82,8 +83,6 @@ class PromptLimits:
     message_tokens: int = 4_000
     history_min: int = 20
     history_max: int = 60
-    recall_mode: LoadMode = "auto"
-    recent_days: int = 3
     max_tokens: int = 4096
     late_after: timedelta = timedelta(minutes=15)
     always_new_prefix: bool = False
@@ -123,11 +122,16 @@ class PromptPlan:
     identity: IdentityText
     prefix: PromptPrefix
     previous_prefix: PromptPrefix | None
-    history: Sequence[ShownMessage]
+    talk: ShownTalk
     memory: MemoryPack
     texts: tuple[str, ...]
     query: MemoryQuery | None = None
     preferences: str = ""
+
+    @property
+    def history(self) -> Sequence[ShownMessage]:
+        """Return the messages of the conversation that the prompt shows."""
+        return self.talk.lines
 
     @property
     def notes(self) -> str:
@@ -147,15 +151,12 @@ class PromptPlan:
     @property
     def memory_on_show(self) -> tuple[str, ...]:
         """Return what the prompt shows of memory, as it stands there."""
-        contexts = (line.context for line in self.history if line.id > self.prefix.last_message)
-        return (self.prefix.shown_text, *contexts, self.notes, self.recalled)
+        return (self.prefix.shown_text, *self.talk.later_contexts, self.notes, self.recalled)
 
     def quoted_memory(self, tail: str) -> Iterator[AttributedText]:
         """Iterate over what memory shows of others' words."""
         yield from (*quotations(self.prefix.text), *quotations(self.prefix.later))
-        for line in self.history:
-            if line.id > self.prefix.last_message:
-                yield from line.quoted_memory
+        yield from self.talk.quoted_memory
         yield from (*quotations(self.notes), *quotations(self.recalled), *quotations(tail))
 
     def adding(self, pack: MemoryPack) -> "PromptPlan":
@@ -169,11 +170,11 @@ class PromptPlan:
 class _NewLog:
     """A log as it begins anew.
 
-    history: the messages that it shows. first_message: where it begins. newest: the last message that there is.
+    shown: the messages in it. first_message: where it begins. newest: the last message that there is.
     summary: of messages that are not shown; summary_records: its own.
     """
 
-    history: Sequence[ShownMessage]
+    shown: Sequence[StoredMessage]
     first_message: int
     newest: int
     summary: str
@@ -279,18 +280,18 @@ class ContextBuilder:
         self._identity = identity
         self._zone = zone
         self._limits = limits
-        self._messages = ShownMessages(zone)
+        self._talks = ShownTalks(zone)
         self._skills = skills
         self.memory = MemoryReader(index)
 
     @property
     def may_search(self) -> bool:
         """Return whether there may be messages that are searched for."""
-        return self.memory.searches(self._limits.recall_mode, omitted=1)
+        return self.memory.searches(omitted=1)
 
     def searches_for(self, text: str) -> bool:
         """Return whether a message is searched for whatever its prompt shows."""
-        return self.memory.searches(self._limits.recall_mode, omitted=0, text=text)
+        return self.memory.searches(omitted=0, text=text)
 
     def query(self, text: str, principal: Principal, session: str, now: datetime) -> MemoryQuery:
         """Return the query of memory for a text that is no message."""
@@ -302,7 +303,7 @@ class ContextBuilder:
         if plan.query is not None:
             began = time.perf_counter()
             plan = plan.adding(
-                self.memory.search(connection, hints.added_to(plan.query) if hints is not None else plan.query)
+                self.memory.search(connection, hints.add_to(plan.query) if hints is not None else plan.query)
             )
             seconds = time.perf_counter() - began
         return self._assemble(connection, request, plan, seconds)
@@ -317,22 +318,21 @@ class ContextBuilder:
             request.now,
             self._zone,
             request.pending.session,
-            mode=limits.recall_mode,
             prefix_tokens=limits.memory_tokens,
             recent_tokens=limits.recent_tokens,
-            recent_days=limits.recent_days,
         )
-        plan = self._continued(connection, base, limits, identity) or self._new(connection, base, limits, identity)
+        reader = TalkReader.of(request.pending.inbound, request.principal)
+        given = base, limits, identity, reader
+        plan = self._continued(connection, *given) or self._new(connection, *given)
         plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
-        if not self.memory.searches(limits.recall_mode, plan.prefix.omitted, text):
+        if not self.memory.searches(plan.prefix.omitted, text):
             return plan
-        said = (line.text for line in plan.history if line.role == "user")
         query = replace(
             base,
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
-            prompt_text=_joined((*plan.memory_on_show, identity.preferences, *said)),
+            prompt_text=_joined((*plan.memory_on_show, identity.preferences, *plan.talk.said)),
             from_message=plan.history[0].id if plan.history else None,
-            all_shown=not self.memory.searches(limits.recall_mode, plan.prefix.omitted),
+            all_shown=not self.memory.searches(plan.prefix.omitted),
         )
         return replace(plan, query=query)
 
@@ -340,7 +340,7 @@ class ContextBuilder:
         self, connection: Connection, request: PromptRequest, plan: PromptPlan, recall_seconds: float
     ) -> PromptContext:
         pending, principal, identity = request.pending, request.principal, plan.identity
-        inbound, history, notes = pending.inbound, plan.history, plan.notes
+        inbound, talk, notes = pending.inbound, plan.talk, plan.notes
         state, guidance = self._onboarding(connection, request, identity)
         tail = self._tail(connection, request, guidance)
         message = escape_runtime_block(speakers.message_text(inbound, principal.role))
@@ -359,9 +359,9 @@ class ContextBuilder:
             *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
         spoken = PersonText(speakers.spoken_words(inbound))
-        speech = speakers.speech_context(inbound, spoken, principal, history, tuple(plan.quoted_memory(tail)))
+        speech = speakers.speech_context(inbound, spoken, principal, talk, tuple(plan.quoted_memory(tail)))
         shows_private = (
-            bool(history)
+            bool(talk.lines)
             or any(plan.texts)
             or _CHAT_CONTEXT in plan.prefix.shown_text
             or self.memory.has_summary(plan.prefix.later)
@@ -369,10 +369,10 @@ class ContextBuilder:
             or _has_preferences(identity, principal)
             or bool(skills)
         )
-        markup = speakers.texts_with_markup(history, speech)
-        in_talk = speakers.shows_untrusted_words(inbound, spoken, principal, history, speech)
+        markup = speakers.texts_with_markup(talk, speech)
+        in_talk = speakers.shows_untrusted_words(spoken, talk, speech)
         return PromptContext(
-            request=Request(system, (*_replay(plan), Message("user", tuple(blocks))), plan.limits.max_tokens),
+            request=Request(system, (*talk.messages, Message("user", tuple(blocks))), plan.limits.max_tokens),
             plan=plan,
             asked_at=request.now,
             untrusted_texts=(spoken.text, plan.prefix.shown_text, notes, plan.recalled, tail, skills, *markup),
@@ -419,27 +419,31 @@ class ContextBuilder:
         return escape_runtime_block(self._skills.prompt_section(connection))
 
     def _continued(
-        self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
+        self,
+        connection: Connection,
+        base: MemoryQuery,
+        limits: PromptLimits,
+        identity: IdentityText,
+        reader: TalkReader,
     ) -> PromptPlan | None:
         """Return the plan that goes on with the session's prefix; None when a new one has to be made."""
         prefix, scopes = conversation.load_prefix(connection, base.session), " ".join(base.scopes)
         if prefix is None or (prefix.scopes, prefix.day) != (scopes, base.day) or limits.always_new_prefix:
             return None
         stored = conversation.load_since(connection, base.session, prefix.first_message, limits.history_max + 1)
-        history = self._messages.of(stored)
-        if not history or base.now - datetime.fromisoformat(history[-1].at) > _REST:
+        if not stored or base.now - datetime.fromisoformat(stored[-1].at) > _REST:
             return None
-        if not limits.window.fits(history, self.memory.count_summary(prefix.later)):
-            return self._with_new_log(connection, base, limits, identity, prefix)
+        talk = self._show(stored, limits, reader, prefix)
+        if not limits.window.fits(len(talk.lines), talk.tokens, self.memory.count_summary(prefix.later)):
+            return self._with_new_log(connection, base, limits, identity, reader, prefix)
         preferences = _preferences(identity, base)
         added = _noted_preferences(prefix.known_preferences, preferences)
         updates = self.memory.updates(connection, base, prefix)
         if added is None or updates.stale or updates.prefix is None:
             return None
         told = replace(updates.prefix, known_preferences=preferences) if added else updates.prefix
-        contexts = (line.context for line in history if line.context)
-        texts = (prefix.shown_text, escape_runtime_block(updates["updates"]), *contexts)
-        return PromptPlan(limits, identity, told, prefix, history, updates, texts, preferences=added)
+        texts = (prefix.shown_text, escape_runtime_block(updates["updates"]), *talk.contexts)
+        return PromptPlan(limits, identity, told, prefix, talk, updates, texts, preferences=added)
 
     def _with_new_log(
         self,
@@ -447,6 +451,7 @@ class ContextBuilder:
         base: MemoryQuery,
         limits: PromptLimits,
         identity: IdentityText,
+        reader: TalkReader,
         prefix: PromptPrefix,
     ) -> PromptPlan | None:
         """The plan that begins the log anew behind the session's prefix and what became known since that was made."""
@@ -468,10 +473,16 @@ class ContextBuilder:
             first_message=log.first_message,
             last_message=log.newest,
         )
-        return PromptPlan(limits, identity, again, prefix, log.history, memory, (again.shown_text,))
+        talk = self._show(log.shown, limits, reader, again)
+        return PromptPlan(limits, identity, again, prefix, talk, memory, (again.shown_text,))
 
     def _new(
-        self, connection: Connection, base: MemoryQuery, limits: PromptLimits, identity: IdentityText
+        self,
+        connection: Connection,
+        base: MemoryQuery,
+        limits: PromptLimits,
+        identity: IdentityText,
+        reader: TalkReader,
     ) -> PromptPlan:
         """Return the plan with a new prefix."""
         memory = self.memory.load(connection, base)
@@ -498,21 +509,28 @@ class ContextBuilder:
             made_record=record,
         )
         memory += MemoryPack(entries=tuple(MemoryEntry(number, "chat") for number in log.summary_records))
-        return PromptPlan(limits, identity, prefix, None, log.history, memory, memory.texts)
+        talk = self._show(log.shown, limits, reader, prefix)
+        return PromptPlan(limits, identity, prefix, None, talk, memory, memory.texts)
+
+    def _show(
+        self, stored: Sequence[StoredMessage], limits: PromptLimits, reader: TalkReader, prefix: PromptPrefix
+    ) -> ShownTalk:
+        frame = TalkFrame(reader, limits.message_tokens, prefix.day, prefix.last_message)
+        return self._talks.show(prefix.session, frame, stored)
 
     def _new_log(self, connection: Connection, base: MemoryQuery, limits: PromptLimits) -> _NewLog:
         window, session = limits.window, base.session
         summary = self.memory.load_summary(connection, session, window.summary_budget, base.scopes)
         stored = conversation.load_latest(connection, session, limits.history_min + window.summary_batch + 1)
         begun = conversation.find_beginning(connection, session)
-        latest = self._messages.of([message for message in stored if message.id > begun])
-        history = window.select_shown(latest, summary.cursor, summary.tokens)
+        latest = self._talks.messages.of([message for message in stored if message.id > begun])
+        shown = window.select_shown(latest, summary.cursor, summary.tokens)
         newest = latest[-1].id if latest else begun
         return _NewLog(
-            history,
-            history[0].id if history else newest + 1,
+            [line.stored for line in shown],
+            shown[0].id if shown else newest + 1,
             newest,
-            summary.section(latest[: len(latest) - len(history)]),
+            summary.section(latest[: len(latest) - len(shown)]),
             (summary.record,) if summary.record is not None else (),
         )
 
@@ -564,19 +582,6 @@ def _day_line(day: str, zone: ZoneInfo) -> str:
         f"_Today is {date.fromisoformat(day):%A} {day}, {zone.key}. In brackets behind each message of a person is the "
         "time when it came in; write none yourself._"
     )
-
-
-def _replay(plan: PromptPlan) -> Iterator[Message]:
-    """Yield the conversation so far.
-
-    Notes from before the prefix are in the prefix; later ones stay where they were.
-    """
-    for line in plan.history:
-        message = line.render(
-            plan.limits.message_tokens, plan.prefix.day, with_context=line.id > plan.prefix.last_message
-        )
-        if message is not None:
-            yield message
 
 
 def _render(memory: MemoryPack, nothing: str) -> str:

@@ -89,7 +89,7 @@ class PromptService:
         hints = SearchHints(also)
         if self.reranker is None:
             return hints
-        pack = await self.database.read(partial(self.builder.memory.search, query=hints.added_to(query)))
+        pack = await self.database.read(partial(self.builder.memory.search, query=hints.add_to(query)))
         if pack.search is None:
             return hints
         return SearchHints(also, await rerank(self.reranker, query.text, pack.search))

@@ -51,6 +51,7 @@ class ShownMessage(PersonText):
 
     def __init__(self, stored: StoredMessage, zone: ZoneInfo) -> None:
         super().__init__(stored.text)
+        self.stored = stored
         self.id = stored.id
         self.role = stored.role
         self.context = stored.context

@@ -112,7 +112,7 @@ class ChangeAsker:
         # Needs numpy, which comes with an embedder.
         from kenobot.language.changes.change_meaning import MODEL, weigh_meanings  # noqa: PLC0415
 
-        found = vectors.beside(MODEL, text, [each.id for each in standing])
+        found = vectors.get_beside(MODEL, text, [each.id for each in standing])
         return weigh_meanings(*found) if found is not None else ()
 
     def _may_ask(self, connection: Connection, turn: ConversationTurn, at: datetime) -> bool:

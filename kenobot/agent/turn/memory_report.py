@@ -34,14 +34,14 @@ from kenobot.core import lazy
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.facts.rule_extraction import RuleFacts
 from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.fingerprint import OWNER_SUBJECT
-from kenobot.language.question.asked_attributes import asked_attribute, asked_attribute_of_another
-from kenobot.language.question.asked_things import asked_things, untold_things
-from kenobot.language.question.relations import asked_relationships
+from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
+from kenobot.language.question.asked_things import list_things, list_untold
+from kenobot.language.question.relations import find_relationships
 from kenobot.language.statements import sentence_core
 from kenobot.language.statements.attribute_statements import attribute_name
 from kenobot.language.words import terms
@@ -193,7 +193,7 @@ class MemoryReporter:
 
         Return the memory, and the lines that tell of it.
         """
-        tags = confided_tags([turn.text])
+        tags = tags_of_confidence([turn.text])
         fact = ExtractedFact(text, confidence=TIERS["implied"], tags=tags, evidence=(1,), by_rules=True)
         decisions, lines = await self._database.write(partial(self._admit, session, turn, RuleFacts((fact,))))
         self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
@@ -218,7 +218,7 @@ class MemoryReporter:
     ) -> _Finding:
         """Search all that the speaker may read, whatever the prompt shows already."""
         if await self._embedding.embed_query(question, patience=_PATIENCE, settle=_SETTLE):
-            for thing in asked_things(question):
+            for thing in list_things(question):
                 await self._embedding.embed_query(thing, settle=0.0)
         query = MemoryQuery(
             question,
@@ -244,8 +244,8 @@ class MemoryReporter:
     def _recall(self, query: MemoryQuery, connection: Connection) -> SearchReport:
         """Recall what is about the message itself, the attribute that it asks for first."""
         report = Memory(self._index).recall(connection, query)
-        own = asked_attribute(query.text)
-        others = "" if own else asked_attribute_of_another(query.text)
+        own = find_attribute(query.text)
+        others = "" if own else find_attribute_of_another(query.text)
         subjects = (OWNER_SUBJECT,) if own else _named_subjects(query.text, report) if others else ()
         asked = _records_with_attribute(connection, query, subjects, own or others)
         first = {record.id for record in asked}
@@ -267,7 +267,7 @@ class MemoryReporter:
 
         No model reads them here, who would see that the boiler's code is not the garage's.
         """
-        untold = {each.record.id: untold_things(question, each.record.text) for each in shown}
+        untold = {each.record.id: list_untold(question, each.record.text) for each in shown}
         if not all(untold.values()):
             return False
         vectors = self._index.vectors
@@ -289,7 +289,7 @@ def _of_no_day(report: SearchReport) -> SearchReport:
 
 def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
     """Whom a question names, also as a relation: "my sister" is the subject until her name is known."""
-    kin = (attribute_name("relation", word) for each in asked_relationships(question) for word in each.words)
+    kin = (attribute_name("relation", word) for each in find_relationships(question) for word in each.words)
     return tuple(subject for subject in dict.fromkeys((*report.subjects, *kin)) if subject != OWNER_SUBJECT)
 
 

@@ -19,7 +19,7 @@ from kenobot.core import texts
 from kenobot.gateway.bot_messages import RenderedAnswer, render, render_answer, render_file
 from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.identity import onboarding
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate, Decision
@@ -189,7 +189,7 @@ def _make_turn(
 def _unique_candidates(candidates: Sequence[Candidate], message: str) -> list[Candidate]:
     """Take the same words once: a reply can hold thousands of the same tag. Mark what was told in confidence."""
     unique = list(dict.fromkeys(candidates))
-    if unique and (tags := confided_tags([message])):
+    if unique and (tags := tags_of_confidence([message])):
         return [replace(item, tags=(*item.tags, *tags)) for item in unique]
     return unique
 

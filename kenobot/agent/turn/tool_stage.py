@@ -89,8 +89,7 @@ class ToolStage:
     channels: Mapping[str, Channel] = field(default_factory=dict)  # bounded: those that are enabled; start
     # bounded: one a provider; test_a_model_without_tools_answers_without_them
     _refused: dict[int, float] = field(default_factory=dict)
-    _asked_in: set[str] = field(default_factory=set)  # bounded: chats in which a tool asked something; process
-    _knows_asked: bool = False
+    _asked_in: approvals.OpenSessions = field(default_factory=lambda: approvals.OpenSessions(approvals.TOOL_CALL))
     _today: datetime | None = None
     _ran_today: int = 0
 
@@ -126,7 +125,7 @@ class ToolStage:
     def ask(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:
         """Open that question, in the transaction that commits the turn; return its buttons."""
         if data.form is not None:
-            self._asked_in.add(data.pending.session)
+            self._asked_in.note(data.pending.session)
             return tool_input.ask(connection, data, data.form, at)
         return tool_consent.ask(connection, data, at)
 
@@ -139,19 +138,12 @@ class ToolStage:
         if answer is not None and (piece := await self._allow(data, answer)):
             return piece
         now = self.clock.now()
-        if not await self._may_be_asked(data.pending.session):
+        if not await self._asked_in.may_hold(self.database, data.pending.session):
             return ()
         if not await self.database.read(lambda connection: tool_input.is_asked(connection, data, now)):
             return ()
         going_on = await self.database.write(lambda connection: tool_input.go_on(connection, data, now))
         return (going_on,) if isinstance(going_on, Reply) else going_on or ()
-
-    async def _may_be_asked(self, session: str) -> bool:
-        """Return whether a tool may wait for an answer in a session; the database is looked at once for all."""
-        if not self._knows_asked:
-            self._asked_in.update(await self.database.read(lambda c: approvals.open_sessions(c, approvals.TOOL_CALL)))
-            self._knows_asked = True
-        return session in self._asked_in
 
     async def _allow(self, data: TurnData, answer: tool_consent.ConsentAnswer) -> tuple[Reply, ...]:
         now, message = self.clock.now(), data.pending.id

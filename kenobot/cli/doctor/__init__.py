@@ -6,7 +6,8 @@ from typing import Any
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
-from kenobot.cli.doctor import home_checks, outside_checks, tool_checks, unit_checks
+from kenobot.cli.deployment import find_deployment
+from kenobot.cli.doctor import home_checks, outside_checks, tool_checks
 from kenobot.cli.doctor.findings import SEVERITIES, Finding
 from kenobot.cli.language import say, word_error
 from kenobot.ports.errors import KenobotError
@@ -56,7 +57,7 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
         (outside_checks.check_secrets, is_valid),
         (outside_checks.check_exposure, is_valid),
         (outside_checks.check_services, is_valid and not offline),
-        (unit_checks.check_service, is_valid),
+        (_check_service, is_valid),
         (outside_checks.check_running, True),
     ]
     for check, applies in checks:
@@ -64,12 +65,17 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
             yield from _guarded(check, context)
 
 
+def _check_service(context: CommandContext) -> Iterator[Finding]:
+    deployment = find_deployment()
+    return deployment.check_service(context) if deployment else iter(())
+
+
 def _guarded(check: _Check, context: CommandContext) -> Iterator[Finding]:
     """Run a check; what it cannot find out is a finding as well."""
     try:
         yield from check(context)
     except (KenobotError, OSError) as error:
-        name = check.__name__.removeprefix("check_")
+        name = check.__name__.lstrip("_").removeprefix("check_")
         advice = say("Mend what else was found, then run `kenobot doctor` again.")
         yield Finding(name, "error", say("This could not be checked: {reason}", reason=word_error(error)), advice)
 

@@ -14,7 +14,7 @@ from kenobot.cli.language import say, translate
 from kenobot.cli.memory.record_text import record_line, record_row
 from kenobot.cli.memory.sync_files import make_home, sync_files
 from kenobot.cognitive.memory import Memory
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.number_words import parse_number
 from kenobot.ports.identity import is_scope
 from kenobot.ports.memory import Candidate
@@ -35,7 +35,7 @@ def remember(context: CommandContext) -> int:
         " ".join(context.args.text),
         source="command",
         tier="core" if context.args.core else "daily",
-        tags=confided_tags([" ".join(context.args.text)]),
+        tags=tags_of_confidence([" ".join(context.args.text)]),
     )
     make_home(context)
     with _writing(context) as connection:

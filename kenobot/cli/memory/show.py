@@ -13,6 +13,7 @@ from kenobot.cli.memory.record_text import print_records, record_row, record_tex
 from kenobot.cli.table import flat
 from kenobot.cognitive.memory import Inspection, Memory
 from kenobot.core.redaction import escape_controls, one_line
+from kenobot.ports.browsing import RecordFilter
 from kenobot.ports.explanations import ReplyExplanation, UsedMemory
 from kenobot.ports.records import Record
 from kenobot.storage import conversation
@@ -58,7 +59,8 @@ def list_(context: CommandContext) -> int:
     forms = (args.form,) if args.form else _SHOWN_FORMS
     with context.read() as connection:
         if moment is not None:
-            records = Memory.records.list_records(connection, context.scopes, (), forms, _ALL, at=moment)
+            wanted = RecordFilter(forms=forms)
+            records = Memory.records.list_as_of(connection, context.scopes, moment, wanted, limit=_ALL)
         else:
             statuses = () if args.status == "all" else (args.status,)
             records = Memory.records.list_records(connection, context.scopes, statuses, forms, _ALL)

@@ -4,14 +4,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kenobot.cli.setup import toml_edit
-from kenobot.cli.setup.config_text import current_text
 from kenobot.cli.setup.credential_repair import BadCredential, left_out
 from kenobot.cli.setup.repair import Repair
-from kenobot.cli.setup.toml_edit import Value
 from kenobot.core.plugins import PluginGroup
+from kenobot.core.settings import toml_edit
+from kenobot.core.settings.config_text import current_text
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
+from kenobot.core.settings.toml_edit import Value
 from kenobot.ports.messages import Inbound
 
 

@@ -6,8 +6,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from kenobot.cli import options, service
+from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.deployment import find_deployment, require_deployment
 from kenobot.cli.language import say
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
@@ -39,7 +40,7 @@ def setup(context: CommandContext) -> int:
     """Ask, or take the flags; check; write. Returns 0, FAILED when something is refused, NOT_FOUND without a person."""
     home, args = context.home, context.args
     if args.service:
-        service.require_manager()
+        require_deployment().require_manager()
     close_credentials(home)
     bad = find_bad_credentials(home)
     credentials = left_out(each.path.name for each in bad)
@@ -80,7 +81,7 @@ def _agreed_to_repair(changes: SetupChanges) -> bool:
 def _ask(context: CommandContext, changes: SetupChanges) -> None:
     """Let the wizard ask. Raises EOFError and KeyboardInterrupt when the person leaves, ConfigError."""
     is_new = not context.home.config_file.exists()
-    dialog = Dialog(changes)
+    dialog, deployment = Dialog(changes), find_deployment()
     telegram = TelegramStep(
         dialog, context.clock, lambda: _runs(context.home), is_new, float(context.args.wait or CODE_SECONDS)
     )
@@ -93,7 +94,7 @@ def _ask(context: CommandContext, changes: SetupChanges) -> None:
         has_home=not is_new,
         installable=can_install(changes.loaded, context.plugin_context),
         find_servers=lambda: find_local_servers(changes.loaded),
-        offers_service=service.offer(context.home),
+        offers_service=deployment.offer_service(context.home) if deployment else "no",
     ).run()
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
-from kenobot.cli.setup import toml_edit
-from kenobot.cli.setup.config_text import current_text
+from kenobot.core.settings import toml_edit
+from kenobot.core.settings.config_text import current_text
 from kenobot.core.settings.older import RENAMED_VALUES, KeyPath, OlderKey
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator
 
 from kenobot.app.embedder_choice import choose_embedder
-from kenobot.cli import service
 from kenobot.cli.context import CommandContext
+from kenobot.cli.deployment import find_deployment, require_deployment
 from kenobot.cli.language import say
 from kenobot.cli.setup.changes import SetupChanges
 from kenobot.cli.setup.embedded import install_embedder
@@ -59,7 +59,7 @@ def write_changes(context: CommandContext, changes: SetupChanges) -> int:
     if changes.install:
         print(install_embedder(after, context.plugin_context))
     _print_next_steps(context, after, changes)
-    return service.install_for_user(home) if changes.service else 0
+    return require_deployment().install_service(home) if changes.service else 0
 
 
 def close_credentials(home: Home) -> None:
@@ -132,6 +132,8 @@ def _print_next_steps(context: CommandContext, after: ResolvedSettings, changes:
     if after.settings.channels.enabled and not changes.service:
         serve = say("Serve {channels}:", channels=", ".join(after.settings.channels.enabled))
         print(f"{serve}  kenobot run{option}")
+        if find_deployment() is None:
+            print(say("As a service, that starts by itself: run pip install 'kenobot[deploy]', then `kenobot setup`."))
 
 
 def _calls_tools(context: CommandContext, after: ResolvedSettings) -> bool:

@@ -79,7 +79,7 @@ class SummaryBatch:
 
 @dataclass(frozen=True, slots=True)
 class _Unsummed:
-    """What a session was found to hold beyond its summary, when nothing was due yet.
+    """Describe the messages of a session beyond its summary, when nothing was due yet.
 
     newest: the last of so many messages. tokens: of them all.
     """
@@ -226,7 +226,7 @@ class CompactionWorker(PerChatWorker):
         if self._is_short(session, record, connection):
             return None
         old = summary_rows.load_digest(connection, record) if record is not None else Digest()
-        cursor = summary_rows.summarised_through(connection, session, old)
+        cursor = summary_rows.find_summary_end(connection, session, old)
         room = self._window.summary_budget
         lines = conversation.load_since(connection, session, cursor + 1, _LOOKED_AT)
         waiting = self._window.select_unsummarized(lines, room)
@@ -285,7 +285,7 @@ class CompactionWorker(PerChatWorker):
         """
         summed.use.settle(connection)
         session, turns, now = batch.session, batch.turns, self._p.clock.now()
-        cursor = summary_rows.summarised_through(connection, session, batch.previous)
+        cursor = summary_rows.find_summary_end(connection, session, batch.previous)
         again = summary_rows.turns_between(connection, session, cursor, turns[-1].last_message + 1, len(turns))
         if summary_rows.session_summary(connection, session) != batch.record or tuple(again) != turns:
             return None
@@ -293,7 +293,7 @@ class CompactionWorker(PerChatWorker):
         digest = Digest(
             summed.lines, batch.previous.missing, last, summary_rows.message_time(connection, session, last) or ""
         )
-        listed, unlisted = gaps.with_missing(digest, found, int(room * self._policy.compact.missing_share))
+        listed, unlisted = gaps.add_missing(digest, found, int(room * self._policy.compact.missing_share))
         number = self._put(
             connection, batch, trim_digest(listed, room), ChangeContext(now, ACTOR, _reason(summed), session)
         )

@@ -222,7 +222,7 @@ class ExtractionWorker(PerChatWorker):
             return batch
         guidelines = await self._p.database.read(known_memories.guidelines)
         near = self._p.memory_search
-        known = partial(known_memories.known_memories, session=session, turns=taken, policy=policy, near=near)
+        known = partial(known_memories.select_known, session=session, turns=taken, policy=policy, near=near)
         return replace(batch, known=tuple(await self._p.database.read(known)), guidelines=guidelines)
 
     async def _find(self, session: str, batch: ExtractionBatch, trouble: ChatBackoff | None) -> ExtractionResult:
@@ -283,7 +283,7 @@ class ExtractionWorker(PerChatWorker):
             known = known_memories.live_memories(connection, scope=first.scope)
         before = ""
         if first == batch.turns[0] and heuristic.needs_before(plain[first.last_message]):
-            before = buffer.said_before(connection, session=session, turn=first)
+            before = buffer.find_said_before(connection, session=session, turn=first)
 
         def messages() -> Iterator[Message]:
             last = before
@@ -297,7 +297,7 @@ class ExtractionWorker(PerChatWorker):
         if not found.facts:  # most turns give nothing that rules understand
             return ExtractionResult((), "rules")
         told = [batch.turns[number - 1] for number in sorted({n for fact in found.facts for n in fact.evidence})]
-        noted = known_memories.told_memories(connection, session=session, turns=told, policy=self._policy.extract)
+        noted = known_memories.select_told(connection, session=session, turns=told, policy=self._policy.extract)
         facts = found.facts if self._model is None else mark_as_rules(found.facts)
         facts = without_noted(facts, batch.turns, noted)
         return ExtractionResult(facts, "rules", known=(*found.ended, *noted))

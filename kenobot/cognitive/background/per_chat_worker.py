@@ -62,7 +62,7 @@ class WorkerContext:
 
 
 class WaitingChats(Generic[T]):
-    """What was found of the chats that were looked at last and in which nothing was due."""
+    """Remember of the chats looked at last, in which nothing was due, how much waits."""
 
     def __init__(self, most: int = 1000) -> None:
         self._most = most

@@ -232,7 +232,7 @@ def plan_due_events(
         after_id = page[-1].id
 
 
-def resolved_on(record: Record, today: date, zone: ZoneInfo) -> date | None:
+def find_resolution_day(record: Record, today: date, zone: ZoneInfo) -> date | None:
     """Return the day on which a commitment was resolved, up to `today`.
 
     None while it is open, also when it is overdue.

@@ -15,7 +15,7 @@ from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links
 from kenobot.core import lazy
-from kenobot.language.lexicon import alternatives, phrases
+from kenobot.language.references import causal_phrase, names_previous_as_cause
 from kenobot.language.words import fold, terms
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import Link, LinkType, Record
@@ -26,8 +26,6 @@ _EITHER_WAY = frozenset({"related", "entity", "time", "trace"})
 _NAME = lazy.regex(r"[^\W_][\w'’+#-]*", re.UNICODE)
 _NAMES = 12  # words of one text, and tags, that are looked up as names
 _SELF = frozenset({"", "owner"})
-_CAUSAL = phrases("cause")
-_BACKWARD = lazy.regex(rf"(?:y |and )?(?:{alternatives('cause_before')})(?!\w)")
 DEFAULT = GraphPolicy()
 
 
@@ -56,7 +54,7 @@ def strengthen_link(
         made = _first_link(src, dst, type_, weight, now, policy)
     else:
         left = current_confidence(type_, known.confidence, days_since(at, known.last_at), policy)
-        sure = raised_confidence(left, policy.growth_per_repeat)
+        sure = raise_confidence(left, policy.growth_per_repeat)
         made = Link(src, dst, type_, max(weight, known.weight), sure, known.seen + 1, max(now, known.last_at))
     links.upsert_links(connection, [(made, why)])
     return made
@@ -95,7 +93,7 @@ def link_new_record(
 def _list_told_before(
     connection: Connection, record: Record, act: ChangeContext, policy: GraphPolicy
 ) -> list[tuple[LinkType, str, int]]:
-    """What the same conversation brought in just before a record, and what that names as its cause."""
+    """List the records that the same conversation brought in just before one, and those that it names as its cause."""
     since = stamp(act.at - timedelta(minutes=policy.window_minutes))
     before = links.recently_created(connection, act.session, record.scope, since, record.id, 4 * policy.links_per_type)
     found: list[tuple[LinkType, str, int]] = [("time", "told together", other) for other, _ in before]
@@ -106,7 +104,10 @@ def _list_told_before(
 
 
 def _subjects(record: Record) -> list[str]:
-    """Whom and what a record may be about: its own subject, its tags, and the words of its text that could be names."""
+    """List the subjects that a record may be about.
+
+    Its own subject, its tags, and the words of its text that could be names.
+    """
     words = [word for word in _NAME.findall(record.text) if not word[0].islower()][:_NAMES]
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     named: Iterable[str] = (record.subject, *json.loads(record.tags)[:_NAMES], *words, *pairs)
@@ -123,14 +124,14 @@ def _causes(text: str, before: list[tuple[int, str]]) -> list[int]:
     return found
 
 
-def stored_confidence(confidence: float | None) -> float:
+def read_confidence(confidence: float | None) -> float:
     """Return a link's confidence as it was written; one that was written without any, or as no number, is sure."""
     return 1.0 if confidence is None or not math.isfinite(confidence) else clamp(confidence)
 
 
-def raised_confidence(confidence: float | None, growth: float) -> float:
+def raise_confidence(confidence: float | None, growth: float) -> float:
     """Return confidence after a repeat: never less than before, at most 1. A growth that is no number is none."""
-    return min(1.0, stored_confidence(confidence) + (max(0.0, growth) if math.isfinite(growth) else 0.0))
+    return min(1.0, read_confidence(confidence) + (max(0.0, growth) if math.isfinite(growth) else 0.0))
 
 
 def silent_periods(days: float, policy: GraphPolicy = DEFAULT) -> int:
@@ -139,12 +140,12 @@ def silent_periods(days: float, policy: GraphPolicy = DEFAULT) -> int:
     return max(0, math.ceil(days / window) - 1) if window > 0 and math.isfinite(days) else 0
 
 
-def decayed_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> float:
+def decay_confidence(confidence: float | None, days: float, policy: GraphPolicy = DEFAULT) -> float:
     """Compute confidence after `days` of silence: after a grace period it sinks by steps to a floor, never below it.
 
     By a policy with a step or a floor that is no number it does not sink.
     """
-    sure = stored_confidence(confidence)
+    sure = read_confidence(confidence)
     if not (math.isfinite(policy.min_confidence) and math.isfinite(policy.loss_per_period)):
         return sure
     lowest = min(sure, clamp(policy.min_confidence))
@@ -154,15 +155,4 @@ def decayed_confidence(confidence: float | None, days: float, policy: GraphPolic
 def current_confidence(type_: str, confidence: float, days: float, policy: GraphPolicy = DEFAULT) -> float:
     """Compute the confidence that a link of a type has after `days` of silence; only observed types fade."""
     fades = type_ in policy.first_confidence
-    return decayed_confidence(confidence, days, policy) if fades else stored_confidence(confidence)
-
-
-def causal_phrase(text: str) -> str | None:
-    """Return the first phrase of cause in `text`, folded; None when it tells of none."""
-    found = _CAUSAL.search(fold(text))
-    return found[0] if found else None
-
-
-def names_previous_as_cause(text: str) -> bool:
-    """Return whether `text` begins by naming what came before it as its cause: "That's why …", «Por eso …»."""
-    return _BACKWARD.match(fold(text).lstrip("¿¡\"'«“( ")) is not None
+    return decay_confidence(confidence, days, policy) if fades else read_confidence(confidence)

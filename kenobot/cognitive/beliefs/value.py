@@ -99,7 +99,10 @@ def strength(record: Record, now: datetime, policy: ValuePolicy = DEFAULT) -> fl
 
 
 def effective_confidence(confidence: float, days: float, stability: float, policy: ValuePolicy = DEFAULT) -> float:
-    """`confidence` after so many days of silence: halved every `half_life_days` times `stability`; never raised."""
+    """Compute a confidence after so many days of silence: halved every `half_life_days` times `stability`.
+
+    Never raised.
+    """
     stability = min(max(stability, 0.01), policy.max_stability) if math.isfinite(stability) else 1.0
     return clamp(clamp(confidence) * 0.5 ** (max(0.0, days) / (policy.half_life_days * stability)))
 

@@ -42,7 +42,7 @@ def load_summary(connection: Connection, session: str, tokens: int, reads: Seque
         return ConversationSummary()
     digest = summary_rows.load_digest(connection, record)
     own = any(scope.startswith("user:") for scope in reads)  # a guest's own words
-    cursor = summary_rows.summarised_through(connection, session, digest)
+    cursor = summary_rows.find_summary_end(connection, session, digest)
     head = f"{SUMMARY_HEADING}\n{_ABOUT}\n"
     room = tokens - estimate_tokens(head)
     shown = trim_digest(digest, room)

@@ -62,8 +62,11 @@ def load_digest(connection: Connection, record: Record) -> Digest:
     return replace(before, lines=lines, missing=missing)
 
 
-def summarised_through(connection: Connection, session: str, digest: Digest) -> int:
-    """The newest message of a conversation that its summary reaches, or that was said before it began anew; 0: none."""
+def find_summary_end(connection: Connection, session: str, digest: Digest) -> int:
+    """Find the newest message that the summary of a conversation reaches, or that came before it began anew.
+
+    0: none.
+    """
     if not digest.last_message_at:
         return conversation.find_beginning(connection, session)
     if message_time(connection, session, digest.last_message) == digest.last_message_at:
@@ -89,7 +92,7 @@ def turns_between(connection: Connection, session: str, after: int, before: int,
 def covers_any(connection: Connection, record: Record, messages: Iterable[MessageRow]) -> bool:
     """Return whether a session's summary may be made of any of these messages."""
     session = record.scope.removeprefix("chat:")
-    through = summarised_through(connection, session, load_digest(connection, record))
+    through = find_summary_end(connection, session, load_digest(connection, record))
     return any(message.session == session and message.id <= through for message in messages)
 
 
@@ -129,7 +132,7 @@ def _withdraw(connection: Connection, record: Record, reason: str, at: datetime)
 
 
 def working_notes_by_chat(connection: Connection, reach: Scopes, limit: int) -> dict[str, list[Record]]:
-    """By chat scope, its working memory and its summary, those that changed last first, of at most `limit` records."""
+    """Return by chat scope its working memory and summary, last changed first, of at most `limit` records."""
     where, order = f"key IN (?, ?) AND {records.LIVE}", "updated DESC, id DESC"
     chats: dict[str, list[Record]] = {}
     for record in records.select(connection, where, (KEY, _WORKING), reach, order=order, limit=limit):

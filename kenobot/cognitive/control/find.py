@@ -89,7 +89,7 @@ def _compare(
     """Rank the newest live records by how much of `wanted` they say; letter by letter first, which is cheap."""
     beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
     ranked = []
-    for number, text in records.newest_live(connection, reach, newest):
+    for number, text in records.iterate_newest_live(connection, reach, newest):
         folded = fold(text)
         hits = sum(any(beginning in folded for beginning in word) for word in beginnings)
         if wanted and hits / len(wanted) >= least:

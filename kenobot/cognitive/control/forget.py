@@ -61,7 +61,7 @@ class Actor(Protocol):
         ...
 
 
-def said_only_by(connection: Connection, record: Record, author: str) -> bool:
+def is_said_only_by(connection: Connection, record: Record, author: str) -> bool:
     """Return whether every message that told `record`, in a group, is certainly this account's."""
     turns = record.source_message_ids
     written = conversation.authors(connection, turns)
@@ -91,7 +91,7 @@ def forget(
     act = actor.change_context(reason)
     copies = [copy for copy in _copies(connection, known, reach) if not (line_only and copy.form in _LINES)]
     if author:
-        copies = [copy for copy in copies if said_only_by(connection, copy, author)]
+        copies = [copy for copy in copies if is_said_only_by(connection, copy, author)]
     copies += [week for week in _weeks(connection, [known], reach) if week.status == "active" and week not in copies]
     telling = _select_written_by(connection, author, turns_telling(connection, known, names=names))
     told = [*telling, *(turn for copy in copies for turn in copy.source_message_ids)]
@@ -218,7 +218,7 @@ def plan_purge(connection: Connection, record: int, reach: Scopes) -> PurgePlan 
     known = store.get(connection, record, reach)
     if known is None:
         return None
-    older = store.by_ids(connection, links.superseded_ids(connection, known), reach)
+    older = store.by_ids(connection, links.list_superseded(connection, known), reach)
     twins = _copies(connection, known, reach)
     same = [twin for twin in twins if normalise(twin.text) == normalise(known.text)]
     others = {other.id: other for other in (*older.values(), *same) if other in same or other.status != "active"}

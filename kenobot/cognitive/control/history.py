@@ -1,22 +1,26 @@
 """Read from events what happened to a record, what it said at any moment, and what stands behind a reply."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from kenobot.cognitive.recall.prompt.usage import explain_turn
+from kenobot.cognitive.recall.prompt.usage import explain_turn, find_search
 from kenobot.cognitive.store import records
-from kenobot.cognitive.store.events import record_events, undone_by
+from kenobot.cognitive.store.events import changes_since, find_undo, record_events
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.words import stems, terms, words
+from kenobot.ports.browsing import ConfidencePoint, RecordFilter
 from kenobot.ports.explanations import ReplyExplanation, UsedMemory
-from kenobot.ports.records import ColumnValue, HistoryStep, Record
+from kenobot.ports.records import ColumnValue, EventRow, HistoryStep, Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
-from kenobot.storage.scopes import Scopes
+from kenobot.storage.conversation import MessageRow
+from kenobot.storage.scopes import Scopes, scope_names
 from kenobot.storage.times import stamp
 
 _SAY_LITTLE = STOPWORDS | NEGATIONS
+_PAGE = 500  # records that are read at a time
 _BOOKKEEPING = frozenset(
     "updated last_seen last_used use_count mentions stability confidence importance lifecycle".split()
 )
@@ -45,45 +49,74 @@ def history(connection: Connection, record: int, reach: Scopes) -> list[HistoryS
                 session=event.session,
                 reason=event.reason,
                 changes=tuple(changes),
-                undone=event.kind != "recalled" and undone_by(connection, event.decision_id) is not None,
+                undone=event.kind != "recalled" and find_undo(connection, event.decision_id) is not None,
                 part_of=event.decision_id if event.decision_id != event.id else None,
             )
         )
     return steps
 
 
-def as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
+def get_as_of(connection: Connection, record: int, moment: datetime, reach: Scopes) -> Record | None:
     """Rewind a record to `moment`; None when it was not there yet, or is not within `reach`."""
     known = records.get(connection, record, reach)
     return _rewind(connection, known, stamp(moment)) if known is not None else None
 
 
-def alive_at(connection: Connection, reach: Scopes, moment: datetime, forms: Sequence[str], limit: int) -> list[Record]:
-    """List what was remembered at `moment`, as it was worded then, newest first. forms: none means any.
+def list_alive_at(
+    connection: Connection,
+    reach: Scopes,
+    moment: datetime,
+    wanted: RecordFilter,
+    limit: int,
+    before: int | None = None,
+) -> list[Record]:
+    """List what was live at `moment`, as it was then, the newest first. before: only ids below.
 
-    Reads every record there is in these scopes: for a person who waits, not for a turn.
+    Reads records from the newest down until there are enough, with what happened to them since.
     """
-    at = stamp(moment)
-    found: list[Record] = []
-    for known in records.list_records(connection, reach, (), forms):
-        record = _rewind(connection, known, at)
-        if record is not None and record.status == "active":
-            found.append(record)
-            if len(found) == limit:
-                break
+    at, found, wanted = stamp(moment), list[Record](), replace(wanted, statuses=("active",))
+    next_id = before if before is not None else records.last_record(connection) + 1
+    while page := records.page_of_records(connection, reach, RecordFilter(forms=wanted.forms), next_id, _PAGE):
+        since = changes_since(connection, [known.id for known in page], at)
+        for known in page:
+            if known.created > at and known.id not in since.born_before:
+                continue
+            record = _restore(known, since.changes.get(known.id, ()))
+            if wanted.matches(record):
+                found.append(record)
+                if len(found) == limit:
+                    return found
+        next_id = page[-1].id
     return found
 
 
+def list_confidence(connection: Connection, record: int, reach: Scopes) -> list[ConfidencePoint]:
+    """List the confidence of a record from its making on; nothing when it is not within `reach`."""
+    known = records.get(connection, record, reach)
+    if known is None:
+        return []
+    points, value = list[ConfidencePoint](), known.confidence
+    happened = record_events(connection, record)
+    for event in reversed(happened):
+        before = event.previous_values.get("confidence")
+        if isinstance(before, int | float):
+            points.append(ConfidencePoint(event.at, value, event.kind))
+            value = float(before)
+    return [ConfidencePoint(happened[0].at if happened else known.created, value, "created"), *reversed(points)]
+
+
 def _rewind(connection: Connection, known: Record, at: str) -> Record | None:
-    """Return `known` without what happened after `at`."""
-    events = record_events(connection, known.id)
-    born = events[0].at if events else known.created
-    if min(born, known.created) > at:
+    """Return `known` without what happened after `at`; None where it was not there yet."""
+    since = changes_since(connection, [known.id], at)
+    if known.created > at and known.id not in since.born_before:
         return None
+    return _restore(known, since.changes.get(known.id, ()))
+
+
+def _restore(known: Record, changes: Sequence[EventRow]) -> Record:
+    """Return `known` without some changes, the newest first."""
     values: dict[str, Any] = {}
-    for happening in reversed(events):
-        if happening.at <= at:
-            break
+    for happening in changes:
         values.update({name: value for name, value in happening.previous_values.items() if name in Record._fields})
     return known._replace(**values)
 
@@ -123,8 +156,22 @@ def explain_last_reply(connection: Connection, session: str, reach: Scopes) -> R
     for answer in conversation.iterate_messages(connection, session, newest_first=True):
         if answer.role != "assistant" or answer.inbox_id is None or answer.hidden:
             continue
-        turn = conversation.messages_of_turns(connection, [answer.inbox_id])
-        question = next((row.text for row in turn if row.role == "user" and row.session == session), "")
-        used = explain_turn(connection, answer.inbox_id, reach)
-        return ReplyExplanation(session, answer.inbox_id, answer.at, question, answer.text, used)
+        return _explain(connection, answer, answer.inbox_id, reach)
     return None
+
+
+def explain_reply_to(connection: Connection, turn: int, reach: Scopes) -> ReplyExplanation | None:
+    """Explain the reply to an inbox row; None without one in a conversation of `reach`, or one that is hidden."""
+    scopes = scope_names(reach)
+    for answer in conversation.messages_of_turns(connection, [turn]):
+        if answer.role == "assistant" and not answer.hidden:
+            is_reached = scopes is None or answer.effective_scope in scopes
+            return _explain(connection, answer, turn, reach) if is_reached else None
+    return None
+
+
+def _explain(connection: Connection, answer: MessageRow, turn: int, reach: Scopes) -> ReplyExplanation:
+    said = conversation.messages_of_turns(connection, [turn])
+    question = next((row.text for row in said if row.role == "user" and row.session == answer.session), "")
+    used, search = explain_turn(connection, turn, reach), find_search(connection, answer.session, turn)
+    return ReplyExplanation(answer.session, turn, answer.at, question, answer.text, used, search)

@@ -1,16 +1,12 @@
 """Apply a person's reaction to the memories that a reply used: yes, no, or never forget that, in words or an emoji.
 
-What counts as a reaction is a short clause that says nothing else. A bare "no" answers a question, a question asks, and
-a long text is about something else; when in doubt, it is no reaction. What is meant are records whose words the last
-reply used, or that the turn before taught; where several could be meant and the reaction does not say which, only a
-yes applies to them, as a no would hit what is right.
+What is meant are records whose words the last reply used, or that the turn before taught; where several could be meant
+and the reaction does not say which, only a yes applies to them, as a no would hit what is right.
 """
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
@@ -20,55 +16,14 @@ from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import feedback
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.feedback import LastExchange
-from kenobot.core import lazy
-from kenobot.language.lexicon import STOPWORDS, alternatives, load_phrases
-from kenobot.language.outcomes import fold_reply
+from kenobot.language.lexicon import STOPWORDS
+from kenobot.language.reactions import Reaction, match_emoji, match_reaction
 from kenobot.language.words import stems, terms, words
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ChangeContext, UndoError
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
-
-ReactionKind = Literal["confirmed", "disputed", "pinned"]
-
-_KINDS: tuple[ReactionKind, ...] = ("disputed", "pinned", "confirmed")  # a no before a yes
-
-_CLAUSE = lazy.regex(r"[,.;:!¡\n…—–]+|\s-+\s")
-_FILLER = lazy.regex(rf"(?:(?:{alternatives('filler')})(?:\s+|$))*")
-_NAY = lazy.regex(r"(?:(?:no|nope|nah)(?:\s+|$))+")
-_PHRASES = {
-    kind: lazy.regex(pattern) for kind, pattern in load_phrases("kenobot.cognitive.control", "reactions.toml").items()
-}
-# Of the emoji that a reply is reacted to with, those that can only mean one thing. Without their variants of colour.
-_LIKED = frozenset("👍 👌 💯 ✅ ❤ 🔥 👏 🏆 🙏 🤝 🫡".split())
-_DISLIKED = frozenset("👎 ❌ 💩 🤮 🤬 😡 🖕 🤡".split())
-_VARIANTS = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
-_BUT = lazy.regex(r"(?:but|though|except|however|only|pero|aunque|salvo|menos|solo que|sin embargo)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Reaction:
-    """A reaction that was understood.
-
-    `rest_words`: the rest of what was said with it, folded, to tell what is meant.
-    """
-
-    kind: ReactionKind
-    rest_words: str = ""
-
-
-def match_reaction(text: str) -> Reaction | None:
-    """Match a reaction in Spanish or English; None for any other text. Pure."""
-    folded = fold_reply(text)
-    if folded is None or "?" in folded:
-        return None
-    clauses = [clause.strip() for clause in _CLAUSE.split(folded)]
-    clauses = [bare for clause in clauses if (bare := _FILLER.sub("", clause, count=1).strip())]
-    refuses = bool(clauses) and _NAY.fullmatch(clauses[0]) is not None
-    said = clauses[1:] if refuses else clauses
-    reaction = _reaction(said[0], refuses) if said else None
-    return _weigh(reaction, said[0], said[1:], told=":" in folded) if reaction is not None else None
 
 
 def apply_reaction(connection: Connection, session: str, text: str, principal: Principal, at: datetime) -> list[int]:
@@ -98,14 +53,13 @@ def apply_emoji(
         return []
     reach, reason = _reach(principal), f"{account or 'they'} reacted to the reply {inbox}: "
     changed = []
-    for event in feedback.applied_by(connection, session, reason):
+    for event in feedback.find_applied(connection, session, reason):
         occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)
         from kenobot.cognitive.control.undo import undo
 
         with contextlib.suppress(UndoError):  # it is undone already, or something changed since
             changed += [record.id for record in undo(connection, event, reach, occasion).after]
-    plain = emoji.translate(_VARIANTS)
-    kind: ReactionKind | None = "confirmed" if plain in _LIKED else "disputed" if plain in _DISLIKED else None
+    kind = match_emoji(emoji)
     if kind is not None:
         act = ChangeContext(at, principal.role, reason + emoji, session)
         changed += _apply(connection, Reaction(kind), last, principal, act)
@@ -129,25 +83,6 @@ def _apply(
     for record in meant:
         apply_event(connection, record, heard.kind, act)
     return [record.id for record in meant]
-
-
-def _reaction(clause: str, refuses: bool) -> ReactionKind | None:
-    """Match one clause; after a no, and with one inside it, it can only be another no."""
-    for reaction in _KINDS:
-        if _PHRASES[reaction].fullmatch(clause) and not (refuses and reaction == "confirmed"):
-            return reaction
-    bare = _NAY.sub("", clause, count=1) if _NAY.match(clause) else ""
-    return "disputed" if bare and _PHRASES["disputed"].fullmatch(bare) else None
-
-
-def _weigh(reaction: ReactionKind, said: str, rest: Sequence[str], *, told: bool) -> Reaction | None:
-    """Drop a yes with a but, and "never forget this: …", which speaks of what follows."""
-    if reaction == "confirmed" and any(_BUT.match(clause) for clause in rest):
-        return None
-    if reaction == "pinned" and told:
-        return None
-    _, _, reason = said.partition(" porque ") if " porque " in said else said.partition(" because ")
-    return Reaction(reaction, " ".join([reason, *rest]).strip())
 
 
 def _choose_meant(heard: Reaction, records: Sequence[tuple[Record, bool]], last: LastExchange) -> list[Record]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.compact import summary_rows
-from kenobot.cognitive.control.forget import Actor, said_only_by, update_hidden_turns
+from kenobot.cognitive.control.forget import Actor, is_said_only_by, update_hidden_turns
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import events, imported_talks, links
 from kenobot.cognitive.store import records as store
@@ -65,7 +65,7 @@ def undo(connection: Connection, event: int, reach: Scopes, actor: Actor, author
     if not records:
         raise UndoError("memory.nothing_to_undo", event=event)
     root = happenings[0].id
-    if (again := events.undone_by(connection, root)) is not None:
+    if (again := events.find_undo(connection, root)) is not None:
         raise UndoError("memory.undone_already", root=root, again=again)
     with savepoint(connection, "undo"):
         return _put_back(connection, root, happenings, changing, records, reach, actor, author)
@@ -77,7 +77,7 @@ def changes_only_words_of(connection: Connection, event: int, author: str, reach
     happenings = events.decision_events(connection, named.decision_id) if named is not None else []
     numbers = sorted({happening.record for happening in happenings if happening.record is not None})
     changed = [each for each in store.by_ids(connection, numbers, reach).values() if each.form not in store.HOLDERS]
-    return bool(changed) and all(said_only_by(connection, record, author) for record in changed)
+    return bool(changed) and all(is_said_only_by(connection, record, author) for record in changed)
 
 
 def last_undoable_event(connection: Connection, scopes: Iterable[str], author: str = "") -> int | None:
@@ -90,7 +90,7 @@ def last_undoable_event(connection: Connection, scopes: Iterable[str], author: s
     for happening in events.newest_events(connection, reach, BY_ITSELF):
         changed = happening.kind in _BIRTHS or _MEANING.intersection(happening.previous_values)
         counts = changed and (happening.kind not in _NOT_A_CHANGE or happening.data.get(_OWN_CHANGE) is True)
-        if not counts or events.undone_by(connection, happening.decision_id) is not None:
+        if not counts or events.find_undo(connection, happening.decision_id) is not None:
             continue
         if not author or changes_only_words_of(connection, happening.decision_id, author, reach):
             return happening.decision_id
@@ -111,7 +111,7 @@ def find_last_told(connection: Connection, session: str, scope: str, at: datetim
         if event.session != session or event.kind != "created" or event.record is None:
             continue
         record = store.get(connection, event.record, reach)
-        if record is None or record.status != "active" or events.undone_by(connection, event.decision_id) is not None:
+        if record is None or record.status != "active" or events.find_undo(connection, event.decision_id) is not None:
             continue
         turn = record.source_message_ids if turn is None else turn
         if record.source_message_ids != turn or (found and not turn):

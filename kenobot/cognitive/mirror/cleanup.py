@@ -105,7 +105,7 @@ class MissingFilesWorker:
         pending = missing_files.read_pending_forget(connection)
         if pending is None:
             return False
-        undone = events.undone_by(connection, pending.event) is not None
+        undone = events.find_undo(connection, pending.event) is not None
         now, size = self.clock.now(), 0 if undone else DEFAULT.control.max_forgotten_together
         batch, rest = pending.records[:size], () if undone else pending.records[size:]
         records = [each for each in store.by_ids(connection, batch, pending.reach).values() if each.status == "active"]

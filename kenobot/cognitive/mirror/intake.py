@@ -13,7 +13,7 @@ async def _ignore(_: IntakeNotice) -> None:
 
 
 class LargeIntake:
-    """What is being taken in of many changes at once. listener: awaited with each notice."""
+    """Count the changes that are being taken in at once. listener: awaited with each notice."""
 
     def __init__(self, listener: Callable[[IntakeNotice], Awaitable[None]] = _ignore) -> None:
         self._listener = listener
@@ -31,7 +31,7 @@ class LargeIntake:
         return self._under_way.is_set()
 
     @asynccontextmanager
-    async def announced(self, path: str, changes: int, large_from: int) -> AsyncIterator[None]:
+    async def announce(self, path: str, changes: int, large_from: int) -> AsyncIterator[None]:
         """Announce what the block takes in, if that is large, before and after; one that fails is not done.
 
         Raises StoreError for a large one after `close`.
@@ -52,7 +52,7 @@ class LargeIntake:
                 self._under_way.clear()
         await self._listener(IntakeNotice(path, changes, is_done=True))
 
-    async def until_large(self, look: "asyncio.Task[int]") -> int:
+    async def wait_unless_large(self, look: "asyncio.Task[int]") -> int:
         """Wait for a look at files, unless it finds much to take in: then that goes on, and 0 is returned."""
         large = asyncio.create_task(self._under_way.wait())
         try:

@@ -130,7 +130,7 @@ class MemoryFiles:
         self._looks.add(look)
         look.add_done_callback(self._end_look)
         with self._pacer.mark_waiting():  # for files that are just being written
-            return await self._intake.until_large(look)
+            return await self._intake.wait_unless_large(look)
 
     async def _sync_in(self, session: str | None) -> int:
         touched = await self.list_files.sync_in(session) + await self.record_files.sync_in(session)

@@ -55,7 +55,10 @@ def scope_folder(scope: str) -> str:
 
 
 def slug(text: str, longest: int = _LONGEST_SLUG) -> str:
-    """`text` as part of a file name: letters and digits of every script, + and #; nothing that means a folder."""
+    """Return a text as part of a file name: letters and digits of every script, + and #.
+
+    Nothing that means a folder.
+    """
     plain = _UNSAFE.sub("-", unicodedata.normalize("NFC", text).casefold()).strip("-_")
     return plain.encode("utf-8", "replace")[:longest].decode("utf-8", "ignore").strip("-_")
 

@@ -109,7 +109,7 @@ class PatternFile(FileSync[Digests]):
         is_dirty = (
             bool(again)
             or self.has_changes()
-            or (PATH not in self._problems and pattern_rows.touched_since(connection, self._cursor or 0))
+            or (PATH not in self._problems and pattern_rows.is_touched_since(connection, self._cursor or 0))
         )
         return events.last_event(connection), [PATH] if is_dirty else []
 

@@ -36,7 +36,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.language.markdown import list_layout, record_format
 from kenobot.language.markdown.list_layout import FileBlock
 from kenobot.language.markdown.record_format import RecordFile
-from kenobot.language.sanitize import sanitize
+from kenobot.language.sanitize import MAX_RECORD_CHARS, sanitize
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
@@ -52,7 +52,6 @@ Progress = Callable[[int, int], None]
 """Told how many files have been read, and of how many."""
 
 _LINKS = frozenset("supports contradicts supersedes derived member related entity time causal trace".split())
-_LONGEST = 16_000
 _COPIED = frozenset(
     "form trust source category subject confidence importance status lifecycle verification tier by lang day "
     "stability seen uses".split()
@@ -105,7 +104,7 @@ def read_record_files(root: Path, progress: Progress | None = None) -> tuple[lis
         if record is None:
             continue  # a person's own: it is taken in at the next start
         rival = found.get(record.id)
-        if rival is None or _better(card, rival.card):
+        if rival is None or _prefer(card, rival.card):
             found[record.id] = ParsedRecord(path, card, record)
         if rival is not None:
             loser = path if found[record.id] is rival else rival.path
@@ -146,8 +145,8 @@ def rebuild(
     return RebuildReport(
         records=len(found),
         links=links,
-        by_status=_counted(each.record.status for each in found),
-        by_scope=_counted(each.record.scope for each in found),
+        by_status=_count(each.record.status for each in found),
+        by_scope=_count(each.record.scope for each in found),
         problems=tuple(problems),
         written=not dry_run,
     )
@@ -217,7 +216,7 @@ def _record(card: RecordFile, spot: FileLocation) -> Record | None:
         raise UnusableFileError(f"there is no trust {values['trust']}, or no source {values['source']}")
     if said.get("scope", spot.scope) != spot.scope:
         raise UnusableFileError(f"it is of the scope {said['scope']}, and stands in a folder of {spot.scope}")
-    text = sanitize(card.text or "", _LONGEST)
+    text = sanitize(card.text or "", MAX_RECORD_CHARS)
     if values["form"] == "box":
         text = f"memories of {values['day']}"
         values.setdefault("subject", "")
@@ -243,7 +242,7 @@ def _time(value: object) -> str | None:
     return stamp(datetime.fromisoformat(str(value)).astimezone(UTC)) if value else None
 
 
-def _better(card: RecordFile, rival: RecordFile) -> bool:
+def _prefer(card: RecordFile, rival: RecordFile) -> bool:
     """Prefer the file that a crash did not leave behind, or that a person edited last."""
     return (card.revision, not card.is_unedited) > (rival.revision, not rival.is_unedited)
 
@@ -296,7 +295,7 @@ def _recognise(connection: Connection, root: Path, edited: Sequence[Record]) -> 
         blocks: list[FileBlock] = []
         for chunk in list_layout.split(place.kind, text):
             said = list_layout.fact_text(place.kind, chunk)
-            known = _said_by(connection, place, said) if said is not None else None
+            known = _find_record(connection, place, said) if said is not None else None
             if said is not None and known is None:
                 shown = (record for record in edited if path in (path_of(record), entity_page_of(record)))
                 known = _once_said_by(shown, said)
@@ -315,7 +314,7 @@ def _once_said_by(edited: Iterable[Record], said: str) -> int | None:
     return likest if likest is not None and likeness[likest] >= _ALIKE else None
 
 
-def _said_by(connection: Connection, place: FileRole, said: str) -> int | None:
+def _find_record(connection: Connection, place: FileRole, said: str) -> int | None:
     if place.kind == "slot":
         known = store.slot_record(connection, place.scope, slot_form(place.detail), place.detail)
         return known.id if known is not None and known.text == said else None
@@ -323,5 +322,5 @@ def _said_by(connection: Connection, place: FileRole, said: str) -> int | None:
     return found.id if found is not None else None
 
 
-def _counted(names: Iterable[str]) -> dict[str, int]:
+def _count(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))

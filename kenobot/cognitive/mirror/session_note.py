@@ -13,7 +13,7 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.beliefs.lifecycle import resolved_on
+from kenobot.cognitive.beliefs.lifecycle import find_resolution_day
 from kenobot.cognitive.compact import summary_rows
 from kenobot.cognitive.mirror.paths import ARCHIVE
 from kenobot.cognitive.recall.results.render import render_record
@@ -117,7 +117,7 @@ class SessionNote:
         under_way = summary_rows.working_notes_by_chat(connection, ALL_SCOPES, _CHATS)
         owners = _owners(connection, under_way)
         chats = {chat: under_way[chat] for chat, owner in owners.items() if owner == OWNER_SCOPE}
-        text, before = self._wanted(connection, chats, today)
+        text, before = self._render(connection, chats, today)
         return text, before, _Basis(event, today, owners)
 
     def _is_known(self, connection: Connection, event: int, today: date, mark: FileStamp | None) -> bool:
@@ -132,7 +132,7 @@ class SessionNote:
     def _peek(self) -> FileStamp | None:
         return peek(f"{self._root}/{PATH}")
 
-    def _wanted(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
+    def _render(self, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> tuple[str, str]:
         """Render the file, "" when there is nothing to tell; and read what tells the one that was written last."""
         before = read_state(connection, _STATE) or ""
         mine = _list_lines(_open(connection, OWNER_SCOPE, today, self._zone))
@@ -174,7 +174,7 @@ def _tell(connection: Connection, summary: Record, zone: ZoneInfo) -> _Told:
 def _open(connection: Connection, scope: str, today: date, zone: ZoneInfo) -> list[str]:
     """Render what is remembered of a scope and still to be done or known."""
     found = summary_rows.open_items(connection, scope, _OPEN)
-    kept = (record for record in found if record.form == "question" or resolved_on(record, today, zone) is None)
+    kept = (record for record in found if record.form == "question" or find_resolution_day(record, today, zone) is None)
     return [render_record(record) for record in kept]
 
 

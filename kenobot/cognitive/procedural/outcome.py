@@ -50,7 +50,7 @@ def apply_outcome(
             break
         used = [
             pattern
-            for pattern in _shown(connection, trial.records, principal.read_scopes)
+            for pattern in _list_shown(connection, trial.records, principal.read_scopes)
             if keyword_coverage(pattern.response, trial.reply) >= policy.used_from_share
         ]
         if not used:
@@ -65,6 +65,6 @@ def apply_outcome(
     return []
 
 
-def _shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
+def _list_shown(connection: Connection, records: Collection[int], reach: Scopes) -> list[Pattern]:
     found = store.by_ids(connection, list(records), reach)
     return patterns_of(found[number] for number in records if number in found and found[number].status == "active")

@@ -36,7 +36,7 @@ def iter_patterns(connection: Connection, reach: Scopes) -> Iterator[Record]:
     return store.pages(connection, _LIVE_PATTERN, (), reach, scan_scope=False)
 
 
-def touched_since(connection: Connection, event: int) -> bool:
+def is_touched_since(connection: Connection, event: int) -> bool:
     """Tell whether a pattern was changed or shown after an event."""
     row = connection.execute(
         "SELECT 1 FROM event LEFT JOIN record ON record.id = event.record_id WHERE event.id > ? AND ("
@@ -65,7 +65,7 @@ def _select_newest(connection: Connection, columns: str, reach: Scopes, limit: i
     return connection.execute(sql, (*scopes, limit)).fetchall()
 
 
-def learned_from(connection: Connection, records: Sequence[int], reach: Scopes) -> dict[int, str]:
+def select_learned_from(connection: Connection, records: Sequence[int], reach: Scopes) -> dict[int, str]:
     """Select those of `records` of which a pattern was made, each with when that was first done."""
     where, scopes = scope_filter(reach)
     rows = connection.execute(

@@ -76,7 +76,7 @@ class EmbeddingWorker(BackgroundTask):
         self._database = database
         self._index = index
         self._clock = clock
-        self._embedders = {} if embedder is None else {embedder.model_id: self._metered(embedder)}
+        self._embedders = {} if embedder is None else {embedder.model_id: self._count_requests(embedder)}
         self._embedder = embedder
         self._formers = formers
         self._whole, self._policy = policy, policy.meaning
@@ -118,8 +118,8 @@ class EmbeddingWorker(BackgroundTask):
                 await database.write(partial(vector_rows.write_records, model=model, rows=embedded))
             high = high - policy.page_rows if waiting else 0
 
-    def _metered(self, embedder: Embedder) -> Embedder:
-        """Have the requests of an embedder counted that asks a server."""
+    def _count_requests(self, embedder: Embedder) -> Embedder:
+        """Count the requests of an embedder that asks a server."""
         if isinstance(embedder, Metered):
             embedder.meter = self._meter
         return embedder
@@ -187,7 +187,7 @@ class EmbeddingWorker(BackgroundTask):
             await asyncio.gather(self._settle(settling), *having)
             return True
 
-        return await self._within(seconds, work)
+        return await self._run_within(seconds, work)
 
     async def embed_statements(self, texts: Iterable[str]) -> None:
         """Embed statements that are about to be admitted. Never raises."""
@@ -200,7 +200,7 @@ class EmbeddingWorker(BackgroundTask):
             await asyncio.gather(*(self._embed(meaning, model, "passage", said) for model in meaning.models))
             return True
 
-        await self._within(self._policy.prepare_seconds, work)
+        await self._run_within(self._policy.prepare_seconds, work)
 
     async def wait_idle(self) -> None:
         """Return once everything is embedded, or has to wait for the model."""
@@ -214,7 +214,7 @@ class EmbeddingWorker(BackgroundTask):
         self._release(news=False)
         await plugins.close(self._embedders.values())
 
-    async def _within(self, seconds: float, work: Callable[[], Awaitable[bool]]) -> bool:
+    async def _run_within(self, seconds: float, work: Callable[[], Awaitable[bool]]) -> bool:
         """Run `work` within a deadline and behind the breaker; False when it fails."""
         try:
             async with asyncio.timeout(seconds):
@@ -272,7 +272,7 @@ class EmbeddingWorker(BackgroundTask):
                 await self._look()
                 if not any(item.is_new for item in self._todo):
                     self._release(news=True, among=waited)
-                if self._todo or await self._more():
+                if self._todo or await self._queue_more():
                     await self._advance(meaning)
                 else:
                     self._release(news=False, among=waited)
@@ -292,7 +292,7 @@ class EmbeddingWorker(BackgroundTask):
         others = set(await self._database.read(self._models)) - self._embedders.keys()
         if others and self._formers is not None:
             found = await asyncio.to_thread(self._formers, sorted(others))
-            self._embedders |= {each.model_id: self._metered(each) for each in found}
+            self._embedders |= {each.model_id: self._count_requests(each) for each in found}
         meaning, self._sync = await asyncio.to_thread(
             _load_vectors, self._index, tuple(self._embedders), self._whole, self._index.vectors
         )
@@ -337,7 +337,7 @@ class EmbeddingWorker(BackgroundTask):
         newest = await self._database.read(records.last_record)
         self._left = [(True, self._seen.message), (False, newest)]
 
-    async def _more(self) -> bool:
+    async def _queue_more(self) -> bool:
         """Queue texts without a vector, records before turns; return whether there are any."""
         assert self._embedder is not None
         while not self._todo and self._left:
@@ -371,10 +371,10 @@ class EmbeddingWorker(BackgroundTask):
     async def _embed_batch(self, meaning: "VectorIndex", items: Sequence[PendingText]) -> None:
         model = self.model
         texts = [passage_text(item.text, self._policy) for item in items]
-        if any(meaning.cached(model, "passage", text) is None for text in texts):
+        if any(meaning.get_cached(model, "passage", text) is None for text in texts):
             await self._database.read(partial(self._sync.cache_by_hash, texts=texts))
         await self._embed(meaning, model, "passage", texts)
-        rows = {text: row for text in texts if (row := meaning.cached(model, "passage", text)) is not None}
+        rows = {text: row for text in texts if (row := meaning.get_cached(model, "passage", text)) is not None}
         embedded = await asyncio.to_thread(self._sync.add_vectors, items, rows)  # now and then it copies all there are
         if records := [each for each in embedded if not each.item.is_turn]:
             await self._database.write_soon(partial(self._sync.write_records, rows=records))
@@ -385,7 +385,7 @@ class EmbeddingWorker(BackgroundTask):
 
     async def _embed(self, meaning: "VectorIndex", model: str, kind: EmbedKind, texts: Sequence[str]) -> None:
         """Embed the texts that are not cached. Raises RemoteError."""
-        wanted = [text for text in dict.fromkeys(texts) if meaning.cached(model, kind, text) is None]
+        wanted = [text for text in dict.fromkeys(texts) if meaning.get_cached(model, kind, text) is None]
         if wanted:
             with contain():
                 found = await self._embedders[model].embed(wanted, kind)

@@ -22,7 +22,7 @@ from kenobot.cognitive.remember.conflicts import (
     Conflict,
     apply_conflict,
     compare,
-    contested_confidence,
+    contest_confidence,
     end_record,
     may_displace,
     word_weight,
@@ -198,7 +198,7 @@ def _explain_outlived(connection: Connection, made: RecordDraft) -> str | None:
         drop_tombstone(connection, made.scope, made.key)
     if made.is_owner_word:
         return None
-    for record in records.ended_with_key(connection, made.scope, made.key, 8):
+    for record in records.list_ended_with_key(connection, made.scope, made.key, 8):
         if record.status not in ("superseded", "invalidated", "forgotten"):
             continue
         if made.source == "import" and events.last_change_was_undo(connection, record.id):
@@ -231,14 +231,15 @@ def _by_key(connection: Connection, made: RecordDraft) -> tuple[Record | None, s
     kinds = [made.form]
     if made.form in FACT_FORMS and made.source == "extraction":
         kinds.append("episode" if made.form == "note" else "note")
-    free = made.key
-    for key in (made.key, key_about(made.subject, made.text)):
+    free, about = made.key, key_about(made.subject, made.text)
+    found = records.by_keys(connection, made.scope, kinds, (made.key, about))
+    for key in (made.key, about):
         for form in kinds:
-            known = records.by_key(connection, made.scope, form, key)
+            known = found.get((form, key))
             if known is not None and _is_same_subject(known, made):
                 return known, key
             if known is not None and form == made.form and key == made.key:
-                free = key_about(made.subject, made.text)
+                free = about
     return None, free
 
 
@@ -253,7 +254,7 @@ def _is_same_subject(known: Record, made: RecordDraft) -> bool:
 def _create(connection: Connection, made: RecordDraft, found: Comparison, occasion: AdmitContext) -> Decision:
     policy = occasion.policy
     made = replace(made, tags=_inherit_tags(made, found))
-    confidence = contested_confidence(made.confidence, found.conflicts, policy.admit)
+    confidence = contest_confidence(made.confidence, found.conflicts, policy.admit)
     action = _default_action(made)
     verdict, rationale = check_action(action, made.confidence, made.importance, policy.admit)
     stored = insert_draft(connection, made, occasion, confidence)

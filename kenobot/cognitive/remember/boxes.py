@@ -16,7 +16,7 @@ from kenobot.cognitive.store import boxes as box_store
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.boxes import BoxContents, BoxMember, OpenTopic
 from kenobot.cognitive.store.change import change
-from kenobot.core import lazy
+from kenobot.language.references import points_back
 from kenobot.language.words import fold, terms
 from kenobot.ports.identity import least_trusted
 from kenobot.ports.memory_changes import ChangeContext
@@ -34,10 +34,6 @@ _BOXED = frozenset({"note", "episode", "procedure"})
 _TALK = frozenset({"tag", "command", "extraction"})  # what is said; an edit, an import or sleep is no conversation
 _NOBODY = frozenset({"", "owner"})
 _WORDS_KEPT = 64  # of what was told last, where nothing is named
-_POINTS_BACK = lazy.regex(
-    r"^\W*(?:(?:and|but|so|y|pero|que|porque|because|also|tambien)\b|(?:it|its|they|their|them|he|she|his|her|this|that|these|those|there|su|sus"
-    r"|lo|le|les|eso|esto|ese|esa|esos|esas|ella|ellas|ellos|alli|ahi)\b)|\b(?:it|its|them|their|eso|ello)\b"
-)
 
 
 def topic_overlap(one: Iterable[str], other: Iterable[str]) -> float:
@@ -142,7 +138,7 @@ def _going_on(
     """Return the open topic, if what comes next goes on with it; if not it is ended, and its box closed."""
     scope = records[0].scope
     known = box_store.open_topic_of(connection, scope) or _of_box(connection, scope)
-    said = () if any(_POINTS_BACK.search(fold(record.text)) for record in records) else _words(records, policy)
+    said = () if any(points_back(record.text) for record in records) else _words(records, policy)
     reason = close_reason(known.contents, topics, act.at, act.session, policy, said) if known is not None else None
     if known is None or reason is None:
         return known
@@ -153,7 +149,7 @@ def _going_on(
 
 
 def _open(connection: Connection, known: OpenTopic, act: ChangeContext, policy: BoxPolicy) -> int:
-    """A new box, with what the topic began with in it; an event tells of that, because its record file says so."""
+    """Open a box, with what the topic began with in it; an event tells of that, because its record file says so."""
     first = store.require(connection, known.first_record, known.scope)
     held = known.contents
     box = box_store.create_box(connection, first, held.last_at, held.session)
@@ -188,7 +184,10 @@ def _list_latest(held: BoxContents, topics: Sequence[str], told: Sequence[str], 
 
 
 def _of_box(connection: Connection, scope: str) -> OpenTopic | None:
-    """The talk under way as its open box tells of it: after an import nothing else does. Reads all that lies in it."""
+    """Read the topic under way from its open box: after an import nothing else tells of it.
+
+    Reads all that lies in it.
+    """
     box = box_store.open_box(connection, scope)
     members = box_store.box_members(connection, box.id) if box is not None else []
     if box is None or not members:
@@ -196,8 +195,8 @@ def _of_box(connection: Connection, scope: str) -> OpenTopic | None:
     named = [member for member in members if member.named]
     words = dict.fromkeys(word for member in reversed(members) for word in member.topics)
     held = BoxContents(
-        topics=named_topics(members),
-        latest=named_topics(each for each in named if each.at == named[-1].at) or tuple(words)[:_WORDS_KEPT],
+        topics=list_topics(members),
+        latest=list_topics(each for each in named if each.at == named[-1].at) or tuple(words)[:_WORDS_KEPT],
         count=len(members),
         last_at=members[-1].at,
         session=box.attribute_map.get("session", ""),
@@ -214,7 +213,7 @@ def close_box(
     held = store.by_ids(connection, [member.record for member in members], (box.scope,))
     tells = box_store.box_topics(members)
     ended = members[-1].at if members else act.at  # it may be noticed much later
-    boxes = box_store.closed_boxes(connection, box.scope, ended - policy.lookback, policy.max_candidates)
+    boxes = box_store.list_closed_boxes(connection, box.scope, ended - policy.lookback, policy.max_candidates)
     about = box_store.topics_of_boxes(connection, boxes)
     overlaps = {other: topic_overlap(tells, about.get(other, ())) for other in boxes}
     likest = max(boxes, key=lambda other: overlaps[other], default=0)
@@ -249,6 +248,6 @@ def close_idle_boxes(connection: Connection, act: ChangeContext) -> int:
     return closed
 
 
-def named_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
+def list_topics(members: Iterable[BoxMember]) -> tuple[str, ...]:
     """Return what is named in a box, in the order it came up."""
     return tuple(dict.fromkeys(topic for member in members if member.named for topic in member.topics))

@@ -21,7 +21,7 @@ from kenobot.language.changes.clauses import without_clause
 from kenobot.language.claims import Claim, claims, mentions_value, remove_claims, remove_values, with_outdated_note
 from kenobot.language.fingerprint import OWNER_SUBJECT, is_same_or_more_exact, key_of, normalize_name, same_value
 from kenobot.language.named_days import days_named
-from kenobot.language.relatives import lost_relative
+from kenobot.language.relatives import find_lost_relative
 from kenobot.language.sentences import split_sentences, without_sentence
 from kenobot.language.similarity import similarity
 from kenobot.language.statements import attribute_statements
@@ -132,7 +132,7 @@ def _find_ended_by_rules(connection: Connection, made: RecordDraft, policy: Admi
         record = records.get(connection, verdict.record, (made.scope,))
         if record is not None and record.status == "active" and _may_end(record, made):
             found = resolve_contradiction(made, record, policy, part=verdict.part, by_owner=made.is_owner_word)
-            if found.resolution == "invalidate" and (relative := lost_relative(record.text, made.text)):
+            if found.resolution == "invalidate" and (relative := find_lost_relative(record.text, made.text)):
                 yield Conflict(record, "amend", tuple(_list_gone_attributes(record, relative)), relative)
             else:  # it was so until now: only a model may say that it was wrong
                 yield replace(found, resolution="supersede") if found.resolution == "invalidate" else found
@@ -169,7 +169,7 @@ def _may_end(record: Record, made: RecordDraft) -> bool:
 
 
 def _find_denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tuple[Claim, ...]:
-    """Of a note that makes several claims, those that a draft says the opposite of."""
+    """Find the claims of a note of several that a draft says the opposite of."""
     parts = claims(record.text) if record.form == "note" else ()
     if len(parts) < 2:
         return ()
@@ -178,7 +178,7 @@ def _find_denied(made: RecordDraft, record: Record, policy: AdmitPolicy) -> tupl
 
 
 def _of_another(made: RecordDraft, record: Record) -> tuple[Claim, ...]:
-    """Of a note that tells of somebody in passing, the claims behind the one that names them."""
+    """Return the claims of a note that tells of somebody in passing, behind the one that names them."""
     parts = claims(record.text)
     named = next((at for at, claim in enumerate(parts) if _names(claim.standalone_text, made.subject)), len(parts))
     return tuple(parts[named + 1 :])
@@ -347,7 +347,7 @@ def resolve_new_value(
     if left is not None and left != record.text:
         return Conflict(record, "amend", tuple(over), left)
     if not rest:
-        relation_left = attribute_statements.told_relation(record.text)
+        relation_left = attribute_statements.find_relation(record.text)
         if relation_left:
             return Conflict(record, "amend", tuple(over), relation_left)
         return Conflict(record, "supersede", outdated)
@@ -366,8 +366,8 @@ def confidence_loss(record: Record, policy: AdmitPolicy) -> float:
     return min(policy.max_confidence_loss, 1 / (len(record.source_message_ids) + 1))
 
 
-def contested_confidence(confidence: float, disputes: Sequence[Conflict], policy: AdmitPolicy) -> float:
-    """The confidence of a word in the face of what it speaks against: what it cannot take, it lacks itself."""
+def contest_confidence(confidence: float, disputes: Sequence[Conflict], policy: AdmitPolicy) -> float:
+    """Lower the confidence of a word by what it cannot take from the records that it speaks against."""
     short = [
         policy.max_confidence_loss - confidence_loss(dispute.record, policy)
         for dispute in disputes

@@ -141,7 +141,7 @@ def insert_draft(connection: Connection, made: RecordDraft, occasion: AdmitConte
         "source_messages": json.dumps(made.evidence),
         "changed_event": 0,
     }
-    record = records.require(connection, records.insert_record(connection, row), made.scope)
+    record = records.insert_record(connection, row)
     term_index.index_new(connection, record)
     return record
 
@@ -171,7 +171,7 @@ def _find_told(connection: Connection, candidate: Candidate, evidence: tuple[int
 def _find_subject(
     connection: Connection, candidate: Candidate, text: str, told: str, occasion: AdmitContext
 ) -> tuple[str, dict[str, str]]:
-    """Whom it is about, and what it says of them by name; read out of the text where nobody has said."""
+    """Find the subject of a candidate and the attributes told of it; read out of the text where nobody has said."""
     attributes = {name.strip(): value.strip() for name, value in candidate.attributes if name.strip() and value.strip()}
     subject = candidate.subject
     # A command says of its words no more than for which day they are.
@@ -193,7 +193,7 @@ def _find_subject(
 
 
 def _read(text: str, subject: str) -> tuple[str, dict[str, str]]:
-    """Whom the plain claims of a text are about, and what they say of them; of nobody else than `subject`, if given."""
+    """Read the subject of a text's plain claims and their attributes; of no other subject than the one given."""
     read = [
         frame
         for claim in claims(text)

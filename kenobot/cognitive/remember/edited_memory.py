@@ -19,7 +19,7 @@ from kenobot.cognitive.remember.fact_candidates import ExtractedBatch, admit_iso
 from kenobot.cognitive.remember.nearness import Nearness
 from kenobot.cognitive.store import records
 from kenobot.core import lazy
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact
@@ -105,7 +105,7 @@ def _reword(changed: Sequence[Record], removed: str, told: str) -> tuple[Extract
     if not steps or any(kind != "replace" for kind, *_ in steps):
         return ()
     exchanged = [(old[first:last], " ".join(new[begin:end])) for _, first, last, begin, end in steps]
-    tags = confided_tags([told])
+    tags = tags_of_confidence([told])
     return tuple(
         ExtractedFact(text, cast("Category", record.category), record.subject, (), tags, _STATED, evidence=(1,))
         for record in changed
@@ -125,4 +125,4 @@ def _repeat(changed: Sequence[Record], told: str) -> tuple[ExtractedFact, ...]:
     """Return the new words as they are, where they are about the same as a memory that gave way."""
     if not any(_count_shared(record.text, told) for record in changed):
         return ()
-    return (ExtractedFact(told, tags=confided_tags([told]), confidence=_STATED, evidence=(1,), by_rules=True),)
+    return (ExtractedFact(told, tags=tags_of_confidence([told]), confidence=_STATED, evidence=(1,), by_rules=True),)

@@ -15,10 +15,10 @@ from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.remember.extract.prompt import ExtractionBatch
 from kenobot.language.calendar import local_day
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
-from kenobot.language.provenance import AttributedText, Provenance, SpeechContext, quoted_passages, without_quotes
+from kenobot.language.provenance import AttributedText, Provenance, SpeechContext, find_quoted_passages, without_quotes
 from kenobot.language.words import stems, words
 from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
@@ -46,7 +46,7 @@ def build_candidates(reading: ExtractedBatch) -> list[tuple[Candidate, AdmitCont
     witnesses = [set(record.source_message_ids) for record in reading.batch.known]
     for fact in reading.facts[: reading.policy.extract.max_facts]:
         told = _find_evidence(fact, reading.batch.turns)
-        stored = _stored(fact, told, reading.batch, witnesses)
+        stored = _find_stored(fact, told, reading.batch, witnesses)
         new = stored is None or dict(fact.attributes).keys() - stored.attribute_map.keys()
         if stored is not None and (stored.scope != told[0].scope or not (new or fact.verdicts)):
             continue
@@ -81,7 +81,7 @@ def _candidate(fact: ExtractedFact, told: Sequence[ConversationTurn], reading: E
         trust=trust,
         subject=fact.subject or sanitize_name(told[0].speaker),
         attributes=fact.attributes,
-        tags=confided_tags((turn.text for turn in told), fact.tags),
+        tags=tags_of_confidence((turn.text for turn in told), fact.tags),
         confidence=fact.confidence,
         importance=fact.importance,
         evidence=_witnesses(told),
@@ -123,7 +123,10 @@ def trust_of(
     for turn in turns:
         is_own = (turn.account, turn.trust) in speakers and turn.trust != "forward"
         (own if is_own else strange).append(turn)
-    foreign = [*others, *(AttributedText("forward", passage) for turn in own for passage in quoted_passages(turn.text))]
+    foreign = [
+        *others,
+        *(AttributedText("forward", passage) for turn in own for passage in find_quoted_passages(turn.text)),
+    ]
     foreign += [AttributedText(turn.answer_trust, turn.answer) for turn in own if turn.answer_trust in QUOTED_TRUST]
     for turn in strange:
         foreign += [AttributedText(turn.trust, turn.text), AttributedText(turn.trust, turn.answer)]
@@ -135,7 +138,7 @@ def trust_of(
         earlier_messages=tuple(without_quotes(turn.text) for turn in own if turn not in told),
         model_replies=tuple(turn.answer for turn in own if turn.answer_trust not in QUOTED_TRUST),
         other_texts=tuple(foreign),
-        has_quotes=any(quoted_passages(turn.text) for turn in told),
+        has_quotes=any(find_quoted_passages(turn.text) for turn in told),
     )
     return min(least, Provenance(said).trust_of(text), key=trust_rank)
 
@@ -165,7 +168,7 @@ def _verdicts(fact: ExtractedFact, trust: Trust, scope: str, known: Sequence[Rec
     return tuple(found)
 
 
-def _stored(
+def _find_stored(
     fact: ExtractedFact, told: Sequence[ConversationTurn], batch: ExtractionBatch, heard_in: Sequence[set[int]]
 ) -> Record | None:
     """Return the memory in which a tag of the same turns has stored `fact`, perhaps for their chat only.

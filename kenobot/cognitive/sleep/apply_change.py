@@ -178,7 +178,7 @@ def undo_decisions(connection: Connection, outcome: NightUndo, before: int, limi
     last = 0
     for last in sleep_plans.night_decisions(connection, outcome.run, before, limit):
         steps = events.decision_events(connection, last)
-        if events.undone_by(connection, last) is not None:
+        if events.find_undo(connection, last) is not None:
             continue
         if not any(step.previous_values or step.kind == "created" for step in steps):
             outcome.unchanged += 1

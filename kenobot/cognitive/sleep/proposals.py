@@ -198,7 +198,7 @@ def _merge(connection: Connection, proposal: Proposal, context: DecisionContext,
     if not (isinstance(scope, str) and isinstance(old, str) and isinstance(new, str) and old and new and old != new):
         raise CannotDecide("proposals.no_names")
     act = ChangeContext(context.at, context.by, Sentence("reasons.names_are_one", old=old, new=new), part_of=root)
-    records = store.newest_about(connection, scope, old, _MOST)
+    records = store.list_newest_about(connection, scope, old, _MOST)
     if not records:
         raise CannotDecide("proposals.nothing_under_name")
     for record in records:

@@ -54,7 +54,7 @@ def _changes(connection: Connection, run: int, name: str, limit: int) -> Iterato
             text=_shorten(record.text, _SHOWN) if record is not None else "",
             changes=tuple(_columns(connection, about, events)) if about is not None else (),
             other_records=len({*changed} - {about}),
-            undone=event_rows.undone_by(connection, number) is not None,
+            undone=event_rows.find_undo(connection, number) is not None,
         )
 
 

@@ -93,7 +93,7 @@ def box_members(connection: Connection, box: int) -> list[BoxMember]:
     rows = connection.execute(
         "SELECT src, first_at, why FROM link WHERE dst = ? AND type = 'member' ORDER BY first_at, src", (box,)
     )
-    return [BoxMember(src, datetime.fromisoformat(at), *_parse_topics(why)) for src, at, why in rows]
+    return [BoxMember(src, datetime.fromisoformat(at), *parse_topics(why)) for src, at, why in rows]
 
 
 def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -105,7 +105,7 @@ def topics_of_boxes(connection: Connection, boxes: Sequence[int]) -> dict[int, t
     )
     found: dict[int, list[tuple[tuple[str, ...], bool]]] = {}
     for box, why in rows:
-        found.setdefault(box, []).append(_parse_topics(why))
+        found.setdefault(box, []).append(parse_topics(why))
     return {box: _story(told) for box, told in found.items()}
 
 
@@ -120,7 +120,8 @@ def _story(told: Sequence[tuple[tuple[str, ...], bool]]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)  # what lies in a box under way is read again with each memory that is laid into it
-def _parse_topics(why: str) -> tuple[tuple[str, ...], bool]:
+def parse_topics(why: str) -> tuple[tuple[str, ...], bool]:
+    """Read the topics that a link keeps, and whether they were named: else they are words of a text."""
     return tuple(filter(None, why.removeprefix(_WORDS).split(_COMMA))), not why.startswith(_WORDS)
 
 
@@ -175,7 +176,7 @@ def save_open_topic(connection: Connection, stretch: OpenTopic) -> None:
 
 
 def delete_open_topic(connection: Connection, scope: str) -> None:
-    """The topic of this scope has ended."""
+    """Delete the open topic of a scope: it has ended."""
     connection.execute("DELETE FROM open_topic WHERE scope = ?", (scope,))
 
 
@@ -185,7 +186,7 @@ def idle_scopes(connection: Connection, until: datetime) -> list[str]:
     return [row[0] for row in rows]
 
 
-def closed_boxes(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
+def list_closed_boxes(connection: Connection, scope: str, since: datetime, limit: int) -> list[int]:
     """Return the closed boxes of a scope into which something was laid at `since` or later: of the newest `limit`."""
     rows = connection.execute(
         "SELECT id, last_seen FROM record WHERE scope = ? AND form = 'box' AND tier = 'daily' AND status = 'active' "

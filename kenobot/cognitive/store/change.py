@@ -90,7 +90,7 @@ def rewrite_event(connection: Connection, number: int, data: Mapping[str, Json])
 
 
 def all_wordings(connection: Connection, numbers: Sequence[int], reach: Scopes) -> dict[int, set[str]]:
-    """By record, every text that it ever had."""
+    """Return by record every text that it ever had."""
     found: dict[int, set[str]] = {}
     for number, record in records.by_ids(connection, numbers, reach).items():
         earlier = (happening.previous_values.get("text") for happening in events.record_events(connection, number))
@@ -105,5 +105,5 @@ def tombstone_time(connection: Connection, scope: str, key: str) -> str | None:
 
 
 def drop_tombstone(connection: Connection, scope: str, key: str) -> None:
-    """The words of `key` may be learned again: their owner says them anew."""
+    """Drop a tombstone, so that the words of `key` may be learned again: their owner says them anew."""
     connection.execute("DELETE FROM tombstone WHERE scope = ? AND key = ?", (scope, key))

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from kenobot.cognitive.store.records import SAYS
+from kenobot.cognitive.store.records import AMONG, SAYS
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import EventRow, Record
 from kenobot.ports.sentences import Sentence, pack
@@ -46,6 +47,29 @@ def record_events(connection: Connection, record: int) -> list[EventRow]:
     return [_happening(row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class ChangesSince:
+    """Events of records after a moment, by record, the newest first. born_before: records with an earlier one."""
+
+    changes: Mapping[int, Sequence[EventRow]]
+    born_before: frozenset[int]
+
+
+def changes_since(connection: Connection, numbers: Sequence[int], moment: str) -> ChangesSince:
+    """Read what happened to each of these records after a moment, ISO-8601 text."""
+    ids, changes = json.dumps([*numbers]), dict[int, list[EventRow]]()
+    rows = connection.execute(
+        f"SELECT {_EVENT} FROM event WHERE record_id {AMONG} AND at > ? ORDER BY id DESC", (ids, moment)
+    )
+    for row in rows:
+        happened = _happening(row)
+        changes.setdefault(happened.record or 0, []).append(happened)
+    earlier = connection.execute(
+        f"SELECT DISTINCT record_id FROM event WHERE record_id {AMONG} AND at <= ?", (ids, moment)
+    )
+    return ChangesSince(changes, frozenset(row[0] for row in earlier))
+
+
 def decision_events(connection: Connection, root: int) -> list[EventRow]:
     """Return the events of a decision, in order: the one that it is named after, and those that are part of it."""
     first = get_event(connection, root)
@@ -57,7 +81,7 @@ def decision_events(connection: Connection, root: int) -> list[EventRow]:
     return [first, *(_happening(row) for row in rows)]
 
 
-def undone_by(connection: Connection, root: int) -> int | None:
+def find_undo(connection: Connection, root: int) -> int | None:
     """Return the event that last undid a decision; None when none did, or what undid it was itself undone."""
     row = connection.execute(
         "SELECT coalesce(json_extract(data, '$.part_of'), id) FROM event "
@@ -65,7 +89,7 @@ def undone_by(connection: Connection, root: int) -> int | None:
         "ORDER BY id DESC LIMIT 1",
         (root, root),
     ).fetchone()
-    if row is None or undone_by(connection, int(row[0])) is not None:
+    if row is None or find_undo(connection, int(row[0])) is not None:
         return None
     return int(row[0])
 
@@ -119,7 +143,10 @@ def last_event(connection: Connection) -> int:
 
 
 def last_record_event(connection: Connection) -> int:
-    """The id of the newest event that speaks of a record, 0 before there is one: records change with such alone."""
+    """Return the id of the newest event that speaks of a record, 0 before there is one.
+
+    Records change with such alone.
+    """
     row = connection.execute("SELECT id FROM event WHERE +record_id IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
     return int(row[0]) if row else 0
 
@@ -133,7 +160,7 @@ def record_ids_touched_since(connection: Connection, event: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def purged_messages(connection: Connection, low: int, high: int) -> list[int]:
+def list_purged_messages(connection: Connection, low: int, high: int) -> list[int]:
     """Return the messages that purges among the events above `low` up to `high` blanked."""
     rows = connection.execute(
         "SELECT value FROM event, json_each(event.data, '$.messages') WHERE event.id > ? AND event.id <= ? "
@@ -172,7 +199,7 @@ def was_previous_text(connection: Connection, record: Record, text: str, event: 
     return row is not None
 
 
-def reworded_since(connection: Connection, event: int) -> list[int]:
+def list_reworded_since(connection: Connection, event: int) -> list[int]:
     """Query the records that came to say something else, or ended, after `event`."""
     rows = connection.execute(
         "SELECT DISTINCT +record_id FROM event WHERE id > ? AND +record_id IS NOT NULL AND "

@@ -91,7 +91,7 @@ def exchange_of(connection: Connection, session: str, inbox: int) -> LastExchang
     return _exchange(list(islice(told, 3)))
 
 
-def applied_by(connection: Connection, session: str, reason: str) -> list[int]:
+def find_applied(connection: Connection, session: str, reason: str) -> list[int]:
     """Query the decisions among a conversation's last few hundred events whose reason begins so, newest first."""
     rows = connection.execute(
         "SELECT id FROM event WHERE id > (SELECT max(id) FROM event) - ? AND session = ? "

@@ -38,17 +38,17 @@ def expand_turns(connection: Connection, ranges: Iterable[TurnRange]) -> list[in
     return [turn for low, high in ranges for turn in imported_talk.turns_between(connection, low, high)]
 
 
-def withdrawn_records(connection: Connection) -> list[int]:
+def list_withdrawn(connection: Connection) -> list[int]:
     """List the records of talk whose import is undone."""
     rows = connection.execute(
         "SELECT record_id, max(json_extract(data, '$.part_of')) FROM event WHERE type = ? AND record_id IS NOT NULL "
         "GROUP BY record_id",
         (IMPORTED,),
     ).fetchall()
-    return [record for record, root in rows if root is not None and events.undone_by(connection, root) is not None]
+    return [record for record, root in rows if root is not None and events.find_undo(connection, root) is not None]
 
 
-def changed_talk(connection: Connection, low: int, high: int) -> list[TurnRange]:
+def list_changed_talk(connection: Connection, low: int, high: int) -> list[TurnRange]:
     """List the turns whose record events above `low` up to `high` took out of sight, or brought back."""
     rows = connection.execute(
         "SELECT DISTINCT +record_id FROM event WHERE id > ? AND id <= ? AND +record_id IS NOT NULL "
@@ -73,7 +73,7 @@ def find_unfinished(connection: Connection, source: str) -> int | None:
     for root, data in rows:
         parts = events.decision_events(connection, root)
         done = json.loads(data).get("done") or any(part.data.get("done") for part in parts)
-        if not done and len(parts) > 1 and events.undone_by(connection, root) is None:
+        if not done and len(parts) > 1 and events.find_undo(connection, root) is None:
             return int(root)
     return None
 
@@ -85,7 +85,7 @@ def read_marks(connection: Connection) -> set[str]:
     for number, text in rows:
         data = json.loads(text)
         brought.setdefault(data.get("part_of", number), []).extend(data.get("marks", ()))
-    return {mark for root, marks in brought.items() if events.undone_by(connection, root) is None for mark in marks}
+    return {mark for root, marks in brought.items() if events.find_undo(connection, root) is None for mark in marks}
 
 
 def delete_empty(connection: Connection, root: int) -> None:

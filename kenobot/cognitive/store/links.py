@@ -26,24 +26,30 @@ def get_link(connection: Connection, src: int, dst: int, type_: LinkType) -> Lin
 
 
 def upsert_links(connection: Connection, made: Iterable[tuple[Link, str]]) -> None:
-    """Write links, new or known, each with its reason.
+    """Write links of one record, new or known, each with its reason.
 
     A known one keeps its first time, and its reason unless there is another.
     """
-    connection.executemany(
+    rows = [
+        (each.src, each.dst, each.type, each.weight, each.confidence, each.seen, each.last_at, each.last_at, why)
+        for each, why in made
+    ]
+    if not rows:
+        return
+    connection.execute(
         "INSERT INTO link (src, dst, type, weight, confidence, seen, first_at, last_at, why) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (src, dst, type) DO UPDATE SET weight = excluded.weight, "
-        "confidence = excluded.confidence, seen = excluded.seen, last_at = excluded.last_at, "
+        f"VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(rows))} ON CONFLICT (src, dst, type) DO UPDATE SET "
+        "weight = excluded.weight, confidence = excluded.confidence, seen = excluded.seen, last_at = excluded.last_at, "
         "why = CASE excluded.why WHEN '' THEN why ELSE excluded.why END",
-        [
-            (each.src, each.dst, each.type, each.weight, each.confidence, each.seen, each.last_at, each.last_at, why)
-            for each, why in made
-        ],
+        [value for row in rows for value in row],
     )
 
 
 def links_around(connection: Connection, record: int, reach: Scopes, limit: int) -> list[Link]:
-    """Links of one record, see `around_each`: those it makes before those that lead to it, each to the newest first."""
+    """List the links of one record, see `links_around_each`.
+
+    Those it makes before those that lead to it, each to the newest first.
+    """
     links = links_around_each(connection, [record], reach, limit).get(record, [])
     return sorted(links, key=lambda made: (made.src != record, -made.dst, -made.src))
 
@@ -125,7 +131,7 @@ def recently_created(
     return [(row[0], row[1]) for row in rows]
 
 
-def superseded_ids(connection: Connection, record: Record) -> list[int]:
+def list_superseded(connection: Connection, record: Record) -> list[int]:
     """Return what `record` took the place of, and what that did, in its scope: the nearest first."""
     rows = connection.execute(
         "WITH RECURSIVE older (id) AS (SELECT dst FROM link WHERE src = ? AND type = 'supersedes' "

@@ -15,7 +15,7 @@ def core_layout(connection: Connection, scope: str) -> list[str | int]:
 
 
 def list_file(connection: Connection, path: str) -> tuple[str, list[str | int]] | None:
-    """Text and blocks of a list file as last written or read."""
+    """Return text and blocks of a list file as last written or read."""
     row = connection.execute("SELECT text, blocks FROM list_file WHERE path = ?", (path,)).fetchone()
     return (row[0], json.loads(row[1])) if row else None
 
@@ -58,8 +58,8 @@ def list_files_with(connection: Connection, records: Iterable[int], among: Seque
     return [path for path, blocks in rows if wanted.intersection(b for b in json.loads(blocks) if isinstance(b, int))]
 
 
-def shared_records(connection: Connection, records: Iterable[int]) -> dict[int, list[str]]:
-    """By record, the files in which it stands, for those of `records` that stand in several."""
+def map_shared_records(connection: Connection, records: Iterable[int]) -> dict[int, list[str]]:
+    """Map those of `records` that stand in several files to these files."""
     rows = connection.execute(
         "SELECT DISTINCT block.value, list_file.path FROM list_file, json_each(list_file.blocks) AS block "
         "WHERE block.type = 'integer' AND block.value IN (SELECT value FROM json_each(?)) ORDER BY list_file.path",

@@ -186,7 +186,7 @@ def list_corrected_since(
 
 
 def language_counts(connection: Connection, scope: str) -> dict[str, int]:
-    """In which languages the newest memories of a scope are."""
+    """Count the newest memories of a scope by language."""
     rows = connection.execute(
         "SELECT lang, count(*) FROM (SELECT lang FROM record WHERE scope = ? ORDER BY changed_event DESC LIMIT 200) "
         "GROUP BY 1",

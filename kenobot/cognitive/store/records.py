@@ -7,10 +7,11 @@ Queries keep within scopes: see `kenobot.storage.scopes`. A rows module asks for
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kenobot.ports.browsing import RecordFilter
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter, scope_names
@@ -126,7 +127,10 @@ def last_change(connection: Connection, scopes: Iterable[str]) -> int:
 
 
 def last_edit_event(connection: Connection, scope: str) -> int:
-    """The event of the last time a person edited the scope's MEMORY.md, its headings and prose included; 0: never."""
+    """Return the event of the last time a person edited the scope's MEMORY.md, its headings and prose included.
+
+    0: never.
+    """
     return int(read_state(connection, f"edited:{scope}") or 0)
 
 
@@ -161,8 +165,22 @@ def by_key(connection: Connection, scope: str, form: str, key: str) -> Record | 
     return Record._make(row) if row else None
 
 
+def by_keys(
+    connection: Connection, scope: str, forms: Collection[str], keys: Collection[str]
+) -> dict[tuple[str, str], Record]:
+    """Return the live records of this scope with one of these forms and keys, by both."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM record WHERE scope = ? AND form IN ({', '.join(['+?'] * len(forms))}) "
+        f"AND key IN ({', '.join('?' * len(keys))}) AND status = 'active'",
+        (scope, *forms, *keys),
+    )
+    return {(known.form, str(known.key)): known for known in map(Record._make, rows)}
+
+
 def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[int, Record]:
     """Return records by id; ids that are unknown or not within `reach` are left out."""
+    if not ids:
+        return {}
     where, scopes = scope_filter(reach)
     # By their numbers, not by an index of scopes, which would read all that the scopes hold: hence the plus.
     rows = connection.execute(
@@ -171,10 +189,10 @@ def by_ids(connection: Connection, ids: Sequence[int], reach: Scopes) -> dict[in
     return {row[0]: Record._make(row) for row in rows}
 
 
-def newest_daily(connection: Connection, scope: str, since_day: str, limit: int) -> list[Record]:
-    """Return live facts of days' logs, also archived ones, from `since_day` on, newest first, at most `limit`."""
-    where = f"day >= ? AND {LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
-    return select(connection, where, (since_day,), (scope,), order="day DESC, id DESC", limit=limit)
+def newest_daily(connection: Connection, scope: str, limit: int) -> list[Record]:
+    """Return live facts of days' logs, also archived ones, newest first, at most `limit`."""
+    where = f"{LIVE} AND {IN_LOGS} AND {FACTS} AND {NO_OWNER_PREFERENCE}"
+    return select(connection, where, (), (scope,), order="day DESC, id DESC", limit=limit)
 
 
 def newest_from_messages(connection: Connection, scope: str, messages: Iterable[int], among: int) -> list[int]:
@@ -205,7 +223,7 @@ def daily_records(connection: Connection, scope: str, day: str) -> list[Record]:
     return select(connection, where, (day,), (scope,))
 
 
-def newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
+def list_newest_about(connection: Connection, scope: str, subject: str, limit: int) -> list[Record]:
     """Return the newest live facts of a scope about a subject, at most `limit`, in the order they came."""
     where = f"subject = ? AND {LIVE} AND {FACTS}"
     return select(connection, where, (subject,), (scope,), order="id DESC", limit=limit)[::-1]
@@ -225,7 +243,7 @@ def subjects(connection: Connection, scope: str) -> Iterator[str]:
 
 
 def preference_records(connection: Connection, scope: str) -> list[Record]:
-    """Learned preferences of the person of a scope."""
+    """List the learned preferences of the person of a scope."""
     where = f"form = 'note' AND tier = 'daily' AND {LIVE} AND category = 'preference'"
     return select(connection, where, (), (scope,))
 
@@ -235,7 +253,7 @@ def slot_record(connection: Connection, scope: str, form: str, name: str) -> Rec
     return by_key(connection, scope, form, f"slot:{name}")
 
 
-def changed_since(
+def list_changed_since(
     connection: Connection, scopes: tuple[str, ...], event: int, limit: int, only: ChangeFilter | None = None
 ) -> list[Record]:
     """Return records of any status whose showing changed after `event`, oldest change first, at most `limit`."""
@@ -247,7 +265,7 @@ def changed_since(
 
 
 def successor(connection: Connection, record: int, reach: Scopes, status: str = "active") -> Record | None:
-    """The newest record of a status, a live one, in the chain that superseded `record`, if it is within `reach`."""
+    """Return the newest record of a status in the chain that superseded `record`, if it is within `reach`."""
     where, scopes = scope_filter(reach)
     row = connection.execute(
         "WITH RECURSIVE heir (id) AS (SELECT src FROM link WHERE dst = ? AND type = 'supersedes' "
@@ -281,7 +299,7 @@ def ids_with_key_prefix(connection: Connection, prefix: str, reach: Scopes, limi
     return select_ids(connection, "key >= ? AND key < ?", keys, reach, order=order, limit=limit, scan_scope=False)
 
 
-def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
+def iterate_newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[tuple[int, str]]:
     """Yield the id and text of live records, what became known or changed last first.
 
     Reads no more than it gives, or little.
@@ -300,8 +318,14 @@ def newest_live(connection: Connection, reach: Scopes, limit: int) -> Iterator[t
 
 def ids_containing_text(connection: Connection, piece: str, reach: Scopes) -> list[int]:
     """Return ids of records, of any status, whose text holds `piece`, whatever the case of its ASCII letters."""
-    literal = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return select_ids(connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{literal}%",), reach, scan_scope=False)
+    return select_ids(
+        connection, f"text LIKE ? ESCAPE '\\' AND {SAYS}", (f"%{_escape_like(piece)}%",), reach, scan_scope=False
+    )
+
+
+def _escape_like(piece: str) -> str:
+    """Return a text for LIKE, in which no letter stands for others."""
+    return piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def list_records(
@@ -321,13 +345,48 @@ def list_records(
 
 
 def page_of_records(
-    connection: Connection, reach: Scopes, statuses: Sequence[str], before: int, limit: int
+    connection: Connection, reach: Scopes, wanted: RecordFilter, before: int, limit: int
 ) -> list[Record]:
-    """Return records of these statuses (none: of any) with ids below one, the newest first, without boxes."""
-    among, values = (f" AND status {AMONG}", (json.dumps([*statuses]),)) if statuses else ("", ())
+    """Return records that a filter chooses, with ids below one, the newest first, without boxes."""
+    where, values = ["id < ?", SAYS], list[SqlValue]((before,))
+    for column, words in (("status", wanted.statuses), ("form", wanted.forms)):
+        if words:
+            where.append(f"{column} {AMONG}")
+            values.append(json.dumps([*words]))
+    for column in ("category", "subject", "source", "trust", "scope"):
+        if value := getattr(wanted, column):
+            where.append(f"{column} = ?")
+            values.append(value)
+    if wanted.tag:
+        where.append("EXISTS (SELECT 1 FROM json_each(tags) AS tag WHERE tag.value = ?)")
+        values.append(wanted.tag)
+    if wanted.first_day or wanted.last_day:
+        where.append("day BETWEEN ? AND ?")
+        values += [wanted.first_day, wanted.last_day or _AFTER_ALL]
+    if wanted.text:
+        where.append("text LIKE ? ESCAPE '\\'")
+        values.append(f"%{_escape_like(wanted.text)}%")
+    # By their numbers from the newest down, so that a page reads little, unless the subject is narrower.
     return select(
-        connection, f"id < ? AND form != 'box'{among}", (before, *values), reach, order="id DESC", limit=limit
+        connection,
+        " AND ".join(where),
+        values,
+        reach,
+        order="id DESC",
+        limit=limit,
+        scan_scope=bool(wanted.subject),
     )
+
+
+def count_values(connection: Connection, column: str, reach: Scopes, most: int) -> dict[str, int]:
+    """Count the live records by one column, but for boxes: the `most` frequent values."""
+    where, scopes = scope_filter(reach)
+    rows = connection.execute(
+        f"SELECT {column}, count(*) FROM record WHERE {LIVE} AND {SAYS} AND {where} GROUP BY 1 ORDER BY 2 DESC, 1 "
+        "LIMIT ?",
+        (*scopes, most),
+    )
+    return dict(rows.fetchall())
 
 
 def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: str = "") -> dict[str, int]:
@@ -340,7 +399,7 @@ def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: s
     return {row[0]: row[1] for row in rows}
 
 
-def ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
+def list_ended_with_key(connection: Connection, scope: str, key: str, limit: int) -> list[Record]:
     """Return records of this scope that said the words of `key` and are no longer live, the newest first."""
     where = "key = ? AND status != 'active'"
     return select(connection, where, (key,), (scope,), order="id DESC", limit=limit)
@@ -354,14 +413,13 @@ def page_before(connection: Connection, record: int, reach: Scopes, limit: int) 
     ).fetchall()
 
 
-def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> int:
-    """Write a new record, by column; returns its id. `kenobot.cognitive.remember.draft` alone calls this."""
+def insert_record(connection: Connection, row: Mapping[str, SqlValue]) -> Record:
+    """Write a new record, by column, and return it. `kenobot.cognitive.remember.draft` alone calls this."""
     marks = ", ".join("?" * len(row))
-    cursor = connection.execute(f"INSERT INTO record ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
+    inserted = f"INSERT INTO record ({', '.join(row)}) VALUES ({marks}) RETURNING {_COLUMNS}"
+    return Record._make(connection.execute(inserted, tuple(row.values())).fetchone())
 
 
 def set_changed_event(connection: Connection, record: int, scope: str, event: int) -> None:
-    """A new record is shown from `event` on, the one that tells of its making."""
+    """Set the event from which a new record is shown: the one that tells of its making."""
     connection.execute("UPDATE record SET changed_event = ? WHERE id = ? AND scope = ?", (event, record, scope))

@@ -188,4 +188,4 @@ def was_undone(connection: Connection, record: int, name: str, kind: str) -> boo
         "SELECT id FROM event WHERE record_id = ? AND type = ? AND json_extract(data, '$.pass') = ?",
         (record, kind, name),
     ).fetchall()
-    return any(events.undone_by(connection, row[0]) is not None for row in rows)
+    return any(events.find_undo(connection, row[0]) is not None for row in rows)

@@ -14,7 +14,7 @@ from heapq import nlargest
 
 from kenobot.cognitive.store import records as store
 from kenobot.language.fingerprint import supersession_key
-from kenobot.language.relatives import told_relatives
+from kenobot.language.relatives import list_relatives
 from kenobot.language.similarity import similarity, topic_words
 from kenobot.language.words import fold
 from kenobot.ports.records import Record
@@ -86,7 +86,7 @@ def subject_by_relation(connection: Connection, scope: str, relation: str) -> st
     """
     ids = _select_newest(connection, _relation(scope, relation), _LOADED)
     known = [each for each in store.by_ids(connection, ids, (scope,)).values() if each.status == "active"]
-    names = {name for each in known for kin, name in told_relatives(each.text) if kin == relation}
+    names = {name for each in known for kin, name in list_relatives(each.text) if kin == relation}
     if len(names) != 1:
         return None
     (first,) = names
@@ -127,7 +127,7 @@ def index_backlog(connection: Connection) -> None:
         connection.execute("DELETE FROM key_value WHERE key = ?", (_BEHIND,))
 
 
-def shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
+def iterate_shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
     """Yield every number that two or more records are filed under, with those; also of what is still to be filed."""
     late = _load_unfiled(connection)
     rows = connection.execute(
@@ -143,7 +143,7 @@ def shared_terms(connection: Connection) -> Iterator["tuple[int, array[int]]"]:
 
 
 def term_counts(connection: Connection) -> dict[int, int]:
-    """Under how many numbers each record is filed, or will be."""
+    """Count the numbers under which each record is filed, or will be."""
     behind = int(read_state(connection, _BEHIND) or 0)
     found: dict[int, int] = dict(
         connection.execute(
@@ -180,7 +180,7 @@ def _marks(record: Record) -> Iterator[int]:
         if attribute in _NAMES and record.trust == "owner":
             yield from (_name(record.scope, each) for each in split_names(value))
     if record.trust == "owner":
-        yield from (_relation(record.scope, kin) for kin, _ in told_relatives(record.text))
+        yield from (_relation(record.scope, kin) for kin, _ in list_relatives(record.text))
 
 
 def split_names(value: object) -> list[str]:

@@ -30,7 +30,7 @@ def daily_log_days(connection: Connection, scope: str, until: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def logged_between(connection: Connection, scope: str, first: str, last: str) -> list[Record]:
+def list_logged_between(connection: Connection, scope: str, first: str, last: str) -> list[Record]:
     """Query the live facts told on the days from `first` to `last` that are in logs, archived or not, in order."""
     where = (
         f"day >= ? AND day <= ? AND {LIVE} AND {IN_LOGS} AND {FACTS} AND source != 'sleep' AND {NO_OWNER_PREFERENCE}"
@@ -50,7 +50,7 @@ def week_summaries(connection: Connection, scope: str) -> list[Record]:
     return select(connection, where, _WEEK_KEYS, (scope,), order="key")
 
 
-def forgotten_weeks(connection: Connection, scope: str) -> tuple[set[str], set[str]]:
+def list_forgotten_weeks(connection: Connection, scope: str) -> tuple[set[str], set[str]]:
     """Query the weeks whose summaries were forgotten with a fact in them, and those forgotten for their own sake."""
     rows = connection.execute(
         "SELECT substr(key, length(?) + 1), (SELECT json_extract(data, '$.part_of') FROM event WHERE record_id = "
@@ -63,7 +63,7 @@ def forgotten_weeks(connection: Connection, scope: str) -> tuple[set[str], set[s
     return lost.keys() - unwanted, unwanted
 
 
-def derived_from_ids(connection: Connection, record: int) -> set[int]:
+def list_derived_from(connection: Connection, record: int) -> set[int]:
     """Query the records that a summary was derived from."""
     rows = connection.execute("SELECT dst FROM link WHERE src = ? AND type = 'derived'", (record,))
     return {row[0] for row in rows}
@@ -104,7 +104,7 @@ def in_tier(connection: Connection, scope: str, tier: str) -> list[Record]:
     return select(connection, f"{FACTS} AND tier = ? AND {LIVE}", (tier,), (scope,))
 
 
-def archived_day_records(connection: Connection, scope: str, day: str) -> list[Record]:
+def list_archived_day(connection: Connection, scope: str, day: str) -> list[Record]:
     """Query the facts in a scope's archived log of one day, in the order they came."""
     where = f"day = ? AND {LIVE} AND tier = 'archive' AND {FACTS} AND source != 'sleep'"
     return select(connection, where, (day,), (scope,))

@@ -62,7 +62,7 @@ _OTHERS = word_set("change_others")
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What a text shows. cues, doubts: their names. values: figures by kind. stems: of its words.
+    """Signs of a change in a text. cues, doubts: their names. values: figures by kind. stems: of its words.
 
     people: relations, and names as far as their letters tell. head: stems of whom or what it is about; head_people:
     those among them. own_head: that is its speaker; own: its first clause tells something of its speaker.

@@ -98,7 +98,7 @@ _NAME = lazy.regex(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][\w'-]+|\A[A-ZÁÉÍÓÚÑ][
 
 @dataclass(frozen=True, slots=True)
 class StandingStatement:
-    """What memory has, for the question whether a message changes it. due: the day it is due, YYYY-MM-DD, "" for none.
+    """Statement that memory holds, and a message may change. due: the day it is due, YYYY-MM-DD, "" for none.
 
     category: of the memory; see `kenobot.ports.memory`. names: of whom it tells, where its text has "she" or "le".
     """
@@ -146,7 +146,7 @@ def find_changed(
     standing = with_names(standing)
     if is_plain_telling(message) and (plain := _find_plainly_changed(message, standing)) is not None:
         return plain
-    likely = most_likely(message, said, standing, meanings)
+    likely = find_most_likely(message, said, standing, meanings)
     if likely is None or says_again(read_signs(likely.telling), read_signs(standing[likely.place].read_text)):
         return None
     signs = signs_of(likely, message, standing, meanings)
@@ -212,7 +212,7 @@ def logit_of(signs: Mapping[str, float], *, with_meaning: bool) -> float:
     return sum(weights.get(name, 0.0) * value for name, value in signs.items())
 
 
-def most_likely(
+def find_most_likely(
     message: str, said: date, standing: Sequence[StandingStatement], meanings: Sequence[float] = ()
 ) -> LikelyChange | None:
     """Find the statement that a message of the day `said` changes most probably; None where there is none at all.
@@ -283,7 +283,7 @@ def pair_features(telling: str, said: date, standing: Sequence[StandingStatement
     told = _read(telling)
     texts = [_read(each.read_text) for each in standing]
     counts = Counter(stem for text in texts for stem in text.stems)
-    shared = [text.shared(told) for text in texts]
+    shared = [text.list_shared(told) for text in texts]
     weights = [
         sum(1 / max(1, min(counts[stem] for stem in text.by_word[word])) for word in found)
         for text, found in zip(texts, shared, strict=True)
@@ -292,7 +292,7 @@ def pair_features(telling: str, said: date, standing: Sequence[StandingStatement
     for at, (statement, text) in enumerate(zip(standing, texts, strict=True)):
         rival = second if weights[at] == first else first
         names = [
-            *_in_common(told, text, len(shared[at]), weights[at], weights[at] - rival),
+            *_share_words(told, text, len(shared[at]), weights[at], weights[at] - rival),
             *_values(told, text, min(len(shared[at]), 2)),
             f"pool {_bin(len(texts), 4, 7, 12, 25)}",
             f"newer {_bin(len(texts) - 1 - at, 1, 2, 4, 8, 16, 32)}",
@@ -346,12 +346,12 @@ class _Text:
         names += [*(f"cue {name}" for name in sorted(signs.cues)), *(f"doubt {name}" for name in sorted(signs.doubts))]
         return tuple(_APART * crc32(name.encode()) for name in names)
 
-    def shared(self, other: "_Text") -> list[str]:
+    def list_shared(self, other: "_Text") -> list[str]:
         """Return its words that another text has, too."""
         return [word for word, found in self.by_word.items() if not found.isdisjoint(other.stems)]
 
 
-def _in_common(told: _Text, text: _Text, number: int, rarity: float, lead: float) -> Iterator[str]:
+def _share_words(told: _Text, text: _Text, number: int, rarity: float, lead: float) -> Iterator[str]:
     of_told, of_text = number / max(1, len(told.words)), number / max(1, len(text.words))
     rare = _bin(rarity, 0.01, 0.34, 0.9, 1.4)
     yield f"shared {min(number, 4)}"
@@ -395,7 +395,7 @@ def _bin(value: float, *edges: float) -> int:
 
 @lru_cache(4096)
 def _of_memory(text: str) -> float:
-    """What a memory by itself adds."""
+    """Yield the features of a memory by itself."""
     weights, places = _weights(), memory_features(text)
     return sum(weights[each] for each in places) / 2 / math.sqrt(max(1, len(places)))
 

@@ -5,7 +5,7 @@ from datetime import date
 from kenobot.core import lazy
 from kenobot.language.changes.change_signs import compare_values, read_signs
 from kenobot.language.changes.clauses import bare_clause, split_clauses
-from kenobot.language.changes.likely_change import StandingStatement, most_likely
+from kenobot.language.changes.likely_change import StandingStatement, find_most_likely
 
 _LEAD = 0.2  # of the probability of a clause over the next, from which it alone is meant
 _GOES_ON = lazy.regex(
@@ -33,5 +33,5 @@ def _find_meant(message: str, said: date, clauses: list[str]) -> int:
     first, second, *_ = sorted(meets, reverse=True)
     if first > second:
         return meets.index(first)
-    likely = most_likely(message, said, [StandingStatement(clause) for clause in clauses])
+    likely = find_most_likely(message, said, [StandingStatement(clause) for clause in clauses])
     return likely.place if likely is not None and likely.lead >= _LEAD else -1

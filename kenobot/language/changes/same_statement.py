@@ -14,7 +14,7 @@ from kenobot.core import lazy
 from kenobot.language.changes.clauses import bare_clause, split_clauses, without_clause
 from kenobot.language.claims import claims, is_of_speaker
 from kenobot.language.clock_times import time_named
-from kenobot.language.colloquial import written_out
+from kenobot.language.colloquial import write_out
 from kenobot.language.dates import MONTHS, WEEKDAYS
 from kenobot.language.fingerprint import is_same_or_more_exact
 from kenobot.language.lexicon import STOPWORDS, word_set
@@ -124,7 +124,7 @@ def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: boo
         return None
     found: dict[int, EndedStatement] = {}
     for place, statement in enumerate(known):
-        for part in known_parts(statement):
+        for part in list_parts(statement):
             if place not in found and any(_ends(telling, part, said) for telling in tellings):
                 found[place] = EndedStatement(place, part if part != statement else "")
     same = {fold(each.part or known[each.place]).strip(_MARKS) for each in found.values()}
@@ -132,7 +132,7 @@ def find_ended(sentence: str, said: date, known: Sequence[str], *, corrects: boo
 
 
 @lru_cache(_KEPT)
-def known_parts(statement: str) -> tuple[str, ...]:
+def list_parts(statement: str) -> tuple[str, ...]:
     """Return the parts of a statement that can end alone: its sentences, and clauses whose rest has a subject."""
     parts = _sentence_parts(statement)
     clauses = [bare_clause(clause) for clause in split_clauses(statement)]
@@ -226,7 +226,7 @@ def _ends(telling: _Telling, part: str, said: date) -> bool:
 @lru_cache(_KEPT)
 def _read_known(part: str) -> tuple[str, tuple[str, ...]]:
     """Read a sentence of memory without its openings; no tokens for one that denies, guesses or names no subject."""
-    part = written_out(part)
+    part = write_out(part)
     part = read_core(part).told or part
     plain = _expand(part)
     unsure = _DENIES.search(plain) or _UNDECIDED.search(plain) or not _has_subject(part, plain)
@@ -269,8 +269,8 @@ def _has_other_attribute_value(telling: _Telling, part: str) -> bool:
 def _differ_in_value(telling: _Telling, tokens: tuple[str, ...], part: str, said: date) -> bool:
     """Return whether two statements have the same words but for one value of the same kind behind the subject."""
     mine = telling.tokens
-    head = _common(mine, tokens)
-    tail = min(_common(mine[::-1], tokens[::-1]), len(mine) - head, len(tokens) - head)
+    head = _count_common(mine, tokens)
+    tail = min(_count_common(mine[::-1], tokens[::-1]), len(mine) - head, len(tokens) - head)
     new, old = mine[head : len(mine) - tail], tokens[head : len(tokens) - tail]
     if not new or not old or max(len(new), len(old)) > _LONGEST_VALUE or not head:
         return False
@@ -361,7 +361,7 @@ def _shape(value: str) -> str:
     return "name" if _NAME_VALUE.fullmatch(value) else ""
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def _count_common(one: Sequence[str], other: Sequence[str]) -> int:
     """Count the tokens with which two sequences begin alike."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 

@@ -17,7 +17,7 @@ from kenobot.language.named_days import day_named, names_year
 from kenobot.language.relatives import RELATIVES
 from kenobot.language.statements.attribute_statements import attribute_name
 from kenobot.language.statements.rule_tables import PHRASES, TABLES
-from kenobot.language.statements.sentence_core import MARKS, folded, is_statement, without_marks
+from kenobot.language.statements.sentence_core import MARKS, fold_text, is_statement, without_marks
 from kenobot.language.statements.worth_noting import is_remark
 from kenobot.language.words import fold, words
 
@@ -111,7 +111,7 @@ def _join_facts(text: str, facts: Sequence[ExtractedFact | None]) -> ExtractedFa
 
 @lru_cache(512)  # a clause is read for its message, and again for the sentence behind it and the summary's check
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:
-    plain = folded(clause)
+    plain = fold_text(clause)
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other
         plain = clause.lower()
     opening = _SINCE.match(plain)
@@ -127,7 +127,7 @@ def _fact(rule: ExtractionRule, match: re.Match[str], clause: str, said: date) -
     category = "fact" if rule.category == "relationship" and not _is_of_people(clause) else rule.category
     fact = ExtractedFact(clause, category, confidence=TIERS["explicit"])
     if rule.needs in ("day", "birthday"):
-        return _dated(rule, fact, clause, said)
+        return _read_dated(rule, fact, clause, said)
     if rule.needs and (not is_statement(clause) or not _is_named(rule.needs, match, clause)):
         return None
     if not rule.attribute:
@@ -164,12 +164,12 @@ def _is_named(needs: Needs, match: re.Match[str], clause: str) -> bool:
     if not all(name[:1].isupper() or name in ("de", "del", "la") for name in names):
         return False
     # A capital at the head of a sentence is no name of itself: "Brain is soup".
-    return not (len(names) == 1 and _IS.match(folded(clause[match.end(group) :])) and is_remark(clause))
+    return not (len(names) == 1 and _IS.match(fold_text(clause[match.end(group) :])) and is_remark(clause))
 
 
 def is_past(told: str) -> bool:
     """Return whether a text begins with what has happened."""
-    return _PAST.match(folded(told)) is not None
+    return _PAST.match(fold_text(told)) is not None
 
 
 def promises(sentence: str) -> bool:
@@ -179,14 +179,14 @@ def promises(sentence: str) -> bool:
 
 def is_duty(text: str) -> bool:
     """Return whether a commitment is something to do, and not something that takes place, such as an appointment."""
-    plain = folded(text)
+    plain = fold_text(text)
     gives_word = any(rule.category == "commitment" and not rule.needs and rule.pattern.match(plain) for rule in _RULES)
     return gives_word or _TO_DO.match(plain) is not None or _DUTY.search(plain) is not None
 
 
 def names_somebody(told: str) -> bool:
     """Return whether a text names a person or a pet, as far as its words and capitals tell."""
-    if _SOMEBODY.search(folded(told)):
+    if _SOMEBODY.search(fold_text(told)):
         return True
     return any(fold(name[0]) not in STOPWORDS for name in _NAME_OF_ANY.finditer(told))
 
@@ -199,7 +199,7 @@ def _attribute(rule: ExtractionRule, found: Mapping[str, str]) -> str:
     return attribute_name(rule.attribute, " ".join((found.get("what") or found.get("que") or "").split()))
 
 
-def _dated(rule: ExtractionRule, fact: ExtractedFact, clause: str, said: date) -> ExtractedFact | None:
+def _read_dated(rule: ExtractionRule, fact: ExtractedFact, clause: str, said: date) -> ExtractedFact | None:
     """Return a birthday or a commitment; None when no day is named, or one that makes no sense."""
     plain = fold(clause)
     if rule.needs == "birthday":

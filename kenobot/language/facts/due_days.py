@@ -31,13 +31,13 @@ def _at_end(name: str) -> re.Pattern[str]:
     return lazy.regex(rf"(?<!\w)(?:{_PHRASES[name]})\s*(?:(?:the|el|la|on|es|is|it's|it'll be|for|con) )*\Z")
 
 
-def _behind(name: str) -> re.Pattern[str]:
+def _find_behind(name: str) -> re.Pattern[str]:
     return lazy.regex(rf"\A,?(?:\s+|(?='))(?:{_PHRASES[name]})(?!\w)")
 
 
 _SINCE, _AGAIN, _IS_NOT = map(_at_end, ("since", "again", "is_not"))
 _DENIES, _WAS_THE_ONE, _INSTEAD, _MOVES = map(_somewhere, ("denies", "was_the_one", "instead", "moves"))
-_REFUSES, _NOW, _AGAIN_BEHIND = map(_behind, ("refuses", "now", "again_behind"))
+_REFUSES, _NOW, _AGAIN_BEHIND = map(_find_behind, ("refuses", "now", "again_behind"))
 _AHEAD_BEFORE = lazy.regex(rf"(?<!\w)(?:{_PHRASES['ahead']})\s+(?:(?:the|el|on) )?\Z")
 _AHEAD_WITHIN = lazy.regex(rf"(?:{_PHRASES['ahead']})(?!\w)")
 _SURELY = _somewhere("surely")
@@ -69,14 +69,14 @@ def day_due(text: str, said: date, *, first: int = 0, before: str = "") -> tuple
     first: days from now from which a day counts, or the last of several. before: what was said before it, which may
     name the day from which it counts. A day on which something is not to be counts where there is no other.
     """
-    plain, named = _named(text, said)
+    plain, named = _find_named(text, said)
     written = text[:_LONGEST].lower()
     written = written if len(written) == len(plain) else plain
     days = [each for each in named if _is_ahead(each, said, first) and not _is_idle(plain, written, each)]
     if days:
         sure = [_sureness(plain, named, each) for each in days]
-        return (("due", _meant(plain, days, sure.index(max(sure))).isoformat()),)
-    counted = _counted(plain, before, said) if before.strip() and not named else None
+        return (("due", _mean_day(plain, days, sure.index(max(sure))).isoformat()),)
+    counted = _count_off(plain, before, said) if before.strip() and not named else None
     if counted is None or not _is_ahead(counted, said, first) or _is_idle(plain, written, counted):
         return ()
     return (("due", counted.day.isoformat()),) if _sureness(plain, (), counted) > _OLD else ()
@@ -93,7 +93,7 @@ def with_day(fact: ExtractedFact, said: date, before: str = "") -> ExtractedFact
 def deadlines(fact: ExtractedFact, said: date) -> list[ExtractedFact]:
     """Return what else a fact's text says is to be done by a day, each in its clause: "the form is due by Friday"."""
     due = dict(fact.attributes).get("due")
-    plain, named = _named(fact.text, said)
+    plain, named = _find_named(fact.text, said)
     if due is None or len(named) < 2 or len(plain) != len(fact.text):
         return []
     found: list[ExtractedFact] = []
@@ -119,22 +119,22 @@ def tells_past(text: str) -> bool:
 
 def counts_from_another(text: str) -> bool:
     """Return whether a text names no day but one that it counts from another, such as "the day after"."""
-    plain, named = _named(text, date(2024, 1, 1))
+    plain, named = _find_named(text, date(2024, 1, 1))
     return not named and day_counted(plain, date(2024, 1, 1)) is not None
 
 
 @lru_cache(64)  # bounded: a sentence is asked for as a clause, as a fact and as a part of its message
-def _named(text: str, said: date) -> tuple[str, Sequence[NamedDay]]:
+def _find_named(text: str, said: date) -> tuple[str, Sequence[NamedDay]]:
     """Return a text, folded, and the days that it names."""
     plain = fold(text[:_LONGEST]).replace("’", "'").replace("‘", "'")
     return plain, tuple(days_named(plain, said))
 
 
-def _counted(plain: str, before: str, said: date) -> NamedDay | None:
+def _count_off(plain: str, before: str, said: date) -> NamedDay | None:
     """Return the day that a text counts from the last one that was named before it."""
     if day_counted(plain, said) is None:
         return None
-    _, named = _named(before, said)
+    _, named = _find_named(before, said)
     return day_counted(plain, named[-1].day) if named else None
 
 
@@ -175,7 +175,10 @@ def _tells_past(plain: str, written: str, start: int, end: int, *, ahead: bool =
 
 
 def _sureness(plain: str, found: Sequence[NamedDay], named: NamedDay) -> int:
-    """How surely a day is the one meant: one that takes the place of another, or that another takes the place of."""
+    """Weigh how surely a day is the one meant.
+
+    One that takes the place of another, or that another takes the place of.
+    """
     first = max(0, named.start - _AROUND)
     last = max((other.end for other in found if first <= other.end <= named.start), default=first)
     before, words = plain[last : named.start], plain[named.start : named.end]
@@ -193,7 +196,7 @@ def _sureness(plain: str, found: Sequence[NamedDay], named: NamedDay) -> int:
     return _PLAIN
 
 
-def _meant(plain: str, days: Sequence[NamedDay], at: int) -> date:
+def _mean_day(plain: str, days: Sequence[NamedDay], at: int) -> date:
     """Return the day of an expression; the one right behind it, where that says more closely when."""
     named = days[at]
     before, words = plain[max(0, named.start - _AROUND) : named.start], plain[named.start : named.end]

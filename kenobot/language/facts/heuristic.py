@@ -16,21 +16,29 @@ from kenobot.language.changes.same_statement import (
     find_ended,
     has_word_of_change,
     is_plain_telling,
-    known_parts,
+    list_parts,
 )
-from kenobot.language.colloquial import as_written, written_out
+from kenobot.language.colloquial import as_written, write_out
 from kenobot.language.confidences import is_confided
 from kenobot.language.facts.clause_rules import NAME_OR_FIGURE, names_somebody, read_clauses
 from kenobot.language.facts.due_days import counts_from_another, day_due, deadlines, with_day
 from kenobot.language.facts.lists import join_lists
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
-from kenobot.language.facts.passages import Passage, ToldSentence, merged, passages
+from kenobot.language.facts.passages import Passage, ToldSentence, merge_facts, passages
 from kenobot.language.facts.sentence_facts import LONGEST_SENTENCE, is_noted, read_facts, read_unread
 from kenobot.language.facts.taking_back import keeps_nothing, takes_back
 from kenobot.language.facts.written_marks import join_blanks, restore_fact, restore_marks
 from kenobot.language.sentences import begins_with, split_sentences
 from kenobot.language.statements.rule_tables import PHRASES
-from kenobot.language.statements.sentence_core import MARKS, Core, asks, folded, is_statement, read_core, without_marks
+from kenobot.language.statements.sentence_core import (
+    MARKS,
+    Core,
+    asks,
+    fold_text,
+    is_statement,
+    read_core,
+    without_marks,
+)
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import fold
 from kenobot.ports.memory import CONFIDED, Relation
@@ -53,7 +61,7 @@ _POINTS_BACK = lazy.regex(r"\w+l[oa]s?\W*\Z|.*\b(?:that|it|eso)\b")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a person said. said: their day. evidence: number of its turn. before: what they said right before it."""
+    """Message of a person. said: their day. evidence: number of its turn. before: what they said right before it."""
 
     text: str
     said: date
@@ -74,7 +82,7 @@ def read_messages(messages: Iterable[Message], known: Sequence[str]) -> list[Ext
     """
     facts: list[ExtractedFact] = []
     for sent in messages:
-        text, before = (written_out(join_lists(join_blanks(said))) for said in (sent.text, sent.before))
+        text, before = (write_out(join_lists(join_blanks(said))) for said in (sent.text, sent.before))
         message = replace(sent, text=text, before=before)
         if takes_back(message.text) or keeps_nothing(message.text):
             continue
@@ -94,7 +102,7 @@ def _in_own_words(fact: ExtractedFact, said: Message) -> ExtractedFact:
 @lru_cache(_KEPT)
 def may_end_something(text: str) -> bool:
     """Return whether a text says that something is no longer so, or begins to put something right."""
-    text = written_out(text)
+    text = write_out(text)
     if has_word_of_change(text):
         return True
     return any(read_core(sentence.strip()).corrects for sentence in split_sentences(text))
@@ -106,8 +114,8 @@ def needs_before(text: str) -> bool:
         return False
     if counts_from_another(text):
         return True
-    first, *others = (read_core(sentence.strip()) for sentence in split_sentences(written_out(text)))
-    goes_on = _GOES_ON.match(folded(first.told)) is not None or _adds(split_sentences(text)[0])
+    first, *others = (read_core(sentence.strip()) for sentence in split_sentences(write_out(text)))
+    goes_on = _GOES_ON.match(fold_text(first.told)) is not None or _adds(split_sentences(text)[0])
     corrects = first.corrects and len(first.told.split()) <= _FEW_WORDS
     return goes_on or corrects or first.points_back or any(read.points_back for read in others)
 
@@ -136,7 +144,7 @@ def _sentences(message: Message) -> list[ToldSentence]:
         own = bool(found) and not found[-1].apart
         if read.points_back and before:
             asked = replace(read_core(before), asked=True)
-            told = _told(before, asked, message.said, confided=confided)
+            told = _tell(before, asked, message.said, confided=confided)
             if own and found[-1].told:
                 found[-1] = replace(found[-1], facts=told)
                 found.append(ToldSentence("", *place))
@@ -145,13 +153,13 @@ def _sentences(message: Message) -> list[ToldSentence]:
             continue
         alone = read
         if before and not own and not read.corrects:
-            read = _with_before(sentence, read, before, message.said)
+            read = _join_before(sentence, read, before, message.said)
         read = replace(read, asked=read.asked or (listed and bool(read.told)))
         is_line = bool(_LISTED.match(part)) or (listed and "\n" in message.text)
         listed = read.asked and (sentence.endswith(":") or (listed and bool(sentence)))
         # What is not kept takes nothing with it that stands beside it.
         apart = is_line or asks(sentence, read) or find_told_secret(sentence) is not None
-        told = _told(sentence, read, message.said, confided=confided)
+        told = _tell(sentence, read, message.said, confided=confided)
         earlier = f"{message.before}\n{message.text[: place[0]]}"
         if read.told != alone.told and not day_due(alone.told, message.said):
             facts = tuple(map(_without_day, told))
@@ -159,7 +167,7 @@ def _sentences(message: Message) -> list[ToldSentence]:
             facts = tuple(with_day(fact, message.said, earlier) for fact in told)
         is_new_line = "\n" in message.text[found[-1].end : place[0]] if found else False
         is_stated = any(fact.confidence > TIERS["implied"] for fact in facts)
-        turns = bool(_TURNS.match(folded(sentence))) or (is_new_line and is_stated)
+        turns = bool(_TURNS.match(fold_text(sentence))) or (is_new_line and is_stated)
         found.append(ToldSentence(read.told, *place, facts, apart, turns))
         before = sentence or before
     return found
@@ -167,10 +175,10 @@ def _sentences(message: Message) -> list[ToldSentence]:
 
 def _is_of_next(sentence: str, following: str) -> bool:
     """Return whether a wish to remember at the head of a message is about what stands below it, or behind it."""
-    return sentence[-1:].isalnum() or (not _POINTS_BACK.match(folded(sentence)) and bool(read_core(following).told))
+    return sentence[-1:].isalnum() or (not _POINTS_BACK.match(fold_text(sentence)) and bool(read_core(following).told))
 
 
-def _told(sentence: str, read: Core, said: date, *, confided: bool) -> tuple[ExtractedFact, ...]:
+def _tell(sentence: str, read: Core, said: date, *, confided: bool) -> tuple[ExtractedFact, ...]:
     facts = (restore_fact(fact, sentence) for fact in read_facts(sentence, read, said, confided=confided))
     return tuple(replace(fact, tags=(CONFIDED,)) if confided else fact for fact in facts)
 
@@ -181,7 +189,7 @@ def _without_day(fact: ExtractedFact) -> ExtractedFact:
     return replace(fact, attributes=left, category="fact" if fact.category == "commitment" else fact.category)
 
 
-def _with_before(sentence: str, read: Core, before: str, said: date) -> Core:
+def _join_before(sentence: str, read: Core, before: str, said: date) -> Core:
     """Return a sentence behind the one before it, where it tells more of what that states or of whom it names."""
     told = read_core(before).told
     if _adds(sentence) and _tells(told, said) and not read_clauses(read.told, said).facts:
@@ -195,7 +203,7 @@ def _with_before(sentence: str, read: Core, before: str, said: date) -> Core:
 
 def _goes_on(core: Core, told: str, said: date) -> bool:
     """Return whether a sentence tells more of what the one before it states. told: that one."""
-    plain = folded(core.told)
+    plain = fold_text(core.told)
     if not _GOES_ON.match(plain) or not is_statement(core.told) or core.told.endswith("?") or not told:
         return False
     if len(told) + len(core.told) >= LONGEST_SENTENCE // 2 or not _may_be_of(plain, told):
@@ -205,7 +213,7 @@ def _goes_on(core: Core, told: str, said: date) -> bool:
 
 def _adds(sentence: str) -> bool:
     """Return whether a sentence has no verb of its own, and adds to what stands before it."""
-    plain = folded(sentence)
+    plain = fold_text(sentence)
     if sentence.rstrip().endswith("?"):
         return False
     if _ADDS.match(plain):
@@ -223,7 +231,7 @@ def _may_be_of(plain: str, told: str) -> bool:
     """Return whether a folded sentence with a word for somebody may be about what the one before it names."""
     if _OF_SOMEBODY.match(plain):
         return names_somebody(told)
-    return not _OF_ANYTHING.match(plain) or bool(_OWN_THING.search(folded(told))) or names_somebody(told)
+    return not _OF_ANYTHING.match(plain) or bool(_OWN_THING.search(fold_text(told))) or names_somebody(told)
 
 
 # ── what it ends ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -246,7 +254,7 @@ def _with_passage(
             own, facts = [*own, stands], [*facts, stands]
     facts = [each for each in facts if not any(each is one for one in own)]
     if several and own:
-        own = [merged(passage, own)]
+        own = [merge_facts(passage, own)]
     elif several and is_noted(passage.text):
         told = read_unread(Core(passage.text), message.said)
         own = [replace(fact, evidence=(message.evidence,)) for fact in told]
@@ -299,7 +307,7 @@ def _against_all(fact: ExtractedFact, ended: EndedStatement, known: Sequence[str
     """Give a fact a verdict on the statement that it ends, and on each that says the same words among others."""
     same = fold(ended.part or known[ended.place]).strip(MARKS)
     for number, each in enumerate(known, 1):
-        part = next((part for part in known_parts(each) if fold(part).strip(MARKS) == same), None)
+        part = next((part for part in list_parts(each) if fold(part).strip(MARKS) == same), None)
         if part is not None:
             fact = _against(fact, [number], part if part != each else "")
     return fact

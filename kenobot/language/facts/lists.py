@@ -3,7 +3,7 @@
 from kenobot.core import lazy
 from kenobot.language.sentences import LONGEST
 from kenobot.language.statements.rule_tables import PHRASES
-from kenobot.language.statements.sentence_core import folded
+from kenobot.language.statements.sentence_core import fold_text
 
 _HEAD = rf"(?:{PHRASES['list_heads']})"
 _LIST = lazy.regex(rf"{_HEAD}\s*:\s*(?![/\d])\S")
@@ -15,12 +15,12 @@ _MOST = 20  # items
 
 def is_list(told: str) -> bool:
     """Return whether a text names a list, and then its items."""
-    return _LIST.match(folded(told)) is not None
+    return _LIST.match(fold_text(told)) is not None
 
 
 def is_to_do(told: str) -> bool:
     """Return whether a text names a list of what is to be done."""
-    return _TO_DO.match(folded(told)) is not None
+    return _TO_DO.match(fold_text(told)) is not None
 
 
 def join_lists(text: str) -> str:
@@ -31,7 +31,7 @@ def join_lists(text: str) -> str:
     lines.reverse()
     while lines:
         line = lines.pop()
-        if line.rstrip().endswith(":") and _HEADING.fullmatch(folded(line.strip())):
+        if line.rstrip().endswith(":") and _HEADING.fullmatch(fold_text(line.strip())):
             items: list[str] = []
             while lines and len(items) < _MOST and (item := _ITEM.match(lines[-1])) is not None:
                 items.append(item["item"])

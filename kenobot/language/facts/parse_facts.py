@@ -82,13 +82,13 @@ def parse_facts(answer: str) -> tuple[ExtractedFact, ...] | None:
     answer = answer.removeprefix("\ufeff").strip()[:_LONGEST]
     values = list(_values(answer))
     if not values:
-        return () if _NOTHING.fullmatch(answer) else tuple(_told_in_prose(answer)) or None
+        return () if _NOTHING.fullmatch(answer) else tuple(_read_prose(answer)) or None
     items = [item for value in values for item in _items(value)]
     facts = [fact for item in items if (fact := _fact(item)) is not None]
     if items and not facts:
         return None
     said = (fact for fact in facts if not _NOTHING.fullmatch(fact.text) and not _ABOUT_THE_TALK.match(fact.text))
-    return tuple(_unlike(said))
+    return tuple(_deduplicate(said))
 
 
 def _values(answer: str) -> Iterator[object]:
@@ -113,7 +113,7 @@ def _items(value: object) -> Iterable[object]:
     return []
 
 
-def _told_in_prose(text: str) -> Iterator[ExtractedFact]:
+def _read_prose(text: str) -> Iterator[ExtractedFact]:
     """Yield lines that say something of the person, from a model that would not write JSON. It is not sure of those."""
     for line in text.splitlines()[:50]:
         told = _STATEMENT.fullmatch(line.strip())
@@ -121,7 +121,7 @@ def _told_in_prose(text: str) -> Iterator[ExtractedFact]:
             yield ExtractedFact(told[1].strip(), confidence=TIERS["inferred"])
 
 
-def _unlike(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
+def _deduplicate(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
     """Return each fact once; one that is told several times has all its evidence."""
     found: dict[tuple[str, str], ExtractedFact] = {}
     for fact in facts:
@@ -194,7 +194,7 @@ def _confidence(value: object) -> float:
 
 
 def _importance(value: object) -> float | None:
-    """From 1 to 10 as models are asked for it, to a share of 1."""
+    """Convert importance from 1 to 10, as models are asked for it, to a share of 1."""
     number = _number(value)
     return round(number) / 10 if number is not None and 1 <= number <= 10 else None
 

@@ -99,15 +99,15 @@ def _runs(sentences: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
     run: list[ToldSentence] = []
     for sentence in sentences:
         if sentence.apart:
-            yield from _trimmed(run)
-            yield from _trimmed([sentence])
+            yield from _trim(run)
+            yield from _trim([sentence])
             run = []
         else:
             run.append(sentence)
-    yield from _trimmed(run)
+    yield from _trim(run)
 
 
-def _trimmed(run: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
+def _trim(run: Sequence[ToldSentence]) -> Iterator[list[ToldSentence]]:
     telling = [at for at, sentence in enumerate(run) if sentence.told]
     if telling:
         yield list(run[telling[0] : telling[-1] + 1])
@@ -142,7 +142,7 @@ def _leans(told: str) -> bool:
     return points_back(told) or _VERB_FIRST.match(fold(told)) is not None
 
 
-def merged(passage: Passage, facts: Sequence[ExtractedFact]) -> ExtractedFact:
+def merge_facts(passage: Passage, facts: Sequence[ExtractedFact]) -> ExtractedFact:
     """Return one fact for a passage, with what is known of its sentences. facts: at least one, of its sentences."""
     dated = [(due, fact) for fact in facts if (due := dict(fact.attributes).get("due"))]
     stated = (fact for fact in facts if fact.confidence > TIERS["implied"])

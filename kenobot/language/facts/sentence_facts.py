@@ -14,7 +14,7 @@ from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact, F
 from kenobot.language.named_days import days_named
 from kenobot.language.statements.classify import kind_of
 from kenobot.language.statements.rule_tables import PHRASES
-from kenobot.language.statements.sentence_core import MARKS, QUOTED_FIRST, Core, asks, folded, is_statement
+from kenobot.language.statements.sentence_core import MARKS, QUOTED_FIRST, Core, asks, fold_text, is_statement
 from kenobot.language.statements.worth_noting import is_worth_noting
 
 LONGEST_SENTENCE = 300
@@ -54,14 +54,14 @@ def read_facts(sentence: str, core: Core, said: date, *, confided: bool) -> Iter
         return
     clauses = read_clauses(told, said)
     read = clauses.facts
-    greets = _GREETS_AS.fullmatch(folded(sentence)) if not read else None
+    greets = _GREETS_AS.fullmatch(fold_text(sentence)) if not read else None
     if greets is not None and not is_common_word(greets["name"]):
         read = [ExtractedFact(told, attributes=(("name", greets["name"]),), confidence=TIERS["explicit"])]
     wanted = core.asked or (confided and len(told.split()) >= _LEAST_NOTED and is_statement(told))
-    if wanted and clauses.left and not _REFERS_ELSEWHERE.match(folded(told)):
-        read = [_whole(told, read, said, reminds=core.reminds)]
+    if wanted and clauses.left and not _REFERS_ELSEWHERE.match(fold_text(told)):
+        read = [_read_whole(told, read, said, reminds=core.reminds)]
     elif clauses.together:
-        read = [_whole(told, read, said, reminds=False)]
+        read = [_read_whole(told, read, said, reminds=False)]
     elif not read and (fact := _ahead(told, said)) is not None:
         read = [fact]
     elif not read:
@@ -77,12 +77,12 @@ def _tells_nothing(sentence: str, core: Core) -> bool:
     """Return whether a sentence is a question, a heading, a quotation, or says only that something is forgotten."""
     if asks(sentence, core) or sentence.rstrip().endswith(":"):
         return True
-    return not core.asked and bool(_QUOTED.fullmatch(sentence) or _FLEETING.match(folded(core.told)))
+    return not core.asked and bool(_QUOTED.fullmatch(sentence) or _FLEETING.match(fold_text(core.told)))
 
 
 def read_unread(core: Core, said: date) -> list[ExtractedFact]:
-    """What no rule reads: a fact where it is worth a note, one that only counts if it ends something, or none."""
-    if guessed := _guessed(core.told, said):
+    """Read what no rule reads: a fact where it is worth a note, one that only counts if it ends something, or none."""
+    if guessed := _read_guess(core.told, said):
         return guessed
     stands = core.corrects and len(core.told.split()) >= _LEAST_WORDS and NAME_OR_FIGURE.search(core.told)
     if stands or is_noted(core.told):
@@ -103,7 +103,7 @@ def is_noted(told: str) -> bool:
 
 def _ahead(told: str, said: date) -> ExtractedFact | None:
     """Return a statement of a day that lies ahead, such as "on Thursday Gemma flies over"."""
-    plain = folded(told)
+    plain = fold_text(told)
     if not is_statement(told) or is_past(told) or len(plain) != len(told) or len(told.split()) < _LEAST_WORDS:
         return None
     due = day_due(told, said, first=1)
@@ -122,26 +122,26 @@ def _list(told: str, said: date) -> ExtractedFact:
     )
 
 
-def _guessed(told: str, said: date) -> list[ExtractedFact]:
+def _read_guess(told: str, said: date) -> list[ExtractedFact]:
     """Read a guess about the speaker and theirs, or of a day ahead: kept as it was said, with no value of it."""
-    guess = _GUESSES.match(folded(told))
+    guess = _GUESSES.match(fold_text(told))
     if guess is None:
         return []
     rest = told[guess.end() :].strip(MARKS)
     found = [fact for fact in read_clauses(rest, said).facts if fact.category != "correction"]
     ahead = _ahead(rest, said)
-    if ahead is None and not ((found or is_noted(rest)) and _OWN.search(folded(rest))):
+    if ahead is None and not ((found or is_noted(rest)) and _OWN.search(fold_text(rest))):
         return []
     category = found[0].category if found else "fact"
     due = day_due(told, said, first=1) or (ahead.attributes if ahead is not None else ())
     return [ExtractedFact(told, category, attributes=due, confidence=TIERS["implied"])]
 
 
-def _whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -> ExtractedFact:
+def _read_whole(text: str, read: list[ExtractedFact], said: date, *, reminds: bool) -> ExtractedFact:
     """Return a text that somebody asked to be remembered, whole, with what was understood of its parts."""
     attributes = tuple(dict(pair for fact in read for pair in fact.attributes).items())
     category = read[0].category if read else "fact"
     due = day_due(text, said)
-    if reminds or (not read and (due or _TO_DO.match(folded(text)))):
+    if reminds or (not read and (due or _TO_DO.match(fold_text(text)))):
         category, attributes = "commitment", attributes or due
     return ExtractedFact(text, category, attributes=attributes, confidence=TIERS["explicit"])

@@ -2,7 +2,7 @@
 
 from kenobot.core import lazy
 from kenobot.language.statements.rule_tables import PHRASES
-from kenobot.language.statements.sentence_core import folded
+from kenobot.language.statements.sentence_core import fold_text
 
 _LONGEST = 120  # characters of words that only take back
 _LONGEST_TEXT = 4000  # characters of a text that are searched
@@ -27,9 +27,9 @@ _KEEPS_NOTHING = lazy.regex(
 
 def takes_back(text: str) -> bool:
     """Return whether a text only takes back what its speaker said before it: "scratch that", "olvídalo"."""
-    return len(text) <= _LONGEST and _TAKES_BACK.fullmatch(folded(text)) is not None
+    return len(text) <= _LONGEST and _TAKES_BACK.fullmatch(fold_text(text)) is not None
 
 
 def keeps_nothing(text: str) -> bool:
     """Return whether a text asks that nothing of it be remembered: "don't save this: …", "no te acuerdes de eso"."""
-    return _KEEPS_NOTHING.search(folded(text[:_LONGEST_TEXT])) is not None
+    return _KEEPS_NOTHING.search(fold_text(text[:_LONGEST_TEXT])) is not None

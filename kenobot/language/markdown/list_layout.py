@@ -175,7 +175,7 @@ def _join_parts(parts: Sequence[str], cuts: Sequence[int]) -> list[str]:
 
 
 def _end_of_bullet(lines: Sequence[str], start: int) -> int:
-    """Indented lines belong to the bullet above them, also across blank lines."""
+    """Find the end of a bullet: indented lines belong to the one above them, also across blank lines."""
     end = probe = start + 1
     while probe < len(lines):
         if lines[probe].strip():

@@ -29,7 +29,7 @@ def arrange_memory_md(
     nights: Mapping[int, str],
     refs: Mapping[str, int],
 ) -> list[FileBlock]:
-    """MEMORY.md as it should be; see `list_layout.arrange`.
+    """Arrange MEMORY.md; see `list_layout.arrange`.
 
     nights: the day of the night in which sleep put items there; they stand below its heading. refs: the ref files, by
     name, and how many facts each has.

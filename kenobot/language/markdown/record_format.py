@@ -90,7 +90,7 @@ def render(
         "pinned": record.policy_class == "protected",
         "by": by,
         "evidence": list(record.source_message_ids),
-        "links": [_shown(link) for link in links],
+        "links": [_render_link(link) for link in links],
         "key": record.key if record.key != key_of(record.text) else "",
     }
     kept = {name: values[name] for name in _IN_ORDER if values[name] or name not in _LEFT_OUT_WHEN_BLANK}
@@ -112,7 +112,7 @@ def parse(text: str) -> RecordFile:
     page = front_matter.parse(front_matter.normalize_newlines(text), FIELD_NAMES)
     values = page.values or {}
     checksum = values.pop("checksum", None)
-    checked = {name: _checked(name, value) for name, value in values.items() if name != "links"}
+    checked = {name: _check(name, value) for name, value in values.items() if name != "links"}
     links = values.get("links") or []
     if not isinstance(links, list):
         raise UnusableFileError("its front matter's links are not a list")
@@ -145,8 +145,8 @@ def _sum(text: str) -> str:
     return "c" + hashlib.sha256(bare.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def _checked(name: str, value: Json) -> Json:
-    """`value` as `name` has to be. Raises UnusableFileError."""
+def _check(name: str, value: Json) -> Json:
+    """Check that a value is as its name demands, and return it so. Raises UnusableFileError."""
     checked = _of_kind(name, value)
     if checked is None and value not in (None, ""):
         raise UnusableFileError(f"its front matter's {name} cannot be {json.dumps(value, ensure_ascii=False)}")
@@ -187,7 +187,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _shown(link: FileLink) -> dict[str, Json]:
+def _render_link(link: FileLink) -> dict[str, Json]:
     """Render a link, without what it has in common with most."""
     to, kind, weight, confidence, seen, first_at, last_at, why = link
     shown: dict[str, Json] = {"to": to, "type": kind, "first": first_at}

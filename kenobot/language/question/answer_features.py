@@ -66,7 +66,7 @@ def item_features(judged: JudgedQuestion) -> list[Features]:
 
 @dataclass(frozen=True, slots=True)
 class _Coverage:
-    """How an item covers each word of a question.
+    """Coverage of each word of a question by an item.
 
     covers: it has the word. reach: the same, or by nearness. related: also by related words. near: similarity.
     states: it states a value of the kind asked for.
@@ -125,7 +125,7 @@ class _Comparison:
             **self._content_coverage(at),
             **self._of_whom(at),
             **self._value_features(at),
-            **self._related_coverage(at),
+            **self._coverage_by_relation(at),
         }
 
     def _question_features(self) -> dict[str, float]:
@@ -158,7 +158,7 @@ class _Comparison:
         }
 
     def _word_coverage(self, at: int) -> dict[str, float]:
-        """How many of all words of the question an item has, and how near it comes to them."""
+        """Measure how many of all words of the question an item has, and how near it comes to them."""
         item, anywhere, rare = self._items[at], self._anywhere, self._rare
         elsewhere = sum([found and not here for found, here in zip(anywhere, item.covers, strict=True)])
         return {
@@ -178,7 +178,7 @@ class _Comparison:
         }
 
     def _content_coverage(self, at: int) -> dict[str, float]:
-        """The same of the words that say what the question is about, apart from those that say what it wants of it."""
+        """Measure the same of the words that name the topic, apart from those that say what is asked of it."""
         content, item = self._content, self._items[at]
         reach, near = [item.reach[word] for word in content], [item.near[word] for word in content]
         names = [item.reach[word] for word in content if self._question.words[word].named]
@@ -224,7 +224,7 @@ class _Comparison:
     # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _value_shares(self, at: int) -> dict[str, float]:
-        """How an item covers the parts of the question that a value must be told of."""
+        """Measure how an item covers the parts of the question that a value must be told of."""
         reach = self._items[at].reach
         core = [reach[word] for word in self._core]
         return {
@@ -237,7 +237,7 @@ class _Comparison:
         }
 
     def _value_features(self, at: int) -> dict[str, float]:
-        """Whether an item states a value of the kind asked for, and covers what it must be told of."""
+        """Measure whether an item states a value of the kind asked for, and covers what it must be told of."""
         states, shares, asked = self._items[at].states, self._values[at], self._question.value
         found = {f"states {kind}": float(kind == asked and states) for kind in VALUE_KINDS}
         found |= {f"no {kind}": float(kind == asked and not states) for kind in VALUE_KINDS}
@@ -268,8 +268,8 @@ class _Comparison:
 
     # ── related words ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _related_coverage(self, at: int) -> dict[str, float]:
-        """How an item covers the words of the question by related words too, and states a value beside."""
+    def _coverage_by_relation(self, at: int) -> dict[str, float]:
+        """Measure how an item covers the words of the question by related words too, and states a value beside."""
         related, chosen = self._items[at].related, self._topic or range(len(self._question.words))
         shares = [related[word] for word in chosen]
         known = [related[word] for word in chosen if self._question.words[word].groups]

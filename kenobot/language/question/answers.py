@@ -92,7 +92,7 @@ def _sentence_beginnings() -> frozenset[str]:
 # ── kinds ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def asked_kinds(question: str) -> frozenset[AnswerKind]:
+def classify_kinds(question: str) -> frozenset[AnswerKind]:
     """Classify what a question asks for; nothing where it asks for another kind, or does not say."""
     plain = " ".join(fold(_first_question(question[:_LONGEST])).split()[:_KIND_OPENING])
     opens = _OPENS.search(plain)
@@ -140,7 +140,7 @@ def is_negative(text: str) -> bool:
 # ── types ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def asked_type(question: str) -> AnswerType | None:
+def classify_type(question: str) -> AnswerType | None:
     """Classify what a question asks for by its opening; None where it asks for another type, or does not say."""
     plain = " ".join(fold(question[:_LONGEST]).replace("¿", " ").split()[:_TYPE_OPENING])
     plain = _SHORT_IS.sub(r"\1 is ", plain)

@@ -15,12 +15,12 @@ _OWN, _OTHERS = (
 _LONGEST = 200  # characters of a question that is read
 
 
-def asked_attribute(question: str) -> str:
+def find_attribute(question: str) -> str:
     """Return the name of the speaker's attribute that a question asks for; "" for none."""
     return _first(_OWN, question)
 
 
-def asked_attribute_of_another(question: str) -> str:
+def find_attribute_of_another(question: str) -> str:
     """Return the name of the attribute of somebody else that a question asks for; "" for none."""
     return _first(_OTHERS, question)
 

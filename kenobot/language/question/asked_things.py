@@ -18,7 +18,7 @@ _LONGEST = 300  # characters of a question
 _MOST = 4
 
 
-def asked_things(question: str) -> tuple[str, ...]:
+def list_things(question: str) -> tuple[str, ...]:
     """List the nouns of a question, folded, without names and words such as "number": at most four, as they stand.
 
     Those of "the spare key of the car" are "spare", "key" and "car".
@@ -36,13 +36,13 @@ def asked_things(question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:_MOST]
 
 
-def untold_things(question: str, text: str) -> tuple[str, ...]:
+def list_untold(question: str, text: str) -> tuple[str, ...]:
     """List the things of a question that a text has no word of, where it has another word of the question.
 
     Nothing where it shares none: such a text was found by its meaning as a whole.
     """
     said = frozenset(stem for word in words(fold(text)) for stem in stems(word))
-    untold = tuple(each for each in asked_things(question) if said.isdisjoint(stems(each)))
+    untold = tuple(each for each in list_things(question) if said.isdisjoint(stems(each)))
     if not untold:
         return ()
     asked = frozenset(stem for word in words(fold(question)) if word not in STOPWORDS for stem in stems(word))

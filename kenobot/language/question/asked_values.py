@@ -83,7 +83,7 @@ def _fold(text: str) -> str:
 
 
 @lru_cache(64)
-def asked_value(question: str) -> ValueKind:
+def classify_value(question: str) -> ValueKind:
     """Classify the value that a question asks for; "none" where it does not say."""
     plain = " ".join(_fold(question[:_LONGEST_QUESTION]).replace("¿", " ").split())
     lead = _pattern("asked", "lead").search(plain)

@@ -9,10 +9,10 @@ from kenobot.language.fingerprint import normalise
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question import answers
 from kenobot.language.question.answers import AnswerKind, AnswerType
-from kenobot.language.question.asked_values import ValueKind, asked_value, general_words, words_of_form
+from kenobot.language.question.asked_values import ValueKind, classify_value, general_words, words_of_form
 from kenobot.language.question.asking import asks, asks_for_work
 from kenobot.language.question.related_words import word_groups
-from kenobot.language.question.relations import Relationship, asked_relationships, names_relationship
+from kenobot.language.question.relations import Relationship, find_relationships, names_relationship
 from kenobot.language.recall_need import RecallNeed, recall_need
 from kenobot.language.words import fold, head_and_tail, stems, terms, words
 
@@ -125,22 +125,22 @@ class Question:
     @cached_property
     def value(self) -> ValueKind:
         """Return the kind of value that it asks for."""
-        return asked_value(self.text)
+        return classify_value(self.text)
 
     @cached_property
     def answer_type(self) -> AnswerType | None:
         """Return the type of answer that it asks for."""
-        return answers.asked_type(self.text)
+        return answers.classify_type(self.text)
 
     @cached_property
     def answer_kinds(self) -> frozenset[AnswerKind]:
         """Return the kinds of answer that it asks for."""
-        return answers.asked_kinds(self.text)
+        return answers.classify_kinds(self.text)
 
     @cached_property
     def relationships(self) -> tuple[Relationship, ...]:
         """Return the relationships of the asker by which it means people."""
-        return tuple(asked_relationships(self.text))
+        return tuple(find_relationships(self.text))
 
     @cached_property
     def relative(self) -> bool:

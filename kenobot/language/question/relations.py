@@ -70,7 +70,7 @@ def _any_word() -> re.Pattern[str]:
     return re.compile("|".join(re.escape(word) for each, _ in _relationships() for word in each.words))
 
 
-def asked_relationships(text: str) -> list[Relationship]:
+def find_relationships(text: str) -> list[Relationship]:
     """Find the relationships of the asker that a message speaks of."""
     plain = fold(head_and_tail(text))
     held = _any_word().search(plain) is not None

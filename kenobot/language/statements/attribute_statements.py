@@ -59,7 +59,7 @@ def is_single_valued(attribute: str) -> bool:
 
 def read_attribute(text: str) -> AttributeStatement | None:
     """Return the one thing that `text` says of somebody, if it has one of the shapes."""
-    found = _matched(text)
+    found = _match(text)
     return _frame(*found) if found is not None else None
 
 
@@ -74,19 +74,19 @@ def gives_other_value(text: str, known: str) -> bool:
     return fold(told.subject) == fold(said.subject) and not is_same_or_more_exact(told.value, said.value)
 
 
-def told_relation(text: str) -> str:
-    """The relation that a statement names in passing, as a sentence: “Ana is my sister” of “my sister Ana lives in …”.
+def find_relation(text: str) -> str:
+    """Find the relation that a statement names in passing: “Ana is my sister” of “my sister Ana lives in …”.
 
     "" where it names none.
     """
-    found = _matched(text)
+    found = _match(text)
     whose, who = (found[1].get("whose", ""), found[1].get("who", "")) if found is not None else ("", "")
     if not whose or not who:
         return ""
     return f"{who} {'is' if fold(whose).startswith(('my ', 'our ')) else 'es'} {whose[0].lower()}{whose[1:]}"
 
 
-def _matched(text: str) -> tuple[str, Mapping[str, str]] | None:
+def _match(text: str) -> tuple[str, Mapping[str, str]] | None:
     """Return the shape that a text has, by name, and what stands in its groups."""
     sentence = text.strip()
     if not sentence or len(sentence) > _LONGEST or "\n" in sentence or not _TOLD_BY.search(fold(sentence)):

@@ -40,12 +40,12 @@ _CORRECTS_BEHIND = lazy.regex(rf"[,;.(—–-]\s*(?:sorry,? )?(?:{PHRASES['corre
 
 def is_statement(told: str) -> bool:
     """Return whether a text states something, as far as its first words tell: it is no wish, guess or condition."""
-    return not UNSTATED.match(folded(told))
+    return not UNSTATED.match(fold_text(told))
 
 
 def without_this_chat(text: str) -> str:
     """Return what a text says of this chat alone, without the words that name it; "" for a text of no chat's own."""
-    plain = folded(text[:LONGEST])
+    plain = fold_text(text[:LONGEST])
     found = _IN_THIS_CHAT.search(plain)
     if found is None or len(plain) != len(text[:LONGEST]):
         return ""
@@ -62,7 +62,7 @@ def question_in(text: str) -> str:
 def asks(sentence: str, core: "Core") -> bool:
     """Return whether a sentence is a question, marked or not, and no wish to remember that is put as one."""
     if sentence.rstrip().endswith(ASKING):
-        return not core.asked or _ASKS_WHETHER.match(folded(sentence)) is not None
+        return not core.asked or _ASKS_WHETHER.match(fold_text(sentence)) is not None
     return asks_unmarked(sentence) or asks_unmarked(core.told)
 
 
@@ -86,7 +86,7 @@ def read_core(sentence: str) -> Core:
     corrects = asked = reminds = quiet = False
     for _ in range(6):
         sentence = without_marks(sentence)
-        plain = folded(sentence)
+        plain = fold_text(sentence)
         if (opening := _CORRECTS.match(plain)) is not None:
             corrects = True
         elif (reminder := _ASKS_TO_REMIND.match(plain)) is not None and not asked:
@@ -101,29 +101,29 @@ def read_core(sentence: str) -> Core:
         if opening is None:
             break
         sentence = sentence[opening.end() :]
-    while (behind := _ASKS_BEHIND.search(folded(sentence))) is not None:
+    while (behind := _ASKS_BEHIND.search(fold_text(sentence))) is not None:
         asked = True
         sentence = f"{sentence[: behind.start()]}{sentence[behind.end() :]}".strip(MARKS)
-    if (opening := _CONFIDES.search(folded(sentence))) is not None:
+    if (opening := _CONFIDES.search(fold_text(sentence))) is not None:
         quiet = True
         sentence = f"{sentence[: opening.start()]} {sentence[opening.end() :].lstrip()}".strip()
-    if asked and (wish := _POLITE_END.search(folded(sentence))) is not None:
+    if asked and (wish := _POLITE_END.search(fold_text(sentence))) is not None:
         sentence = sentence[: wish.start()]
-    if (behind := _CORRECTS_BEHIND.search(folded(sentence))) is not None:
+    if (behind := _CORRECTS_BEHIND.search(fold_text(sentence))) is not None:
         corrects = True
         sentence = sentence[: behind.start()]
     told = without_marks(sentence, "?" if asked else "")
-    empty = not told or _POLITE.fullmatch(folded(told)) is not None
+    empty = not told or _POLITE.fullmatch(fold_text(told)) is not None
     return Core("" if empty else told, corrects, asked, reminds, points_back=empty and (asked or quiet))
 
 
 def without_marks(text: str, also: str = "") -> str:
-    """The text without the marks around it, but for those of a quotation that it begins with and goes on after."""
+    """Return a text without the marks around it, but for those of a quotation that it begins with and goes on after."""
     bare = text.strip(MARKS + also)
     quoted = QUOTED_FIRST.match(text)
     return f"{quoted['mark']}{bare}" if quoted else bare
 
 
 @lru_cache(512)  # each rule that reads a sentence folds it
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     return fold(text).replace("’", "'").replace("‘", "'")

@@ -146,7 +146,7 @@ def same_words(one: Statement, other: Statement) -> bool:
     short, long = sorted((one.content, other.content), key=len)
     personal = one.personal or other.personal
     if not short or not all(
-        _same(a, b, personal and at == 0) for at, (a, b) in enumerate(zip(short, long, strict=False))
+        _is_same(a, b, personal and at == 0) for at, (a, b) in enumerate(zip(short, long, strict=False))
     ):
         return False
     tail = long[len(short) :]
@@ -164,7 +164,7 @@ def is_contrary(one: Statement, other: Statement) -> bool:
         return False
     flips = int(one.negative != other.negative)
     for a, b in zip(one.content, other.content, strict=True):
-        if _same(a, b, agreeing=True):
+        if _is_same(a, b, agreeing=True):
             continue
         here, there = polarity_of(fold(a)), polarity_of(fold(b))
         if here is None or there is None or here.topic != there.topic:
@@ -247,12 +247,12 @@ def _weighty(statement: Statement) -> tuple[str, ...]:
 
 
 def _head(text: str) -> str:
-    """A statement without what is added after a pause."""
+    """Return a statement without what is added after a pause."""
     match = _HEAD_END.search(text)
     return text[: match.start()] if match else text
 
 
-def _same(one: str, other: str, agreeing: bool) -> bool:
+def _is_same(one: str, other: str, agreeing: bool) -> bool:
     """Return whether two words are one, or, if `agreeing`, the same verb said of different persons: like and likes."""
     if one == other:
         return True

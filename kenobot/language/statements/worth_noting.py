@@ -36,22 +36,22 @@ _LENGTHS = (3, 5, 8, 12, 18, 26)  # words from which a text counts as longer
 
 def is_worth_noting(text: str) -> bool:
     """Return whether a careful person who takes notes of the speaker would probably note a text."""
-    return _likely(text) >= LEAST
+    return _likelihood(text) >= LEAST
 
 
 def is_remark(text: str) -> bool:
     """Return whether such a person would surely not note a text, though its form may be that of a fact."""
-    return _likely(text) < _REMARK
+    return _likelihood(text) < _REMARK
 
 
 @lru_cache(256)  # a sentence is read once for its turn, and again for its message and for what sums it up
-def _likely(text: str) -> float:
-    features, weights = hashed_features(text), _weights()
+def _likelihood(text: str) -> float:
+    features, weights = hash_features(text), _weights()
     logit = sum([weights[each] for each in features]) / SCALE / math.sqrt(len(features))
     return 1 / (1 + math.exp(-logit))
 
 
-def hashed_features(text: str) -> frozenset[int]:
+def hash_features(text: str) -> frozenset[int]:
     """Return the hashes of a text's words, pairs of words and runs of letters, of how long it is, and of a name."""
     names = "\n".join(set(feature_names(text)))  # none of them has more than one line
     return frozenset([crc32(name) % BUCKETS for name in names.encode().split(b"\n")])

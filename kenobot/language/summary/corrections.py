@@ -20,7 +20,7 @@ def no_pause() -> None:
     """Go on at once."""
 
 
-def outdated_keys(
+def find_outdated_keys(
     lines: Iterable[SummaryLine], turns: Sequence[ConversationTurn], zone: ZoneInfo, pause: Callable[[], None]
 ) -> frozenset[str]:
     """Return the keys of the lines and sentences that later words of the same person put right.

@@ -90,7 +90,7 @@ def parse_digest(record: Record) -> Digest:
 
 
 def trim_digest(digest: Digest, tokens: int) -> Digest:
-    """As much of a summary as `tokens` allow: the newest lines, and of what is missing the newest."""
+    """Trim a summary to as much as `tokens` allow: the newest lines, and of what is missing the newest."""
     while (digest.lines or digest.missing) and digest.size > tokens:
         if len(digest.missing) > len(digest.lines):
             digest = replace(digest, missing=digest.missing[1:])

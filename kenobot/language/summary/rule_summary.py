@@ -15,9 +15,9 @@ from kenobot.language import sentence_content as said
 from kenobot.language.facts.heuristic import may_end_something
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS
-from kenobot.language.provenance import quoted_passages, without_quotes
+from kenobot.language.provenance import find_quoted_passages, without_quotes
 from kenobot.language.signals import signal_level
-from kenobot.language.summary.corrections import no_pause, outdated_keys
+from kenobot.language.summary.corrections import find_outdated_keys, no_pause
 from kenobot.language.summary.digest import Digest, SummaryLine
 from kenobot.language.words import stems, words
 from kenobot.ports.identity import Trust, trust_rank
@@ -55,9 +55,9 @@ def summarize(
 ) -> list[SummaryLine]:
     """Summarize `old` and `turns` within `room` tokens, in the order of the conversation.
 
-    pause: see `outdated_keys`.
+    pause: see `find_outdated_keys`.
     """
-    outdated = outdated_keys(old.lines, turns, zone, pause)
+    outdated = find_outdated_keys(old.lines, turns, zone, pause)
     found: list[_Candidate] = []
     seen: set[str] = set()
     for at, old_line in enumerate(old.lines):
@@ -137,7 +137,7 @@ def split_by_trust(turn: ConversationTurn) -> list[tuple[str, Trust]]:
         return [("\n".join(line.removeprefix("> ") for line in text.splitlines()), "forward")]
     return [
         (without_quotes(turn.text), turn.trust),
-        *((passage.replace(">", " "), "forward") for passage in quoted_passages(turn.text)),
+        *((passage.replace(">", " "), "forward") for passage in find_quoted_passages(turn.text)),
     ]
 
 

@@ -12,7 +12,7 @@ from kenobot.language.facts import heuristic
 from kenobot.language.fingerprint import key_of
 from kenobot.language.sentence_content import GapKind, TextCoverage
 from kenobot.language.summary import rule_summary
-from kenobot.language.summary.corrections import no_pause, outdated_keys
+from kenobot.language.summary.corrections import find_outdated_keys, no_pause
 from kenobot.language.summary.digest import Digest, SummaryLine
 from kenobot.ports.identity import Trust
 from kenobot.ports.records import Record
@@ -47,7 +47,7 @@ def find_gaps(
     """Find the names, numbers, days, decisions, open things and facts of `turns` that are not kept, each once."""
     found: dict[tuple[GapKind, str], Gap] = {}
     lines = [line.text for line in digest.lines]
-    outdated = outdated_keys((), turns, zone, pause)
+    outdated = find_outdated_keys((), turns, zone, pause)
     summaries: dict[date, TextCoverage] = {}
     for turn in turns:
         day = turn.at.astimezone(zone).date()
@@ -68,7 +68,7 @@ def find_gaps(
     return list(found.values())
 
 
-def with_missing(digest: Digest, found: Sequence[Gap], room: int) -> tuple[Digest, int]:
+def add_missing(digest: Digest, found: Sequence[Gap], room: int) -> tuple[Digest, int]:
     """Add gaps to a summary's missing items, the newest within `room` tokens; returns also how many do not fit."""
     lines = [line.text.casefold() for line in digest.lines]
     items = [item for item in digest.missing if not any(item.text.casefold() in line for line in lines)]

@@ -24,21 +24,21 @@ def find_moments(day: date | None, clock: ClockTime, part: str, now: datetime) -
     if day is not None and day > now.date():
         if hours[0] >= 24:  # of the night before it, or after it
             return [at_hour(day, hours[0] - 24, clock.minute), at_hour(day, hours[0], clock.minute)]
-        return _likely([at_hour(day, hour, clock.minute) for hour in hours], hours)
+        return _choose_likely([at_hour(day, hour, clock.minute) for hour in hours], hours)
     early = [hour - 24 for hour in hours if hour >= 24 and now.hour < hour - 24]
     today = [at_hour(now.date(), hour, clock.minute) for hour in (*early, *hours)]
     ahead = [moment for moment in today if moment > now]
     if ahead:
-        return ahead[:1] if early else _likely(ahead, hours)
+        return ahead[:1] if early else _choose_likely(ahead, hours)
     if day is not None:
         return []
     tomorrow = now.date() + timedelta(days=1)
     if clock.hour == 12 and not (clock.sure or clock.part or part) and now.hour >= _NOON:
         return [at_hour(tomorrow, 0, clock.minute), at_hour(tomorrow, 12, clock.minute)]
-    return _likely([at_hour(tomorrow, hour, clock.minute) for hour in hours], hours)
+    return _choose_likely([at_hour(tomorrow, hour, clock.minute) for hour in hours], hours)
 
 
-def _likely(moments: list[datetime], hours: Sequence[int]) -> list[datetime]:
+def _choose_likely(moments: list[datetime], hours: Sequence[int]) -> list[datetime]:
     """Return the moments, or only the first, which is of the morning, where that is what people mean."""
     return moments[:1] if _EARLIEST <= hours[0] <= _LATEST else moments
 

@@ -54,7 +54,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What ends a recurrence: a length of time, or a number of times."""
+    """End of a recurrence: a length of time, or a number of times."""
 
     start: int
     end: int

@@ -106,7 +106,7 @@ def _read_moments(pieces: Pieces, roles: Roles, now: datetime) -> Meaning | None
         clocks = [pieces.hours[0].begin()]
         if not days and not clocks[0].part and len(clocks[0].hours_of(roles.part)) > 1:
             return None
-    if len(days) > 1 and not _joined_by_or(pieces.plain, days):
+    if len(days) > 1 and not _join_by_or(pieces.plain, days):
         return _read_both(days, clocks, pieces, roles, now)
     if len(clocks) > 1 and not all(clock.joined == "o" for clock in clocks[1:]):
         return _read_both(days, clocks, pieces, roles, now) if all(clock.joined for clock in clocks[1:]) else None
@@ -145,7 +145,7 @@ def _moments_of(
 
 
 def _days_meant(pieces: Pieces, roles: Roles) -> list[NamedDay]:
-    """The days without those that name the same again, and both of two such as "the 5th and the 12th of March"."""
+    """Return days, each once, and both of two such as "the 5th and the 12th of March"."""
     days: list[NamedDay] = []
     for named in roles.days:
         link = _TWO.search(pieces.plain, named.start, named.end)
@@ -176,7 +176,7 @@ def _is_wide(pieces: Pieces, named: NamedDay) -> bool:
     return bool(wide) and _ONE_DAY.search(pieces.plain, named.start, named.end) is None
 
 
-def _joined_by_or(plain: str, days: Sequence[NamedDay]) -> bool:
+def _join_by_or(plain: str, days: Sequence[NamedDay]) -> bool:
     return all(_OR.search(plain, one.end, other.start) for one, other in pairwise(days))
 
 

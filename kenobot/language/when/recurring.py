@@ -143,7 +143,10 @@ def _names_month(plain: str, named: NamedDay) -> bool:
 
 
 def _time_options(repeat: Repeat, pieces: Pieces, roles: Roles) -> list[Times] | None:
-    """The times of a day that may be meant: one row of them, two to be asked, an empty one where no time is said."""
+    """Return the times of a day that may be meant.
+
+    One row of them, two to be asked, an empty one where no time is said.
+    """
     part = roles.part or repeat.part
     clocks = roles.clocks
     if repeat.times:
@@ -213,7 +216,7 @@ def with_times(rule: Rule, times: Times) -> Rule:
 
 
 def _with_bounds(rule: Rule, start: datetime, bounds: Sequence[Bound], roles: Roles, now: datetime) -> Rule | None:
-    until = _until(roles, start, rule)
+    until = _read_until(roles, start, rule)
     for bound in bounds:
         if bound.unit == "times":
             rule = replace(rule, count=bound.count)
@@ -225,7 +228,7 @@ def _with_bounds(rule: Rule, start: datetime, bounds: Sequence[Bound], roles: Ro
     return None if until and until < start else replace(rule, until=until)
 
 
-def _until(roles: Roles, start: datetime, rule: Rule) -> datetime | None:
+def _read_until(roles: Roles, start: datetime, rule: Rule) -> datetime | None:
     if roles.until_day is not None:
         end = datetime.combine(roles.until_day, time(23, 59, 59))
         if not rule.by_day and roles.until_clock is not None:

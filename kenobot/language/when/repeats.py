@@ -284,29 +284,29 @@ def _read_orders(text: str) -> tuple[int, ...]:
     )
 
 
-def _longest(names: Mapping[str, object]) -> str:
+def _find_longest(names: Mapping[str, object]) -> str:
     return "|".join(sorted(names, key=len, reverse=True))
 
 
-_DAY = rf"(?:{_longest(WEEKDAY_NAMES)})"
-_ORDER_NAMES = _longest(_ORDERS)
-UNIT_WORDS = f"(?:{_longest(_UNITS)})"
+_DAY = rf"(?:{_find_longest(WEEKDAY_NAMES)})"
+_ORDER_NAMES = _find_longest(_ORDERS)
+UNIT_WORDS = f"(?:{_find_longest(_UNITS)})"
 """Alternatives of a regular expression: units of time, in both languages."""
 _WORKDAYS_PATTERN = next(words for words, unit in _UNITS.items() if unit == "weekday")
 _ORDER = lazy.regex(rf"(?<!\w)(?:{_ORDER_NAMES})(?!\w)")
-_WEEKDAY = lazy.regex(rf"(?<!\w)({_longest(WEEKDAY_NAMES)})s?(?!\w)")
+_WEEKDAY = lazy.regex(rf"(?<!\w)({_find_longest(WEEKDAY_NAMES)})s?(?!\w)")
 _PARTS = dict(_TABLES["parts"]) | {
-    "plural_list": rf"(?:{_longest(WEEKDAYS)})(?<!s)s(?:{{and}} ?(?:on )?{_DAY}s?(?!\w))*",
+    "plural_list": rf"(?:{_find_longest(WEEKDAYS)})(?<!s)s(?:{{and}} ?(?:on )?{_DAY}s?(?!\w))*",
     "weekdays": rf"{_DAY}s?(?!\w)",
     "kinds_of_day": rf"(?:days?|dias?|{_WORKDAYS_PATTERN}|weekend|finde|fin de semana)",
     "order": _ORDER_NAMES,
     "units": UNIT_WORDS,
     "count": COUNT,
     "numeral": "|".join(_NUMERALS),
-    "adverbs": _longest(_ADVERBS),
-    "month": _longest(MONTHS),
+    "adverbs": _find_longest(_ADVERBS),
+    "month": _find_longest(MONTHS),
     "holiday": "|".join(HOLIDAYS),
-    "day_words": _longest(NUMBERS),
+    "day_words": _find_longest(NUMBERS),
 }
 
 

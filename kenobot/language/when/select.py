@@ -16,9 +16,9 @@ def select_pieces(pieces: Pieces) -> None:
         return
     kept = _before_clause(pieces.plain, clusters)
     spans = [(piece.start, piece.end) for piece in pieces.repeats]
-    repeated = [each for each in kept if any(_within(each, span) for span in spans)]
+    repeated = [each for each in kept if any(_select_within(each, span) for span in spans)]
     for kind in (pieces.repeats, pieces.days, pieces.clocks):
-        of_kind = [each for each in kept if any(_within(each, (piece.start, piece.end)) for piece in kind)]
+        of_kind = [each for each in kept if any(_select_within(each, (piece.start, piece.end)) for piece in kind)]
         if kind is pieces.days and pieces.repeats:
             meant = [each for each in of_kind if not _is_of_thing(pieces.plain, each) or each in repeated]
             kept = [each for each in kept if each not in of_kind or each in meant]
@@ -29,7 +29,7 @@ def select_pieces(pieces: Pieces) -> None:
                 continue  # "the train is on Friday at 6, wake me at 4"
             kept = [each for each in kept if each not in of_kind or each in meant]
     kept = _without_thing_clocks(pieces, kept)
-    _keep(pieces, lambda span: any(_within(cluster, span) for cluster in kept))
+    _keep(pieces, lambda span: any(_select_within(cluster, span) for cluster in kept))
 
 
 def group_spans(plain: str, spans: Sequence[Span]) -> list[Cluster]:
@@ -66,16 +66,16 @@ def _choose(plain: str, clusters: list[Cluster]) -> list[Cluster]:
 
 
 def _leaves_out_day(pieces: Pieces, clusters: list[Cluster], meant: list[Cluster]) -> bool:
-    with_day = [each for each in clusters if any(_within(each, (day.start, day.end)) for day in pieces.days)]
+    with_day = [each for each in clusters if any(_select_within(each, (day.start, day.end)) for day in pieces.days)]
     return bool(with_day) and not any(each in with_day for each in meant)
 
 
 def _without_thing_clocks(pieces: Pieces, clusters: list[Cluster]) -> list[Cluster]:
     """Leave out the hour of a thing that is asked for on a day: "remind me on Friday about the 3pm train"."""
     asked = [each for each in clusters if _ASKED.search(pieces.plain, 0, each[0][0])]
-    if len(asked) != 1 or not any(_within(asked[0], (day.start, day.end)) for day in pieces.days):
+    if len(asked) != 1 or not any(_select_within(asked[0], (day.start, day.end)) for day in pieces.days):
         return clusters
-    if any(_within(asked[0], (clock.start, clock.end)) for clock in pieces.clocks):
+    if any(_select_within(asked[0], (clock.start, clock.end)) for clock in pieces.clocks):
         return clusters
     return [each for each in clusters if each in asked or not _is_of_thing(pieces.plain, each)]
 
@@ -88,7 +88,7 @@ def _is_of_thing(plain: str, cluster: Cluster) -> bool:
     return _OF_THING.search(plain[:start] + plain[start:end][:4]) is not None or plain.startswith("'s ", end)
 
 
-def _within(cluster: Cluster, span: Span) -> bool:
+def _select_within(cluster: Cluster, span: Span) -> bool:
     return cluster[0][0] <= span[0] and span[1] <= max(end for _, end in cluster)
 
 

@@ -1,9 +1,7 @@
-"""What decay has put away is still recalled, by a whole KenoBot: in every mode, from its own place."""
+"""What decay has put away is still recalled, by a whole KenoBot, from its own place."""
 
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from kenobot.cognitive.sleep.consolidate import weeks
 from kenobot.cognitive.sleep.prune import tiers
@@ -25,10 +23,9 @@ async def _learn(scene: Scene, text: str, tier: str, days_ago: int = 0) -> None:
     await scene.app.database.write(work)
 
 
-@pytest.mark.parametrize("mode", ["auto", "selective"])
-async def test_a_question_brings_a_ref_fact_into_the_prompt(tmp_path: Path, mode: str) -> None:
+async def test_a_question_brings_a_ref_fact_into_the_prompt(tmp_path: Path) -> None:
     """The frame shows the pointer and not the fact; the message that asks for it gets it, and only that one."""
-    async with Scene(tmp_path, ["ok"], environ={"PromptLimits.recall_mode": mode}) as scene:
+    async with Scene(tmp_path, ["ok"]) as scene:
         await _learn(scene, PORT, "ref:n8n")
         await _learn(scene, "n8n keeps its data in /srv", "ref:n8n")
         await _learn(scene, "likes tea in the morning", "core")
@@ -38,14 +35,6 @@ async def test_a_question_brings_a_ref_fact_into_the_prompt(tmp_path: Path, mode
     assert "- likes tea in the morning\n- [n8n](ref-n8n.md): 2 facts" in morning
     assert PORT not in morning
     assert f"- {PORT} _(" in question
-
-
-async def test_where_nothing_is_looked_for_ref_facts_are_loaded(tmp_path: Path) -> None:
-    """A full load shows all of long-term memory, as the seed's did."""
-    async with Scene(tmp_path, ["ok"], environ={"PromptLimits.recall_mode": "full"}) as scene:
-        await _learn(scene, PORT, "ref:n8n")
-        await scene.say("good morning")
-        assert f"- {PORT}" in scene.requests[0]
 
 
 async def test_an_archived_fact_is_recalled_and_a_small_memory_still_shown_whole(tmp_path: Path) -> None:
@@ -58,7 +47,7 @@ async def test_an_archived_fact_is_recalled_and_a_small_memory_still_shown_whole
 
 async def test_a_weeks_summary_is_no_second_telling_of_its_facts(tmp_path: Path) -> None:
     """A fact that is found stands alone; the summary it is in does not, and a night's summaries are no news."""
-    async with Scene(tmp_path, ["ok"], environ={"PromptLimits.recall_mode": "selective"}) as scene:
+    async with Scene(tmp_path, ["ok"]) as scene:
         await _learn(scene, "the plumber is called Ignacio", "daily", days_ago=40)
         await scene.say("good morning to you my friend")
         now = scene.clock.now()

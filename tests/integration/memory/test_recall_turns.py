@@ -81,22 +81,10 @@ async def test_a_small_memory_is_shown_whole_and_searched_for_nothing(tmp_path: 
     assert uses == [(1,)]
 
 
-@pytest.mark.parametrize(("mode", "found"), [("selective", True), ("full", False), ("auto", True)])
-async def test_the_mode_decides_whether_messages_are_searched_for(tmp_path: Path, mode: str, found: bool) -> None:
-    """full shows the last days and nothing else; selective always searches."""
-    async with Scene(tmp_path, ["ok"], environ={**_SMALL, "PromptLimits.recall_mode": mode}) as scene:
-        await scene.app.database.write(
-            lambda c: insert(c, "The tax office is in calle Alta", {}, scene.clock.now() - timedelta(days=90))
-        )
-        if mode == "auto":
-            await _crowded(scene)
-        await scene.say("where is the tax office?")
-        assert ("calle Alta" in scene.requests[0]) == found
-
-
 async def test_when_nothing_is_remembered_the_model_is_told(tmp_path: Path) -> None:
     """So that it does not guess; a thank-you is not searched for."""
-    async with Scene(tmp_path, ["ok"], environ={"PromptLimits.recall_mode": "selective"}) as scene:
+    async with Scene(tmp_path, ["ok"], environ=_SMALL) as scene:
+        await _crowded(scene)
         await scene.say("what is the name of my dentist?")
         await scene.say("thanks!")
         first, second = scene.requests
@@ -123,9 +111,7 @@ async def test_a_reply_can_be_explained_by_what_it_was_given(tmp_path: Path) -> 
 
 async def test_what_was_said_long_ago_in_this_chat_is_quoted(tmp_path: Path) -> None:
     """Where no memory was made of it, and not to others."""
-    async with Scene(tmp_path, ["I see."], environ={"PromptLimits.recall_mode": "selective",
-                                                    "PromptLimits.history_min": 2},
-                     owners=("1", "2")) as scene:  # fmt: skip
+    async with Scene(tmp_path, ["I see."], environ={"PromptLimits.history_min": 2}, owners=("1", "2")) as scene:
         await scene.say("We saw a heron at the Albufera lagoon")
         for number in range(4):
             await scene.say(f"small talk number {number}")

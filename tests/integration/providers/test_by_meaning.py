@@ -20,21 +20,15 @@ from kenobot_local import both
 from kenobot_testing.clock import ManualClock
 from kenobot_testing.embedder import WordEmbedder
 from tests.scene import Scene
-from tests.unit.cognitive.recall.house import insert, relevant
+from tests.unit.cognitive.recall.house import crowd, insert, relevant
 
-SELECTIVE = {"PromptLimits.recall_mode": "selective", "KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}
+SMALL = {"KENOBOT_CONTEXT__MEMORY_TOKENS": "300"}
 SAME = [("plumber", "fontanero"), ("called", "llama"), ("boiler", "caldera"), ("repaired", "reparo")]
 
 
-async def _crowded(scene: Scene, many: int = 120) -> None:
+async def _crowded(scene: Scene) -> None:
     """More memories than a frame holds."""
-
-    def work(connection: Connection) -> None:
-        for number in range(many):
-            at = scene.clock.now() - timedelta(days=number)
-            insert(connection, f"Note {number} about garden tools, invoices and weather", {}, at)
-
-    await scene.app.database.write(work)
+    await scene.app.database.write(lambda connection: crowd(connection, scene.clock.now()))
 
 
 async def _learn(scene: Scene, *texts: str) -> None:
@@ -60,7 +54,7 @@ def remembered(prompt: str) -> str:
 async def test_a_fact_told_in_spanish_answers_in_english(tmp_path: Path) -> None:
     """Not one word in common; the prompt has it, and the reply can be explained by it."""
     replies = ["Apuntado. <memory>El fontanero se llama Ramón</memory>", "ok", "His name is Ramón."]
-    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+    async with Scene(tmp_path, replies, environ=SMALL, embedder=WordEmbedder(SAME)) as scene:
         await scene.say("mi fontanero se llama Ramón")
         _later(scene)
         await _crowded(scene)
@@ -76,7 +70,7 @@ async def test_a_fact_told_in_spanish_answers_in_english(tmp_path: Path) -> None
 
 async def test_the_first_message_that_looks_for_anything_finds_by_meaning_too(tmp_path: Path) -> None:
     """Nobody could know before that it would: the prompt is built once more."""
-    async with Scene(tmp_path, ["ok"], environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+    async with Scene(tmp_path, ["ok"], environ=SMALL, embedder=WordEmbedder(SAME)) as scene:
         long_ago = scene.clock.now() - timedelta(days=200)
         await scene.app.database.write(lambda c: insert(c, "El fontanero se llama Ramón", {}, long_ago))
         await _crowded(scene)
@@ -87,7 +81,7 @@ async def test_the_first_message_that_looks_for_anything_finds_by_meaning_too(tm
 
 async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -> None:
     """Turns are found by meaning as well: in the owner's chats, and in no chat of another person's."""
-    async with Scene(tmp_path, ["Qué bien."], environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+    async with Scene(tmp_path, ["Qué bien."], environ=SMALL, embedder=WordEmbedder(SAME)) as scene:
         await scene.say("ayer reparo la caldera")
         for number in range(3):
             await scene.say(f"thing {number}")
@@ -107,7 +101,7 @@ async def test_what_was_said_long_ago_in_other_words_is_quoted(tmp_path: Path) -
 async def test_another_persons_memory_is_not_found_by_meaning(tmp_path: Path) -> None:
     """However near it is: neither in the prompt nor in what a guest can sound out."""
     replies = ["ok <memory>El fontanero se llama Ramón</memory>", "I do not know."]
-    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+    async with Scene(tmp_path, replies, environ=SMALL, embedder=WordEmbedder(SAME)) as scene:
         await scene.say("mi fontanero se llama Ramón")
         await scene.app.embedding.wait_idle()
         await scene.say("plumber called?", chat="9", user="9")
@@ -135,7 +129,7 @@ async def test_a_reply_never_fails_for_want_of_a_model(tmp_path: Path) -> None:
     """It is down, then silent: what words find is in the prompt, and people get their answers."""
     embedder = WordEmbedder(SAME)
     replies = ["ok <memory>El fontanero se llama Ramón</memory>", "Ramón."]
-    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=embedder, clock=ManualClock()) as scene:
+    async with Scene(tmp_path, replies, environ=SMALL, embedder=embedder, clock=ManualClock()) as scene:
         embedder.failure = Unavailable("It is down.")
         assert await scene.say("mi fontanero se llama Ramón") == "ok"
         _later(scene)
@@ -155,12 +149,12 @@ async def test_the_model_that_ships_finds_in_both_languages(tmp_path: Path) -> N
         "The rent is due on the fifth of each month": "¿cuándo tengo que pagar el alquiler?",
         "El coche pasa la ITV en marzo": "when is the vehicle inspection due?",
     }
-    environ = {**SELECTIVE, "KENOBOT_MEMORY__EMBEDDER": "auto"}
+    environ = {**SMALL, "KENOBOT_MEMORY__EMBEDDER": "auto"}
     async with Scene(tmp_path, ["ok"], environ=environ) as scene:
         assert scene.app.embedding.model.partition(":")[0] == auto_embedders(this_machine())[0]
         await _learn(scene, *notes)
         _later(scene)
-        await _learn(scene, *(f"The {number}th entry of the garden diary speaks of weather" for number in range(4, 16)))
+        await _learn(scene, *(f"The {number}th entry of the garden diary speaks of weather" for number in range(4, 40)))
         await scene.app.embedding.wait_idle()
         for number, (note, question) in enumerate(notes.items()):
             await scene.say(question, chat=str(number + 10), user="1")
@@ -179,7 +173,7 @@ async def test_a_question_is_planned_once_and_an_edit_just_before_it_is_found_by
         return plan(self, connection, request)
 
     replies = ["Apuntado. <memory>El fontanero se llama Ramón</memory>", "ok", "ok"]
-    async with Scene(tmp_path, replies, environ=SELECTIVE, embedder=WordEmbedder(SAME)) as scene:
+    async with Scene(tmp_path, replies, environ=SMALL, embedder=WordEmbedder(SAME)) as scene:
         await scene.say("mi fontanero se llama Ramón")
         _later(scene)
         await _crowded(scene)

@@ -9,15 +9,13 @@ import pytest
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene
-from tests.unit.cognitive.recall.house import insert
+from tests.unit.cognitive.recall.house import crowd, insert
 
 FACTS = ("Lena plays tennis on Mondays", "Lena goes swimming with Ana", "Lena joined a rowing team")
 NOISE = tuple(f"Lena does sports of kind {number} at school" for number in range(40))
 ON: dict[str, object] = {
     "KENOBOT_EXPERTS__QUERIES": "several",
-    "PromptLimits.recall_mode": "selective",
-    "PromptLimits.recent_days": 1,
-    "PromptLimits.recent_tokens": 0,
+    "KENOBOT_CONTEXT__MEMORY_TOKENS": "300",
 }
 ANSWER = '{"queries": ["Lena plays tennis", "Lena goes swimming", "Lena rowing team"]}'
 ASKED = "What sports does Lena do?"
@@ -55,6 +53,7 @@ async def _told(scene: Scene) -> None:
     told = scene.clock.now() - timedelta(days=90)
     for fact in (*FACTS, *NOISE):
         await scene.app.database.write(lambda c, fact=fact: insert(c, fact, {}, told))  # type: ignore[misc]
+    await scene.app.database.write(lambda c: crowd(c, scene.clock.now(), 60))
 
 
 async def _shown(folder: Path, searcher: Searcher, environ: dict[str, object], said: str = ASKED) -> list[str]:

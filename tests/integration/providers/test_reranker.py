@@ -11,13 +11,12 @@ from kenobot.agent.experts import reranking
 from kenobot.ports.errors import Unavailable
 from kenobot.ports.provider import Delta, Request
 from tests.scene import Scene
-from tests.unit.cognitive.recall.house import insert
+from tests.unit.cognitive.recall.house import crowd, insert
 
 FACTS = ("Ana's sister lives in Oslo", "The Oslo trip costs 900 euros", "Oslo has a blue tram")
 ON: dict[str, object] = {
     "KENOBOT_MEMORY__RERANKER": "model",
-    "PromptLimits.recall_mode": "selective",
-    "PromptLimits.recent_days": 1,
+    "KENOBOT_CONTEXT__MEMORY_TOKENS": "300",
 }
 
 
@@ -54,6 +53,7 @@ async def _asked(tmp_path: Path, judge: Judge, environ: dict[str, object]) -> st
         told = scene.clock.now() - timedelta(days=90)
         for fact in FACTS:
             await scene.app.database.write(lambda c, fact=fact: insert(c, fact, {}, told))  # type: ignore[misc]
+        await scene.app.database.write(lambda c: crowd(c, scene.clock.now(), 60))
         await scene.say("How much is Oslo?")
         return judge.turns[-1]
 
@@ -83,6 +83,7 @@ async def test_no_more_is_judged_than_would_be_shown(tmp_path: Path) -> None:
         for number in range(20):
             text = f"Oslo has a tram number {number}"
             await scene.app.database.write(lambda c, text=text: insert(c, text, {}, told))  # type: ignore[misc]
+        await scene.app.database.write(lambda c: crowd(c, scene.clock.now(), 60))
         await scene.say("How many trams has Oslo?")
     assert len(re.findall(r"^\[\d+\] > ", judge.judged[0], re.MULTILINE)) == reranking.MAX_NOTES
 

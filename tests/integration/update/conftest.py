@@ -53,7 +53,9 @@ def base(tmp_path_factory: pytest.TempPathFactory, wheels: Callable[[str], Path]
     python = str(folder / "bin" / "python")
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps"]
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    subprocess.run([*install, "--no-index", str(wheels(_OLD))], check=True, env=own)
+    subprocess.run(
+        [*install, "--no-index", *map(str, wheels(_OLD).parent.glob(f"*-{_OLD}-*.whl"))], check=True, env=own
+    )
     return folder
 
 

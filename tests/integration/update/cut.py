@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kenobot.cli.context import CommandContext
-from kenobot.cli.update.programs import DiskGuard
-from kenobot.cli.update.switch import Switch
 from kenobot.core.settings.home import Home
 from kenobot.storage.updates import Environments, Side, Verdict
+from kenobot_deploy.update.programs import DiskGuard
+from kenobot_deploy.update.switch import Switch
 from tests.integration.update.samples import LATER, migrate_further, store_message
 
 _CHANGES = ("os.rename", "os.link", "os.remove", "os.symlink", "os.mkdir", "os.rmdir", "os.truncate", "sqlite3.connect")

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from kenobot.cli.context import CommandContext
-from kenobot.cli.update.programs import UpdateFailed
-from kenobot.cli.update.switch import Switch
-from kenobot.cli.update.unfinished import finish_return
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import StoreError
 from kenobot.storage.backup.put_back import put_back
 from kenobot.storage.updates import Environments, Side, Update, Verdict
+from kenobot_deploy.update.programs import UpdateFailed
+from kenobot_deploy.update.switch import Switch
+from kenobot_deploy.update.unfinished import finish_return
 from tests.integration.update.samples import FIRST, LATER, NEWEST, make_home, migrate_further, state, store_message
 
 pytestmark = pytest.mark.long

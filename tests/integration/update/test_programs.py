@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli.update.programs import DiskGuard, UpdateFailed, run
+from kenobot_deploy.update.programs import DiskGuard, UpdateFailed, run
 
 _SLOW = "import sys, time; text = sys.stdin.read(); time.sleep(0.5); print(text)"
 

@@ -10,26 +10,36 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 _ROOMS = ("kenobot", "channels", "postprocessors", "cognitive", "config")
 _FILES = ("pyproject.toml", "README.md", "LICENSE")
+_WASTE = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
 
 Change = Callable[[Path], None]
 
 
 def build_wheel(target: Path, version: str, change: Change = lambda tree: None) -> Path:
-    """Build the tree as `version` into the folder `target`. change: edits the copy of the tree before."""
-    tree = target / f"tree-{version}"
+    """Build the tree as `version` into the folder `target`, with the distribution that updates beside it.
+
+    change: edits the copy of the tree before.
+    """
+    tree, deploy = target / f"tree-{version}", target / f"deploy-{version}"
     tree.mkdir(parents=True)
     for room in _ROOMS:
-        shutil.copytree(ROOT / room, tree / room, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / room, tree / room, symlinks=True, ignore=_WASTE)
     for name in _FILES:
         shutil.copy(ROOT / name, tree)
-    replace(tree / "pyproject.toml", r'(?m)^version = ".*"$', f'version = "{version}"')
+    shutil.copytree(ROOT / "packages" / "deploy", deploy, ignore=_WASTE)
+    for folder in (tree, deploy):
+        replace(folder / "pyproject.toml", r'(?m)^version = ".*"$', f'version = "{version}"')
+        needs = (folder / "pyproject.toml").read_text("utf-8")
+        needs = re.sub(r'"(kenobot[a-z-]*(?:\[\w,-]+\])?)==[\d.]+"', rf'"\1=={version}"', needs)
+        (folder / "pyproject.toml").write_text(needs, "utf-8")
     replace(tree / "kenobot" / "__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"')
     change(tree)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(tree)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    for folder in (deploy, tree):
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+        shutil.rmtree(folder)
     (wheel,) = target.glob(f"kenobot-{version}-*.whl")
-    shutil.rmtree(tree)
     return wheel
 
 

@@ -53,7 +53,7 @@ def test_a_window_shows_the_end_of_the_talk_within_its_room(
     shown = list(window.select_shown(lines, cursor, taken))
     assert shown == lines[len(lines) - len(shown) :]
     assert not shown or shown[0].role == "user"
-    assert window.fits(shown, taken)
+    assert window.fits(len(shown), sum(map(window.line_tokens, shown)), taken)
     unsummed = [line for line in lines if line.id > cursor]
     waiting = window.select_unsummarized(unsummed, taken)
     if summary and not window.is_due(waiting):

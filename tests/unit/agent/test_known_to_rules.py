@@ -8,7 +8,7 @@ import pytest
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.remember.admit import admit
 from kenobot.cognitive.remember.admit_context import AdmitContext
-from kenobot.cognitive.remember.extract.known_memories import told_memories
+from kenobot.cognitive.remember.extract.known_memories import select_told
 from kenobot.ports.memory import Candidate
 from kenobot.ports.turns import ConversationTurn
 from kenobot.storage.connection import Connection
@@ -37,7 +37,7 @@ def turn(number: int, text: str, *, hidden: bool = False) -> ConversationTurn:
 
 
 def found(connection: Connection, *turns: ConversationTurn) -> list[int]:
-    known = told_memories(connection, session=SESSION, turns=turns, policy=DEFAULT.extract)
+    known = select_told(connection, session=SESSION, turns=turns, policy=DEFAULT.extract)
     return [record.id for record in known]
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli import service
 from kenobot.cli.setup import service_check
 from kenobot.core.settings.home import Home
 from kenobot.storage.backup.backups import BackupPlan, make_backup
+from kenobot_deploy import service
 from kenobot_testing.clock import START
 
 from .conftest import Cli

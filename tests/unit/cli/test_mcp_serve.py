@@ -144,5 +144,5 @@ def test_without_the_distribution_http_its_extra_is_named(cli: Cli, monkeypatch:
     """In one sentence, as a mistake of the installation; other commands of `kenobot mcp` need none."""
     monkeypatch.setitem(sys.modules, "kenobot_http", None)
     told = """kenobot: The command "mcp serve" is not installed: run pip install 'kenobot[http]'\n"""
-    assert cli("mcp", "serve") == (78, "", told)
+    assert cli("mcp", "serve", "--home", "/nowhere") == cli("--home", "/nowhere", "mcp", "serve") == (78, "", told)
     assert "kenobot mcp add" in cli("mcp", "list")[2]

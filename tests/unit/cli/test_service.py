@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli import service
 from kenobot.core.settings.home import Home
+from kenobot_deploy import service
 
 from .conftest import Cli
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from kenobot.cli import service as services_of_systemd
+from kenobot.cli import deployment
 from kenobot.cli.setup import command, live_checks, wizard
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.service_check import find_local_servers, is_refused, offered_models
@@ -25,6 +25,7 @@ from kenobot.cli.setup.time_zone import system_timezone
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
+from kenobot_deploy import service as services_of_systemd
 from tests.integration.channels.processes import free_port
 
 from .conftest import Cli
@@ -701,6 +702,21 @@ def test_without_systemd_a_service_is_refused_before_anything_is_asked(
     code, _, err = cli("setup", "--yes", "--service")
     assert (code, home.path.exists()) == (78, False)
     assert "log in as yourself" in err
+
+
+def test_without_the_distribution_for_services_setup_names_its_extra(
+    cli: Cli, home: Home, systemd: Path, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that is asked for is refused before anything is written; else the last line tells how to get one."""
+    monkeypatch.setattr(deployment, "entry_points", lambda group: ())
+    code, _, err = cli("setup", "--yes", "--service")
+    assert (code, home.path.exists()) == (78, False)
+    assert err == """kenobot: The command "service" is not installed: run pip install 'kenobot[deploy]'\n"""
+    code, out, _ = _with_telegram(cli, secrets)
+    assert code == 0
+    assert out.splitlines()[-1].startswith("As a service, that starts by itself: run pip install 'kenobot[deploy]'")
+    assert not systemd.exists()
+    assert cli("doctor", "--offline")[0] in (0, 3)
 
 
 def test_a_service_keeps_its_credentials(cli: Cli, secrets: Path, systemd: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kenobot.language.colloquial import written_out
+from kenobot.language.colloquial import write_out
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from kenobot.language.colloquial import written_out
 )
 def test_what_is_left_away_is_written_out(text: str, written: str) -> None:
     """Apostrophes, ends of days and letters drawn out."""
-    assert written_out(text) == written
+    assert write_out(text) == written
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_what_is_left_away_is_written_out(text: str, written: str) -> None:
 )
 def test_what_is_whole_stays(text: str) -> None:
     """Words that look alike, names, figures and other scripts."""
-    assert written_out(text) == text
+    assert write_out(text) == text
 
 
 @given(st.text(st.sampled_from("im ivewdstlaoou.,'\"`/ñé"), max_size=60))
 def test_what_is_written_out_is_whole(text: str) -> None:
     """To write it out again changes nothing, and nothing but letters of a day is longer by more than apostrophes."""
-    written = written_out(text)
-    assert written_out(written) == written
+    written = write_out(text)
+    assert write_out(written) == written

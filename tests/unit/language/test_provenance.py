@@ -7,7 +7,7 @@ from kenobot.language.provenance import (
     Provenance,
     SpeechContext,
     content_words,
-    quoted_passages,
+    find_quoted_passages,
     without_quotes,
 )
 from kenobot.ports.identity import Trust
@@ -110,6 +110,6 @@ def test_function_words_say_nothing() -> None:
 )
 def test_marked_passages_are_quoted(text: str, passages: list[str]) -> None:
     """Lines after `>`, fenced blocks and long passages in quotation marks; a title or a word is not."""
-    assert quoted_passages(text) == passages
+    assert find_quoted_passages(text) == passages
     assert ("mine" in without_quotes(text)) is ("mine" in text)
     assert not any(passage in without_quotes(text) for passage in passages)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.language.relatives import lost_relative, told_relatives
+from kenobot.language.relatives import find_lost_relative, list_relatives
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from kenobot.language.relatives import lost_relative, told_relatives
 )
 def test_a_relation_is_told_beside_a_name(text: str, told: set[tuple[str, str]]) -> None:
     """Before the name or behind it, in either language, and only of the speaker's own people."""
-    assert told_relatives(text) == told
+    assert list_relatives(text) == told
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_a_relation_is_told_beside_a_name(text: str, told: set[tuple[str, str]])
 )
 def test_who_somebody_is_stays_when_the_rest_is_over(text: str, message: str, kept: str) -> None:
     """Nothing stays where that is all a text tells, and nobody is called what somebody else is."""
-    assert lost_relative(text, message) == kept
+    assert find_lost_relative(text, message) == kept

@@ -184,7 +184,7 @@ class ListFileEdit(ListFile):
 
     def _find_forgotten(self, key: str) -> Record | None:
         """Query the record that was forgotten last with these words, or with others that took their place."""
-        ended = store.ended_with_key(self.connection, self.role.scope, key, 1)
+        ended = store.list_ended_with_key(self.connection, self.role.scope, key, 1)
         if not ended or ended[0].form not in _LINES:
             return None
         if ended[0].status != "superseded":

@@ -203,7 +203,7 @@ class ListFiles(FileSync[Blocks]):
         self._touched = TouchedRecords(cursor, {*touched, *marked})
         records = store.by_ids(connection, [*touched, *(marked - set(touched))], ALL_SCOPES)
         # What has ended or says something else goes from wherever it was shown, such as the log of what sleep promoted.
-        other = (set(touched) - records.keys()).union(events.reworded_since(connection, cursor))
+        other = (set(touched) - records.keys()).union(events.list_reworded_since(connection, cursor))
         paths: set[str] = set(list_file_rows.list_files_with(connection, other))
         left = tiers.former_tiers(connection, cursor)
         for record in records.values():
@@ -339,7 +339,7 @@ class ListFiles(FileSync[Blocks]):
         save = await self._read_save(path, found.text or "")
         changes = sum(lines.change_count for _, lines in save)
         largest = max(save, key=lambda file: file[1].change_count)[1].path
-        async with self.intake.announced(largest, changes, self._policy.files.large_from):
+        async with self.intake.announce(largest, changes, self._policy.files.large_from):
             touched = await self._take_save(path, save)
         return touched, await self._database.read(partial(self._view, path=path, found=found))
 

@@ -156,7 +156,7 @@ class ListFile:
             case "preferences":
                 return store.preference_records(connection, role.scope)
             case "daily" if role.archived:
-                return decay_store.archived_day_records(connection, role.scope, role.detail)
+                return decay_store.list_archived_day(connection, role.scope, role.detail)
             case "daily":
                 records = store.daily_records(connection, role.scope, role.detail)
                 if role.scope != OWNER_SCOPE:  # only the owner has a preferences.md
@@ -168,7 +168,7 @@ class ListFile:
                 archived = record is not None and (paths.path_of(record) or "").startswith(paths.ARCHIVE)
                 return [record] if record is not None and archived == role.archived else []
             case "entity":
-                return store.newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
+                return store.list_newest_about(connection, role.scope, self.subject(text), _ON_A_PAGE)
 
     def _arrange(self, blocks: list[FileBlock]) -> list[FileBlock]:
         """Arrange the file anew: `blocks` with what has changed in memory since."""
@@ -201,7 +201,7 @@ class ListFile:
     def _is_left_over(self, block: FileBlock) -> bool:
         """Tell whether a learned line without a record says what memory has ended, as older versions left it there."""
         text = list_layout.fact_text("preferences", block.raw) if block.record is None else None
-        return text is not None and bool(store.ended_with_key(self.connection, self.role.scope, key_of(text), 1))
+        return text is not None and bool(store.list_ended_with_key(self.connection, self.role.scope, key_of(text), 1))
 
     def _leaves(self) -> bool:
         """Tell whether the file's day is over, and the archive has the file where it is kept there."""
@@ -245,7 +245,7 @@ def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int,
     """
     numbers = {(record, file.scope) for file in files for record, _ in file.old if record is not None}
     found: dict[int, list[str]] = {}
-    shared = list_file_rows.shared_records(connection, {record for record, _ in numbers})
+    shared = list_file_rows.map_shared_records(connection, {record for record, _ in numbers})
     movers = decay_store.last_tier_movers(connection, shared)
     scopes = dict(numbers)
     for number, places in shared.items():

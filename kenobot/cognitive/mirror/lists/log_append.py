@@ -23,7 +23,7 @@ class TouchedRecords:
 
 @dataclass(frozen=True, slots=True)
 class LogAppend:
-    """What a log ends with from now on: its text and its records, each as `list_layout.encode_blocks` has them."""
+    """Append to a log: the text and the records, as `list_layout.encode_blocks` has them."""
 
     text: str
     blocks: Sequence[str | int]

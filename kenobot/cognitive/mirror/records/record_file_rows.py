@@ -90,13 +90,13 @@ def rows_of_records_at(connection: Connection, paths: Iterable[str]) -> list[Rec
     return [row for row in rows if row.record in there]
 
 
-def known_stamps(connection: Connection, folder: str) -> dict[str, FileStamp]:
+def read_stamps(connection: Connection, folder: str) -> dict[str, FileStamp]:
     """Query the stamps of the noted files of a folder, by name."""
     sql = "SELECT name, mtime, size, inode FROM record_file WHERE folder = ?"
     return {row[0]: FileStamp._make(row[1:]) for row in connection.execute(sql, (folder,))}
 
 
-def known_folders(connection: Connection) -> list[str]:
+def list_folders(connection: Connection) -> list[str]:
     """Return folders of known files in alphabetical order. Each costs one step in the index, however full it is."""
     rows = connection.execute(
         "WITH RECURSIVE known (folder) AS (SELECT min(folder) FROM record_file UNION ALL SELECT "

@@ -143,7 +143,7 @@ class RecordFiles(FileSync[EditOutcome]):
 
     async def _list_folders(self) -> list[str]:
         there = await asyncio.to_thread(scan.record_folders, self._root)
-        return sorted({*there, *await self._database.read(record_file_rows.known_folders)})
+        return sorted({*there, *await self._database.read(record_file_rows.list_folders)})
 
     def _recent_paths(self, session: str) -> Sequence[str]:
         return _recent_folders(self._today(), self._limits.hot_days, session)
@@ -182,12 +182,12 @@ class RecordFiles(FileSync[EditOutcome]):
     async def _take_edits(self, look: _Look) -> int:
         changed, look.changed = look.changed, []
         if len(changed) > 1:
-            changed = await self._without_moved(changed)
+            changed = await self._skip_moved(changed)
         folder = changed[0].rpartition("/")[0] if changed else ""
-        async with self.intake.announced(folder, len(changed), self._limits.large_from):
+        async with self.intake.announce(folder, len(changed), self._limits.large_from):
             return sum([await self._reconcile(path) for path in changed])
 
-    async def _without_moved(self, changed: Sequence[str]) -> list[str]:
+    async def _skip_moved(self, changed: Sequence[str]) -> list[str]:
         """Note anew the files of which only the stamps have changed, as in a home that was copied; the other paths."""
         left: list[str] = []
         for start in range(0, len(changed), _READ_AT_ONCE):
@@ -301,7 +301,7 @@ class RecordFiles(FileSync[EditOutcome]):
         for row, expected in removals:
             await self._remove(row.path, expected)
             await self._database.write(partial(record_file_rows.drop_row, path=row.path))
-        plans, touched = await self._unmoved(plans)
+        plans, touched = await self._select_unmoved(plans)
         before = {folder: disk.peek(f"{self._root}/{folder}") for folder in sorted({plan.row.folder for plan in plans})}
         look = _Look()
         # A lost folder, once it is made again, would look like one whose files were deleted by hand.
@@ -344,7 +344,7 @@ class RecordFiles(FileSync[EditOutcome]):
                 self._remember_folder(folder, disk.peek(f"{self._root}/{folder}"), {**seen, **files})
         return touched
 
-    async def _unmoved(self, plans: Sequence[RecordFilePlan]) -> tuple[list[RecordFilePlan], int]:
+    async def _select_unmoved(self, plans: Sequence[RecordFilePlan]) -> tuple[list[RecordFilePlan], int]:
         """Select the plans whose earlier file is as it was left; and count the edits found in the others."""
         kept: list[RecordFilePlan] = []
         touched = 0
@@ -374,7 +374,7 @@ def _look_at_folders(connection: Connection, root: Path, folders: Sequence[str])
         there[folder] = scan.folder_and_files(root, folder)
     looks: dict[str, _FolderLook] = {}
     for folder, (stamp, found) in there.items():
-        noted, files = record_file_rows.known_stamps(connection, folder), found or {}
+        noted, files = record_file_rows.read_stamps(connection, folder), found or {}
         changed: dict[str, FileStamp] = {}
         missing: list[str] = []
         if files != noted:

@@ -11,7 +11,7 @@ from kenobot.cognitive.mirror import paths
 from kenobot.cognitive.mirror.records import record_file_rows
 from kenobot.cognitive.mirror.records.record_file_rows import RecordFileKind, RecordFileRow
 from kenobot.cognitive.policy.control import FilesPolicy
-from kenobot.cognitive.remember.boxes import named_topics
+from kenobot.cognitive.remember.boxes import list_topics
 from kenobot.cognitive.remember.confidence import is_worth_artifact
 from kenobot.cognitive.store import boxes, events, records
 from kenobot.language.calendar import local_time
@@ -133,10 +133,10 @@ def render_artifact(connection: Connection, record: Record, policy: FilesPolicy)
         "created": record.created,
     }
     first = record_file_rows.values_after(connection, record, 0).get("text", record.text)
-    return record_format.with_checksum(head, _quoted(str(first)))
+    return record_format.with_checksum(head, _quote(str(first)))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
@@ -146,7 +146,7 @@ def _box_body(connection: Connection, box: Record, zone: ZoneInfo) -> str:
     known = records.by_ids(connection, [member.record for member in members], (box.scope,))
     alive = {number: record for number, record in known.items() if record.status == "active"}
     members = [member for member in members if member.record in alive]
-    lines = [f"# {', '.join(named_topics(members)) or box.text}", ""]
+    lines = [f"# {', '.join(list_topics(members)) or box.text}", ""]
     lines += [_tell_member(record.text, record.created, zone) for record in (alive[m.record] for m in members)]
     return "\n".join(lines).rstrip()
 

@@ -41,7 +41,7 @@ class LexicalHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """How much of an index a search reads.
+    """Bounds of the part of an index that a search reads.
 
     words: of the message. postings_per_word, postings_per_pair: newest documents of a word, and of two frequent words
     together. postings: documents of all words. paired_words: frequent words that are paired. weighed: documents whose
@@ -187,7 +187,9 @@ def _scale(
 def _gather(
     index: Connection, groups: Sequence[Sequence[str]], rarity: Sequence[int], limits: SearchLimits
 ) -> dict[int, int]:
-    """Documents by which words they hold, as a bit mask. groups: of each word the tokens that stand for it.
+    """Gather documents with the words that each holds, as a bit mask.
+
+    groups: of each word the tokens that stand for it.
 
     The rarest are read first, each up to a limit; of frequent ones, what two of them share is read as well.
     """

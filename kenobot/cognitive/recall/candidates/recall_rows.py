@@ -41,7 +41,9 @@ def records_about(connection: Connection, scopes: Iterable[str], subjects: Seque
     ]
 
 
-def planned(connection: Connection, first: str, last: str, reach: Scopes, *, undated: bool = False) -> list[Record]:
+def list_planned(
+    connection: Connection, first: str, last: str, reach: Scopes, *, undated: bool = False
+) -> list[Record]:
     """Query the live facts due from one day to another, YYYY-MM-DD, the earliest first.
 
     undated: also the commitments of no day, behind the others.
@@ -53,7 +55,7 @@ def planned(connection: Connection, first: str, last: str, reach: Scopes, *, und
     return records.select(connection, f"{LIVE} AND {FACTS} AND {where}", (first, last), reach, order=order)
 
 
-def overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
+def list_overdue(connection: Connection, before: str, reach: Scopes) -> list[Record]:
     """Query the live commitments that were due before a day, YYYY-MM-DD, the earliest first."""
     due = "json_extract(attributes, '$.due')"
     where = f"{LIVE} AND {FACTS} AND category = 'commitment' AND {due} < ?"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from kenobot.cognitive.beliefs.links import DEFAULT, current_confidence, stored_confidence
+from kenobot.cognitive.beliefs.links import DEFAULT, current_confidence, read_confidence
 from kenobot.cognitive.beliefs.value import clamp, days_since
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.store import links as graph_store
@@ -72,11 +72,13 @@ def spread_activation(
         reached: dict[int, None] = {}
         for record in edge:
             if record in links:
-                reached |= _excite(wave, origin, record, _strongest(links[record], at, policy), policy.step_decay**hop)
+                reached |= _excite(
+                    wave, origin, record, _select_strongest(links[record], at, policy), policy.step_decay**hop
+                )
         edge = sorted(reached, key=lambda record: (-wave.scores[record], -record))[: policy.frontier]
         if not edge:
             break
-    return _settled(wave, policy)
+    return _settle(wave, policy)
 
 
 def settle_scores(
@@ -116,12 +118,12 @@ def inhibit(scores: Mapping[int, float], strength: float, rivals: int) -> dict[i
 
 
 def blend_scores(activation: float, seed_score: float, policy: GraphPolicy = DEFAULT) -> float:
-    """The score of a record that was reached: of its activation, and of how well the seed it hangs on was found."""
+    """Score a record that was reached by its activation, and by how well the seed it hangs on was found."""
     mixed = policy.blend * clamp(activation) + (1 - policy.blend) * clamp(seed_score)
     return min(policy.most_blend, max(policy.least_blend, mixed))
 
 
-def _strongest(
+def _select_strongest(
     links: Sequence[Neighbour], at: datetime | None, policy: GraphPolicy
 ) -> list[tuple[float, int, float, LinkType]]:
     """Select the links that lead on from a record: their pull, negated, their end, negated, confidence and type.
@@ -150,7 +152,7 @@ def _current_confidence(
 ) -> float:
     """Compute the confidence of a link at a moment; None: as it was written."""
     if at is None:
-        return stored_confidence(confidence)
+        return read_confidence(confidence)
     return current_confidence(type_, confidence, days_since(at, last_at), policy)
 
 
@@ -176,7 +178,7 @@ def _excite(
     return fresh
 
 
-def _settled(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
+def _settle(wave: _Wave, policy: GraphPolicy) -> dict[int, Activation]:
     both_ways = {pair for src, dst in wave.walked for pair in ((src, dst), (dst, src))}
     scores = settle_scores(wave.scores, sorted(both_ways), policy.iterations, policy.damping)
     scores = inhibit(scores, policy.inhibition, policy.rivals)

@@ -102,10 +102,10 @@ def gap_size(gaps: Iterable[Gap]) -> int:
 
 
 def upper_end(truth: Connection, gap: Gap, limit: int) -> tuple[list[int], list[int], int]:
-    """The records and messages of the newest `limit` rows of a gap, and the id above which these are."""
+    """Return the records and messages of the newest `limit` rows of a gap, and the id that they are above."""
     if gap.kind == "event":
         low = max(gap.low, gap.high - limit)
-        return *touched(truth, low, gap.high), low
+        return *list_touched(truth, low, gap.high), low
     if gap.kind == "message":
         ids = conversation.message_ids_between(truth, gap.low, gap.high, limit)
     else:
@@ -123,8 +123,8 @@ def lower_gap(index: Connection, gap: Gap, high: int) -> None:
         index.execute("DELETE FROM gap WHERE rowid = ?", (gap.row,))
 
 
-def touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[int]]:
-    """The records that events above `low` up to `high` may have changed the words of, and the messages that a purge
+def list_touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[int]]:
+    """List the records whose words events above `low` up to `high` may have changed, and the messages that a purge
     erased.
 
     Use and silence move a record through its lifecycle, which changes no word.
@@ -134,4 +134,4 @@ def touched(truth: Connection, low: int, high: int) -> tuple[list[int], list[int
         "AND (+type != 'lifecycle' OR json_type(data, '$.was') IS NULL OR json_type(data, '$.was.status') IS NOT NULL)",
         (low, high),
     )
-    return [row[0] for row in rows], events.purged_messages(truth, low, high)
+    return [row[0] for row in rows], events.list_purged_messages(truth, low, high)

@@ -76,7 +76,7 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
     turns = []
     for row in rows:
         at = datetime.fromisoformat(row.at)
-        before = last.get(row.session) or _before(index, truth, row.session, row.id)
+        before = last.get(row.session) or _find_before(index, truth, row.session, row.id)
         segment, position = row.id, 0
         if before is not None and abs(at - before[2]) < PAUSE and before[1] + 1 < _MOST:
             segment, position = before[0], before[1] + 1
@@ -96,8 +96,8 @@ def write_turns(index: Connection, truth: Connection, messages: Iterable[int], r
     )
 
 
-def _before(index: Connection, truth: Connection, session: str, message: int) -> tuple[int, int, datetime] | None:
-    """The segment, position and time of the message before; where it is not indexed, made of the messages."""
+def _find_before(index: Connection, truth: Connection, session: str, message: int) -> tuple[int, int, datetime] | None:
+    """Find segment, position and time of the message before; where it is not indexed, by the messages."""
     rows = conversation.iterate_messages(truth, session, before=message, newest_first=True)
     first = next(rows, None)
     if first is None:

@@ -64,7 +64,7 @@ class RecordDocuments:
 
 
 def source_of(document: int) -> tuple[DocumentKind, int]:
-    """The kind of a document, and the id of its record or message."""
+    """Return the kind of a document, and the id of its record or message."""
     number, rest = divmod(document, IDS_PER_SOURCE)
     return ("turn" if rest == TURN_OFFSET else "past" if rest else "record"), number
 

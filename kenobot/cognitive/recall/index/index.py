@@ -86,7 +86,7 @@ class SideIndex:
                 self.has_gap |= _index_new(index, truth)
 
     def backlog_size(self, truth: Connection) -> int:
-        """About how many rows `index_backlog` has still to read."""
+        """Estimate how many rows `index_backlog` has still to read."""
         with unbroken(), self._lock, self._forgiving():
             return _backlog_size(self._writer(truth))
         return 0
@@ -137,23 +137,23 @@ class SideIndex:
     # ── the file ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _writer(self, truth: Connection) -> Connection:
-        """The writing connection, to an index of this database and version."""
+        """Return the writing connection, to an index of this database and version."""
         if self._sick:
             self._renew()
         at_first = self._writing is None
         if self._writing is None:
             try:
-                self._writing = self._prepared()
+                self._writing = self._prepare()
             except sqlite3.DatabaseError as error:
-                if not _damaged(error):
+                if not _is_damaged(error):
                     raise
                 self._renew()
-                self._writing = self._prepared()
+                self._writing = self._prepare()
         state = index_state(self._writing, truth)
         if not state.belongs(at_first=at_first):
             log.warning("The memory index does not belong to this database; it is made anew.")
             self._renew()
-            self._writing = self._prepared()
+            self._writing = self._prepare()
             state = index_state(self._writing, truth)
         if not state.begun:
             with _transaction(self._writing):
@@ -165,7 +165,7 @@ class SideIndex:
                         _fill(self._writing, truth, gap, _AT_ONCE)
         return self._writing
 
-    def _prepared(self) -> Connection:
+    def _prepare(self) -> Connection:
         """Connect to the index, made if need be. Raises DatabaseError when it is none, or of another version."""
         connection = self._connect()
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -195,7 +195,7 @@ class SideIndex:
         return connection
 
     def _reader(self) -> Connection:
-        """This thread's own connection."""
+        """Return this thread's own connection."""
         held: tuple[int, Connection] | None = getattr(self._own, "held", None)
         if held is None or held[0] != self._generation:
             with self._lock:
@@ -228,7 +228,7 @@ class SideIndex:
 
     def _note(self, error: Exception) -> None:
         """Log an error, which must not fail the turn; a damaged index is made anew with the next query."""
-        if isinstance(error, sqlite3.Error) and _damaged(error):
+        if isinstance(error, sqlite3.Error) and _is_damaged(error):
             self._sick = True
             log.warning("The memory index is damaged (%s); it is made anew.", error)
         else:
@@ -277,7 +277,7 @@ class Indexer(BackgroundTask):
             log.warning("The memory index has to wait: %s", error)
 
 
-def _damaged(error: sqlite3.Error) -> bool:
+def _is_damaged(error: sqlite3.Error) -> bool:
     """Return whether the file is no index, or no longer one."""
     code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or str(error).startswith(_NO_INDEX)
@@ -314,13 +314,13 @@ def _index_new(index: Connection, truth: Connection) -> bool:
     if state.current:
         return False
     (event, message), (last_event, last_message) = state.seen, state.newest
-    records, messages = backlog_rows.touched(truth, max(event, last_event - _AWAITED), last_event)
+    records, messages = backlog_rows.list_touched(truth, max(event, last_event - _AWAITED), last_event)
     messages += range(max(message, last_message - _AWAITED) + 1, last_message + 1)
     if events.has_purge(truth, event, last_event):
         posting_rows.request_full_merge(index)
     _index_rows(index, truth, records, messages)
     has_gap = False
-    for low, high in imported_talks.changed_talk(truth, event, last_event):
+    for low, high in imported_talks.list_changed_talk(truth, event, last_event):
         if (ids := imported_talk.message_range(truth, low, high)) is not None:
             backlog_rows.add_gap(index, "message", ids[0] - 1, ids[1])
             has_gap = True
@@ -348,8 +348,8 @@ def _index_rows(index: Connection, truth: Connection, records: Sequence[int], me
     conversation_rows.write_turns(index, truth, messages, rows)
 
 
-def unindexed_count(path: Path, truth: Connection) -> int:
-    """About how many rows of `truth` the index in the file `path` has not read; -1 when it cannot be read."""
+def count_unindexed(path: Path, truth: Connection) -> int:
+    """Estimate how many rows of `truth` the index in the file `path` has not read; -1 when it cannot be read."""
     try:
         index = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
         with contextlib.closing(index):

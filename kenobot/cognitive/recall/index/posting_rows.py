@@ -66,7 +66,7 @@ class Partition(NamedTuple):
     words: int
 
     def token(self, term: str) -> str:
-        """A term as a token of this partition."""
+        """Return a term as a token of this partition."""
         return f"{self.id}·{term}"
 
 
@@ -95,7 +95,7 @@ def document_counts(connection: Connection, tokens: Sequence[str]) -> dict[str, 
 
 def documents_with(connection: Connection, groups: Sequence[Sequence[str]], limit: int) -> list[int]:
     """Search the newest documents with a token of each of `groups`, at most `limit`."""
-    match = " AND ".join(f"({' OR '.join(map(_quoted, tokens))})" for tokens in groups)
+    match = " AND ".join(f"({' OR '.join(map(_quote, tokens))})" for tokens in groups)
     row = connection.execute(  # as one text: a row of its own for each would cost as much as finding them
         "SELECT json_group_array(rowid) FROM (SELECT rowid FROM list WHERE list MATCH ? ORDER BY rowid DESC LIMIT ?)",
         (match, limit),
@@ -111,7 +111,7 @@ def document_terms(connection: Connection, documents: Sequence[int]) -> list[tup
 def document_texts(connection: Connection, documents: Sequence[int]) -> list[tuple[int, int, str]]:
     """Read the id, the partition and the terms of each of these documents, the terms as one text with blanks."""
     rows = connection.execute(f"SELECT id, room, terms FROM doc WHERE id {AMONG}", (json.dumps(documents),))
-    return [(row[0], row[1], _unpacked(row[2])) for row in rows]
+    return [(row[0], row[1], _unpack(row[2])) for row in rows]
 
 
 def rare_term_counts(connection: Connection, messages: Sequence[int], up_to: int) -> dict[int, int]:
@@ -168,7 +168,7 @@ def write_documents(
     """Replace the documents of these records and messages; those that did not change stay as they are."""
     wanted = {document.id: document for entry in entries for document in entry.documents}
     wanted |= {document.id: document for _, document in turns if document is not None}
-    stored = _stored(connection, [entry.record for entry in entries], [number for number, _ in turns])
+    stored = _read_stored(connection, [entry.record for entry in entries], [number for number, _ in turns])
     known = {partition.id: partition for partition in all_partitions(connection)} if stored else {}
     same = {
         number
@@ -198,16 +198,16 @@ def write_documents(
     )
 
 
-def _stored(
+def _read_stored(
     connection: Connection, records: Iterable[int], messages: Iterable[int]
 ) -> dict[int, tuple[int, list[str]]]:
-    """The partition and the terms of each stored document of these records and messages."""
+    """Return the partition and the terms of each stored document of these records and messages."""
     rows = connection.execute(
         "SELECT doc.id, room, terms FROM json_each(?) AS first CROSS JOIN doc "
         "ON doc.id >= first.value AND doc.id < first.value + ?",
         (json.dumps([record * IDS_PER_SOURCE for record in records]), TURN_OFFSET),
     )
-    found = {row[0]: (row[1], _unpacked(row[2]).split(" ")) for row in rows}
+    found = {row[0]: (row[1], _unpack(row[2]).split(" ")) for row in rows}
     turns = _turn_terms(connection, messages)
     return found | {document: (partition, terms) for document, partition, terms in turns}
 
@@ -230,7 +230,7 @@ def _add(connection: Connection, documents: Sequence[Document]) -> None:
     )
     connection.executemany(
         "INSERT INTO doc (id, room, terms) VALUES (?, ?, ?)",
-        [(document.id, partition, _packed(document.terms)) for document, partition in added],
+        [(document.id, partition, _pack(document.terms)) for document, partition in added],
     )
     _count(connection, [(partition, document.terms) for document, partition in added], 1)
 
@@ -271,13 +271,13 @@ def _tokens(partition: int, terms: Sequence[str]) -> str:
     return " ".join(f"{partition}·{term}" for term in terms)
 
 
-def _packed(terms: Sequence[str]) -> str | bytes:
-    """The terms of a document as they are stored: those of a long one compressed, or they take the room of its text."""
+def _pack(terms: Sequence[str]) -> str | bytes:
+    """Encode the terms of a document; those of a long one are compressed, or they take the room of its text."""
     text = " ".join(terms)
     return text if len(text) < _LONG else zlib.compress(text.encode())
 
 
-def _unpacked(stored: str | bytes) -> str:
+def _unpack(stored: str | bytes) -> str:
     """Decompress the terms of a document to one text with blanks. Raises DatabaseError when they are damaged."""
     try:
         return stored if isinstance(stored, str) else zlib.decompress(stored).decode()
@@ -285,7 +285,7 @@ def _unpacked(stored: str | bytes) -> str:
         raise sqlite3.DatabaseError(UNREADABLE) from error
 
 
-def _quoted(token: str) -> str:
+def _quote(token: str) -> str:
     return f'"{token}"'
 
 
@@ -304,7 +304,7 @@ def request_full_merge(index: Connection) -> None:
 def is_full_merge_due(index: Connection) -> bool:
     """Return whether all of the segments are to be merged."""
     docs = _documents(index)
-    return bool(_at(index, _ERASED)) or (docs >= _WORTH_IT and docs >= _GROWN * _at(index, _MERGED))
+    return bool(_place(index, _ERASED)) or (docs >= _WORTH_IT and docs >= _GROWN * _place(index, _MERGED))
 
 
 def segment_count(index: Connection) -> int:
@@ -318,7 +318,7 @@ def merge_step(index: Connection) -> bool:
         if _merge(index, -_STEP):
             return True
         index.execute("INSERT OR REPLACE INTO cursor (name, at) VALUES (?, ?)", (_MERGED, _documents(index)))
-        if _at(index, _ERASED):
+        if _place(index, _ERASED):
             index.execute("DELETE FROM cursor WHERE name = ?", (_ERASED,))
             index.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return False
@@ -336,6 +336,6 @@ def _documents(index: Connection) -> int:
     return int(index.execute("SELECT coalesce(sum(docs), 0) FROM room").fetchone()[0])
 
 
-def _at(index: Connection, name: str) -> int:
+def _place(index: Connection, name: str) -> int:
     row = index.execute("SELECT at FROM cursor WHERE name = ?", (name,)).fetchone()
     return int(row[0]) if row else 0

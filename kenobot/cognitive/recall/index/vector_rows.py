@@ -120,7 +120,7 @@ def _key(number: int, scope: str, subject: str, live: int) -> VectorKey:
 
 
 def newest_turn(index: Connection) -> int:
-    """The id of the newest indexed message, 0 when there is none."""
+    """Return the id of the newest indexed message, 0 when there is none."""
     row = index.execute("SELECT max(id) FROM doc WHERE id % ? = ?", (IDS_PER_SOURCE, TURN_OFFSET)).fetchone()
     return int(row[0] or 0) // IDS_PER_SOURCE
 

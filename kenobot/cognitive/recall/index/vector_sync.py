@@ -10,7 +10,7 @@ from functools import partial
 from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.recall.index import backlog_rows, vector_rows
 from kenobot.cognitive.recall.index.index import SideIndex
-from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, parse_calibration, shipped_calibrations
+from kenobot.cognitive.recall.vectors.calibration import SimilarityCalibration, load_calibrations, parse_calibration
 from kenobot.cognitive.recall.vectors.matrix import Floats
 from kenobot.cognitive.recall.vectors.texts import (
     EmbeddedText,
@@ -73,9 +73,9 @@ class VectorSync:
         self._index.catch_up(connection)
         for model in self._models:
             stored = read_state(connection, _CALIBRATION + model) or ""
-            if (scale := shipped_calibrations().get(model) or parse_calibration(stored)) is not None:
+            if (scale := load_calibrations().get(model) or parse_calibration(stored)) is not None:
                 self._vectors.set_calibration(model, scale)
-        return SyncPosition(events.last_event(connection), self._newest_turn(), self._unindexed())
+        return SyncPosition(events.last_event(connection), self._newest_turn(), self._list_unindexed())
 
     def save_calibration(self, connection: Connection, model: str, scale: SimilarityCalibration) -> None:
         """Store the calibration of a model."""
@@ -84,7 +84,7 @@ class VectorSync:
     def _newest_turn(self) -> int:
         return self._index.read(vector_rows.newest_turn, 0)
 
-    def _unindexed(self) -> int:
+    def _list_unindexed(self) -> int:
         return self._index.read(lambda index: backlog_rows.gap_size(backlog_rows.gaps(index)), 0)
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,13 +116,13 @@ class VectorSync:
         """Apply what changed since `before`, also by other processes, to the vectors in memory; list new texts."""
         self._index.catch_up(connection)
         event, message = max(before.event, events.last_event(connection)), max(before.message, self._newest_turn())
-        now = SyncPosition(event, message, self._unindexed())
+        now = SyncPosition(event, message, self._list_unindexed())
         if now == before:
             return SyncChanges(now)
         if events.has_purge(connection, before.event, now.event):
             self._vectors.clear_cache()
             for model in self._models:
-                self._vectors.drop("turn", events.purged_messages(connection, before.event, now.event), model)
+                self._vectors.drop("turn", events.list_purged_messages(connection, before.event, now.event), model)
         far = self._policy.resync_from_rows
         grown = now.unindexed < before.unindexed  # older turns came into the index, behind those that were looked at
         if grown or now.event - before.event > far or now.message - before.message > far:
@@ -140,11 +140,14 @@ class VectorSync:
         return SyncChanges(now, (*records, *self.missing_turns(connection, before.message, now.message, new=True)))
 
     def missing_records(self, connection: Connection, high: int, dimensions: int) -> list[PendingText]:
-        """The records without a vector of the model in use in a page up to the id `high`. dimensions: 0 if unknown."""
+        """List the records of a page up to the id `high` without a vector of the model in use.
+
+        dimensions: 0 if unknown.
+        """
         return vector_rows.missing_records(connection, self._model, high, self._policy.page_rows, dimensions * _BYTES)
 
     def missing_turns(self, connection: Connection, low: int, high: int, *, new: bool = False) -> list[PendingText]:
-        """The messages without such a vector above `low` up to `high`."""
+        """List the messages above `low` up to `high` without such a vector."""
         lookup = partial(vector_rows.missing_turns, model=self._model, low=low, high=high)
         keys = self._index.read(lookup, list[VectorKey]())
         texts = {row.id: row.text for row in conversation.messages_by_id(connection, [key.number for key in keys])}

@@ -5,7 +5,7 @@ Reads O(k) rows: k is what fits into the budget, never the size of the store.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.recall.results.memory import MemoryPack, MemoryQuery
@@ -17,7 +17,7 @@ from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import index_line, index_target
 from kenobot.ports.identity import chat_scope
-from kenobot.ports.recall import LoadMode, MemoryEntry, Section
+from kenobot.ports.recall import MemoryEntry, Section
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
@@ -46,16 +46,15 @@ class FullLoader:
     def load(self, connection: Connection, query: MemoryQuery, *, searchable: bool = False) -> MemoryPack:
         """Load what the scopes of `query` hold: MEMORY.md first, then the chat's own, then recent notes.
 
-        Mode "full" shows the days of the window only; the others go on to older days while they fit. searchable: a
-        message can be searched for, so of notes that do not all fit only the latest are loaded.
+        searchable: a message can be searched for, so of notes that do not all fit only the latest are loaded.
         """
         chat, policy = chat_scope(query.session), query.policy
         others = tuple(scope for scope in query.scopes if scope != chat)
         budget = query.prefix_tokens
-        core = _core(connection, others, int(budget * policy.long_term_share), query.mode, "long_term")
+        core = _core(connection, others, int(budget * policy.long_term_share), "long_term")
         left = budget - estimate_tokens(core["long_term"])
         share = int(left * policy.chat_share)
-        chat_core = _core(connection, [chat], share, query.mode, "chat")
+        chat_core = _core(connection, [chat], share, "chat")
         chat_log = self._log(connection, (chat,), share, query, "chat", searchable=searchable)
         left -= estimate_tokens(chat_log["chat"]) + estimate_tokens(chat_core["chat"])
         recent = self._log(connection, others, left, query, "recent", searchable=searchable)
@@ -77,14 +76,14 @@ class FullLoader:
         budget = max(0, budget)
         if budget > _COARSE:
             budget -= budget % _GRAIN  # chats that leave about as much room share one log
-        latest = min(budget, query.recent_tokens) if searchable and query.mode != "full" else budget
+        latest = min(budget, query.recent_tokens) if searchable else budget
         change = store.last_change(connection, scopes)
-        key = (scopes, section, budget, latest, query.day, query.zone.key, query.mode, query.recent_days, change)
+        key = (scopes, section, budget, latest, query.zone.key, change)
         return self._logs.get(key, lambda _: _notes(connection, scopes, (budget, latest), query, section))
 
 
 def read_scratchpad(connection: Connection, chat: str, policy: Policy = DEFAULT) -> Scratchpad | None:
-    """The scratchpad of a chat, if it has one that is not blank."""
+    """Read the scratchpad of a chat, if it has one that is not blank."""
     record = store.slot_record(connection, chat, "scratchpad", "working")
     if record is None:
         return None
@@ -97,11 +96,10 @@ def _size(log: MemoryPack) -> int:
     return sum(map(len, log.sections.values())) + sum(map(len, log.texts))
 
 
-def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: LoadMode, section: Section) -> MemoryPack:
-    """The MEMORY.md of these scopes, in the layout its owner gave it.
+def _core(connection: Connection, scopes: Sequence[str], budget: int, section: Section) -> MemoryPack:
+    """Load the MEMORY.md of these scopes, in the layout its owner gave it.
 
-    Of ref files it shows the pointers; their facts count as left out, so that they are looked for. Where nothing is
-    ever looked for, they are loaded behind it.
+    Of ref files it shows the pointers; their facts count as left out, so that they are looked for.
     """
     pieces: list[str] = []
     listed: list[tuple[int, str]] = []
@@ -125,13 +123,7 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
         for record in records.values():
             add(record)
         lines += [index_line(name, count).rstrip("\n") for name, count in refs.items() if name not in already]
-        if mode == "full":
-            for name in refs:
-                lines.append(f"\n#### {name}")
-                for record in tiers.in_tier(connection, scope, f"{tiers.REF}{name}"):
-                    add(record)
-        else:
-            filed += sum(refs.values())
+        filed += sum(refs.values())
         pieces.append("\n".join(lines).strip())
     text = "\n\n".join(piece for piece in pieces if piece)
     shown = clip_to_tokens(text, budget)
@@ -146,14 +138,14 @@ def _core(connection: Connection, scopes: Sequence[str], budget: int, mode: Load
 def _notes(
     connection: Connection, scopes: Sequence[str], budgets: tuple[int, int], query: MemoryQuery, section: Section
 ) -> MemoryPack:
-    """All notes of these scopes if they fit into the first of two budgets, else the latest.
+    """Load all notes of these scopes if they fit into the first of two budgets, else the latest.
 
     Of the first budget these take the share of all notes that would fit into it, and the second at least: the fewer of
     the notes are among them, the fewer questions they answer.
     """
     whole, latest = budgets
     total = sum(store.count_daily(connection, scope) for scope in scopes)
-    if query.mode != "selective" and total * latest * _ENTRY_TOKENS < whole * whole:  # else the share is less
+    if total * latest * _ENTRY_TOKENS < whole * whole:  # else the share is less
         pack = _daily(connection, scopes, whole, query, section, total)
         if latest >= whole or not pack.omitted:
             return pack
@@ -164,16 +156,14 @@ def _notes(
 def _daily(
     connection: Connection, scopes: Sequence[str], budget: int, query: MemoryQuery, section: Section, total: int
 ) -> MemoryPack:
-    """Daily logs, newest day first, entries of a day in the order they came. total: how many notes there are."""
-    horizon = (date.fromisoformat(query.day) - timedelta(days=query.recent_days - 1)).isoformat()
-    since = "" if query.mode == "auto" else horizon
+    """Load daily logs, newest day first, entries of a day in the order they came. total: the number of notes."""
     limit = max(1, budget // _ENTRY_TOKENS) + 1
     days: dict[str, list[str]] = {}
     texts: list[str] = []
     entries: list[MemoryEntry] = []
     left = budget
     for scope in scopes:
-        for record in store.newest_daily(connection, scope, since, limit):
+        for record in store.newest_daily(connection, scope, limit):
             text = render_log_entry(record, query.zone)
             left -= estimate_tokens(f"{text}\n\n") + (0 if record.day in days else _DAY_TOKENS)
             if left < 0:
@@ -182,5 +172,5 @@ def _daily(
             texts.append(record.text)
             entries.append(MemoryEntry(record.id, section))
     logs = [f"### {day}\n" + "\n\n".join(reversed(days[day])) for day in sorted(days, reverse=True)]
-    skipped = max(0, total - len(texts)) if query.mode == "auto" else 0
-    return MemoryPack({section: "\n\n".join(logs)}, tuple(texts), tuple(entries), skipped)
+    omitted = max(0, total - len(texts))
+    return MemoryPack({section: "\n\n".join(logs)}, tuple(texts), tuple(entries), omitted)

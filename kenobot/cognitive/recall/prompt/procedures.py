@@ -17,7 +17,7 @@ _WIDER = 4  # times as many are read as are shown: the prompt shows some already
 
 
 def read_procedures(connection: Connection, query: MemoryQuery, on_show: Callable[[], str]) -> MemoryPack:
-    """The patterns within reach that fit the message well enough and are not in the prompt already.
+    """Read the patterns within reach that fit the message well enough and are not in the prompt already.
 
     on_show: makes the text of memory that the prompt shows; most messages call for no pattern, and need none of it.
     """

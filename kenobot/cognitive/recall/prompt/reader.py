@@ -19,7 +19,7 @@ from kenobot.cognitive.recall.results.memory import NO_MEMORY, MemoryPack, Memor
 from kenobot.cognitive.recall.results.render import search_pack
 from kenobot.cognitive.store import events, records
 from kenobot.language.recall_need import is_question
-from kenobot.ports.recall import LoadMode, Score
+from kenobot.ports.recall import Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.conversation import PromptPrefix, has_other_talk
@@ -34,14 +34,12 @@ class MemoryReader:
         self._index = index
         self._loader = FullLoader()
 
-    def searches(self, mode: LoadMode, omitted: int, text: str = "") -> bool:
-        """Return whether a message is searched for: a full load of this mode omits some of memory, or it asks.
+    def searches(self, omitted: int, text: str = "") -> bool:
+        """Return whether a message is searched for: the full load omits some of memory, or it asks.
 
         What is asked may have been said and not remembered.
         """
-        return self._index is not None and (
-            mode == "selective" or (mode == "auto" and (omitted > 0 or is_question(text)))
-        )
+        return self._index is not None and (omitted > 0 or is_question(text))
 
     def load(self, connection: Connection, query: MemoryQuery) -> MemoryPack:
         """Load what the frozen beginning of a prompt shows."""
@@ -49,7 +47,7 @@ class MemoryReader:
 
     def updates(self, connection: Connection, query: MemoryQuery, prefix: PromptPrefix) -> MemoryPack:
         """Read what became known since `prefix` was made."""
-        return read_updates(connection, query, prefix, searched=self.searches(query.mode, prefix.omitted))
+        return read_updates(connection, query, prefix, searched=self.searches(prefix.omitted))
 
     def procedures(self, connection: Connection, query: MemoryQuery, on_show: Callable[[], str]) -> MemoryPack:
         """Read the procedures that fit the message. on_show: makes the text of memory that the prompt shows already."""
@@ -104,7 +102,7 @@ class MemoryReader:
     @staticmethod
     def knows_anything(connection: Connection, reach: Scopes) -> bool:
         """Return whether there is a live memory within reach."""
-        return any(records.newest_live(connection, reach, 1))
+        return any(records.iterate_newest_live(connection, reach, 1))
 
     @staticmethod
     def render_record(record: Record) -> str:

@@ -27,7 +27,7 @@ _LAG = 500  # events; a prefix is a large row, which is not written anew for eac
 
 
 def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefix, *, searched: bool) -> MemoryPack:
-    """The updates since `prefix`; a stale pack when adding to the prefix cannot tell them.
+    """Read the updates since `prefix`; a stale pack when adding to the prefix cannot tell them.
 
     It cannot when a record on show was changed or taken back, or a person edited a MEMORY.md. The chat's context may be
     replaced by the model: then the new one is told. searched: memory is searched for each message; else the prefix
@@ -40,13 +40,13 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
         return _STALE
     newest = events.last_event(connection)
     only = ChangeFilter(prefix.last_record, usage.records_in_prompt(connection, prefix.session)) if searched else None
-    changed = store.changed_since(connection, scopes, prefix.last_event, _MAX_ROWS, only)
+    changed = store.list_changed_since(connection, scopes, prefix.last_event, _MAX_ROWS, only)
     if len(changed) >= _MAX_ROWS:
         return _STALE
     chat = chat_scope(prefix.session)
     updates = [record for record in changed if not _stands_elsewhere(record, chat)]
     context = next((record for record in updates if _is_context(record, chat)), None)
-    if context is not None and not _replaced_by_model(connection, context, prefix.last_event):
+    if context is not None and not _is_by_model(connection, context, prefix.last_event):
         return _STALE
     notes = [record for record in updates if record is not context]
     if any(record.id <= prefix.last_record or record.status != "active" for record in notes):
@@ -65,7 +65,7 @@ def read_updates(connection: Connection, query: MemoryQuery, prefix: PromptPrefi
 
 
 def _stands_elsewhere(record: Record, chat: str) -> bool:
-    """Whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
+    """Return whether another part of the prompt shows it, or none does. A live summary is shown where it matters."""
     return (
         record.form in _ELSEWHERE
         or (record.form == "profile" and not _is_context(record, chat))
@@ -75,12 +75,12 @@ def _stands_elsewhere(record: Record, chat: str) -> bool:
 
 
 def _is_context(record: Record, chat: str) -> bool:
-    """Whether it is what the model noted of the chat itself."""
+    """Return whether it is what the model noted of the chat itself."""
     return (record.scope, record.form, record.key) == (chat, "profile", "slot:context")
 
 
-def _replaced_by_model(connection: Connection, context: Record, event: int) -> bool:
-    """Whether only the model wrote it after `event`: what a person takes back must not stay on show."""
+def _is_by_model(connection: Connection, context: Record, event: int) -> bool:
+    """Return whether only the model wrote it after `event`: what a person takes back must not stay on show."""
     actors = {each.actor for each in events.record_events(connection, context.id) if each.id > event}
     return context.status == "active" and actors <= {"model"}
 

@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.candidates import recall_rows
 from kenobot.cognitive.recall.results.memory import PREFIX_SECTIONS, MemoryPack
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store import records as store
-from kenobot.ports.explanations import UsedMemory
+from kenobot.ports.explanations import SearchSummary, UsedMemory
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.recall import DIGITS, MatchExplanation, Section
@@ -94,6 +94,17 @@ def explain_turn(connection: Connection, inbox: int, reach: Scopes) -> tuple[Use
     found = store.by_ids(connection, list(used), reach)
     known = {number: record for number, record in found.items() if record.status != "forgotten"}
     return tuple(replace(each, record=known.get(number)) for number, each in used.items())
+
+
+def find_search(connection: Connection, session: str, inbox: int) -> SearchSummary | None:
+    """Return how the search for a message went; None where it was not searched for."""
+    event = next(iter(recall_rows.recall_events(connection, session, inbox)), {})
+    level, score, dropped = (event.get(name) for name in ("level", "score", "dropped"))
+    if event.get("inbox") != inbox or not isinstance(level, str):
+        return None
+    counts = dropped.items() if isinstance(dropped, dict) else ()
+    left_out = {str(reason): count for reason, count in counts if isinstance(count, int)}
+    return SearchSummary(level, float(score) if isinstance(score, int | float) else 0.0, left_out)
 
 
 def records_behind_reply(connection: Connection, session: str, inbox: int) -> list[int]:

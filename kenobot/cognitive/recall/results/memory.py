@@ -15,7 +15,6 @@ from kenobot.ports.recall import (
     DIGITS,
     ConfidenceLevel,
     ItemKey,
-    LoadMode,
     MatchExplanation,
     MatchWay,
     MemoryEntry,
@@ -42,8 +41,8 @@ class MemoryQuery:
 
     text: the message.
 
-    Of a full load: session: the chat. mode: how far back it goes. prefix_tokens, recent_days: its size. recent_tokens:
-    size of its notes where each message is searched for.
+    Of a full load: session: the chat. prefix_tokens: its size. recent_tokens: size of its notes where each
+    message is searched for.
     Of a search: preceding_text: what was said before the message. budget (tokens), limit, excerpt_limit: 0 leaves them
     to the policy. as_of: search what was known then. vector_relevance: relevance of records found by vectors, 0 to 1.
     prompt_text: what the prompt shows already. from_message: the first message that it shows. all_shown: it shows all
@@ -57,10 +56,8 @@ class MemoryQuery:
     now: datetime
     zone: ZoneInfo = _UTC
     session: str = ""
-    mode: LoadMode = "auto"
     prefix_tokens: int = 0
     recent_tokens: int = 0
-    recent_days: int = 3
     preceding_text: str = ""
     budget: int = 0
     limit: int = 0
@@ -114,7 +111,7 @@ class SearchHints:
     also: tuple[str, ...] = ()
     marks: Mapping[int, float] = field(default_factory=dict)  # bounded: 12 memories that were read; turn
 
-    def added_to(self, query: MemoryQuery) -> MemoryQuery:
+    def add_to(self, query: MemoryQuery) -> MemoryQuery:
         """Return the query with these hints."""
         return replace(query, also=self.also, marks=self.marks) if self.also or self.marks else query
 

@@ -31,13 +31,13 @@ _DOUBTS = {
 
 def render_record(record: Record, indent: str = "  ") -> str:
     """Render the text of a record as one item, quoted where it is untrusted. indent: of its further lines."""
-    return quote_untrusted(record.text, _shown_trust(record), record.by, indent) + _confidence_mark(record)
+    return quote_untrusted(record.text, _trust_to_show(record), record.by, indent) + _confidence_mark(record)
 
 
 def render_log_entry(record: Record, zone: ZoneInfo) -> str:
     """Render a record as an entry of a daily log."""
     return _entries.get(
-        _LogEntry(record.created, record.text, _shown_trust(record), record.by, _confidence_mark(record), zone),
+        _LogEntry(record.created, record.text, _trust_to_show(record), record.by, _confidence_mark(record), zone),
         _render_entry,
     )
 
@@ -67,7 +67,7 @@ def _confidence_mark(record: Record) -> str:
     return " _(told in confidence)_" if record.is_confided else ""
 
 
-def _shown_trust(record: Record) -> str:
+def _trust_to_show(record: Record) -> str:
     """Return the trust that a record is quoted by: what a guest says of themselves is their own."""
     if record.is_hearsay:
         return IMPORTED

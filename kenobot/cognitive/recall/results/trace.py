@@ -50,7 +50,7 @@ class QuestionKind:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTrace:
-    """What `search.judge` was given, with the kind and number of each item. row: the question's vector."""
+    """Input of `search.judge`, with the kind and number of each item. row: the question's vector."""
 
     judged: "JudgedQuestion"
     keys: Sequence[tuple[SourceKind, int]]

@@ -68,7 +68,7 @@ def score_relevance(
             "words": hit.relevance if hit is not None else 0.0,
             "who": float(named) if known or question.subjects else _EITHER,
             "kind": answers.kind_score(question.answer_kinds, each.text),
-            "then": _told_then(question.days, each.day),
+            "then": _score_day(question.days, each.day),
             "calendar": _on_those_days(question.calendar_names, each.text),
             "down": float(question.negative and answers.is_negative(each.text)),
         }
@@ -77,7 +77,7 @@ def score_relevance(
     return {number: (math.exp(policy.falloff * (worth - best)), parts) for number, (worth, parts) in found.items()}
 
 
-def _told_then(days: DateRange | None, day: str) -> float:
+def _score_day(days: DateRange | None, day: str) -> float:
     """Score how close the day of a record lies to the days of a question."""
     if days is None:
         return 0.0
@@ -88,7 +88,7 @@ def _told_then(days: DateRange | None, day: str) -> float:
 
 
 def _on_those_days(wanted: frozenset[str], text: str) -> float:
-    """1 where a text names a day or month of the question, -1 where it names only others."""
+    """Return 1 where a text names a day or month of the question, -1 where it names only others."""
     if not wanted:
         return 0.0
     named = {each for each in calendar_names(fold(text)) if each.split()[0] in {other.split()[0] for other in wanted}}

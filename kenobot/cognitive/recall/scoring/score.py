@@ -55,7 +55,7 @@ def lifecycle_delta(lifecycle: str, verification: str, policy: RecallPolicy) -> 
     return policy.lifecycle.get(lifecycle, 0.0) + disputed
 
 
-def hidden_by_lifecycle(lifecycle: str, policy: RecallPolicy) -> bool:
+def is_hidden_by_lifecycle(lifecycle: str, policy: RecallPolicy) -> bool:
     """Return whether the policy hides records in this lifecycle state."""
     return policy.hide_stale and lifecycle in ("stale", "archived")
 
@@ -96,13 +96,13 @@ def diversify(items: Sequence[tuple[float, frozenset[str]]], weight: float, most
             chosen.append(heappop(left)[1])
             continue
         for other in chosen[compared[at] :]:
-            likeness[at] = max(likeness[at], _alike(items[at][1], items[other][1]))
+            likeness[at] = max(likeness[at], _similarity(items[at][1], items[other][1]))
         compared[at] = len(chosen)
         heapreplace(left, ((1 - weight) * likeness[at] - weight * items[at][0], at))
     return chosen + sorted((at for _, at in left), key=lambda at: (-items[at][0], at))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     """Compute the Jaccard similarity of two sets of words."""
     shared = len(one & other)
     together = len(one) + len(other) - shared

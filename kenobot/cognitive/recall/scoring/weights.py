@@ -48,22 +48,22 @@ FIXED_WEIGHTS = ("words",)
 
 @lru_cache(4)
 def turn_weights(kind: TalkKind, *, by_meaning: bool) -> Mapping[str, float]:
-    """The weights for turns of a kind of talk that ship. by_meaning: where vectors are searched as well."""
-    return _named(_shipped().get("turns" if by_meaning else "turns by words", {}).get(kind, {}), TURN_PRIOR)
+    """Return the weights for turns of a kind of talk that ship. by_meaning: where vectors are searched as well."""
+    return _name(_load().get("turns" if by_meaning else "turns by words", {}).get(kind, {}), TURN_PRIOR)
 
 
 @lru_cache(1)
 def record_weights() -> Mapping[str, float]:
-    """The weights for records that ship."""
-    return _named(_shipped().get("records", {}), RECORD_PRIOR)
+    """Return the weights for records that ship."""
+    return _name(_load().get("records", {}), RECORD_PRIOR)
 
 
 @lru_cache(1)
-def _shipped() -> Mapping[str, Any]:
+def _load() -> Mapping[str, Any]:
     text = resources.files(__package__).joinpath("weights.json").read_text("utf-8")
     found: Mapping[str, Any] = json.loads(text)
     return found
 
 
-def _named(found: Mapping[str, float], prior: Mapping[str, float]) -> Mapping[str, float]:
+def _name(found: Mapping[str, float], prior: Mapping[str, float]) -> Mapping[str, float]:
     return {name: float(found.get(name, weight)) for name, weight in prior.items()}

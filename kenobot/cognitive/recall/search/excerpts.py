@@ -145,7 +145,7 @@ def _line(turn: MessageRow, query: MemoryQuery, matched: Collection[str], tokens
     who = "you answered" if turn.role == "assistant" else "was said"
     where = " in another chat" if query.session not in ("", turn.session) else ""
     label = turn.text.removesuffix(said)
-    text = _redacted_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
+    text = _redact_head(f"{label}{clip_around(said, matched, tokens)}", tokens)
     return f"- {at:%Y-%m-%d %H:%M} {who}{where}: {quote_untrusted(text, trust)}"
 
 
@@ -154,11 +154,11 @@ def _render_imported(turn: MessageRow, said: str, clipped: str, tokens: int) -> 
     name = turn.line.name
     who = "another assistant answered" if turn.role == "assistant" else f"{name} said" if name else "was said"
     trust = turn.trust if turn.trust in (*QUOTED_TRUST, "owner") else IMPORTED
-    text = quote_untrusted(_redacted_head(clipped, tokens), trust)
+    text = quote_untrusted(_redact_head(clipped, tokens), trust)
     return f"{who} in talk imported from {import_kind(turn.session)}: {text}"
 
 
-def _redacted_head(text: str, tokens: int) -> str:
+def _redact_head(text: str, tokens: int) -> str:
     """Redact more than `tokens` of a text's beginning, up to the end of a word: half a secret would pass."""
     most = _CHARACTERS * tokens + _MARGIN
     end = _WORD_END.search(text, most)

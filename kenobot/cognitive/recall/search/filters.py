@@ -14,7 +14,7 @@ from kenobot.cognitive.recall.index.documents import SEARCHABLE_FORMS
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import MemoryQuery, RecalledMemory
 from kenobot.cognitive.recall.results.render import render_record
-from kenobot.cognitive.recall.scoring.score import hidden_by_lifecycle
+from kenobot.cognitive.recall.scoring.score import is_hidden_by_lifecycle
 from kenobot.cognitive.recall.search.on_show import ShownTexts
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store import tiers
@@ -85,7 +85,7 @@ class RecallFilter:
         return kept
 
     def _against(self, record: Record, current: Record) -> DropReason | None:
-        """The reason to drop a record, by its values at the query's `as_of` and today."""
+        """Return the reason to drop a record, by its values at the query's `as_of` and today."""
         as_of, now, policy = self.query.as_of, self.query.now, self.query.policy
         if record.form not in SEARCHABLE_FORMS:
             return "another form"
@@ -98,7 +98,7 @@ class RecallFilter:
                 return "not valid then"
         elif current.expires is not None and (ends := parse_time(current.expires)) is not None and ends <= now:
             return "expired"
-        if hidden_by_lifecycle(record.lifecycle, policy.recall):
+        if is_hidden_by_lifecycle(record.lifecycle, policy.recall):
             return "stale"
         if as_of is None and has_faded(record, now, policy.value):
             return "faded"
@@ -122,7 +122,7 @@ class RecallFilter:
         return kept
 
     def _against_turn(self, turn: MessageRow, ended: Set[str]) -> DropReason | None:
-        """The reason to drop a turn. ended: statuses of the records learned from it that are no longer live."""
+        """Return the reason to drop a turn. ended: statuses of the records learned from it that are no longer live."""
         as_of = self.query.as_of
         if turn.hidden or "forgotten" in ended:
             return "veiled"
@@ -139,7 +139,7 @@ class RecallFilter:
             self.query.trace.dropped[kind, number] = reason
 
     def drop_counts(self) -> dict[str, int]:
-        """Counts of dropped candidates by reason."""
+        """Return counts of dropped candidates by reason."""
         return {reason: count for reason, count in self.dropped.items() if count > 0}
 
 
@@ -155,8 +155,8 @@ def is_week_summary(record: Record) -> bool:
     return record.form == "summary" and record.category == "week"
 
 
-def summarized_week(record: Record) -> str:
-    """The week, YYYY-Www, of a summary."""
+def week_of_summary(record: Record) -> str:
+    """Return the week, YYYY-Www, of a summary."""
     return record.key.rpartition(":")[2]
 
 
@@ -166,7 +166,7 @@ def drop_covered_weeks(memories: Sequence[RecalledMemory], sieve: RecallFilter) 
     kept = [
         each
         for each in memories
-        if not is_week_summary(each.record) or (each.record.scope, summarized_week(each.record)) not in weeks
+        if not is_week_summary(each.record) or (each.record.scope, week_of_summary(each.record)) not in weeks
     ]
     sieve.dropped["irrelevant"] += len(memories) - len(kept)
     return kept

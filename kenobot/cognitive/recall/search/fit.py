@@ -46,7 +46,7 @@ def keep_fitting(
     kept: list[RecalledMemory] = []
     for each in ranked:
         fit = found.get(each.path[0].src if each.path else each.record.id, 0.0)
-        if told_together(each):
+        if is_told_together(each):
             fit = min(fit, _similarity_fit(question, similarities.get(each.record.id, 0.0)))
         if fit >= least:
             kept.append(each)
@@ -55,20 +55,20 @@ def keep_fitting(
     return kept
 
 
-def told_together(memory: RecalledMemory) -> bool:
+def is_told_together(memory: RecalledMemory) -> bool:
     """Return whether a memory was reached because it was told in the same box, or the same half hour."""
     return bool(memory.path) and any(step.type in _TOLD_TOGETHER for step in memory.path)
 
 
 def keep_on_topic(question: Question, ranked: Sequence[RecalledMemory], sieve: RecallFilter) -> list[RecalledMemory]:
     """Drop what was only told together with another memory, and shares no word with that or with the message."""
-    if not any(map(told_together, ranked)):
+    if not any(map(is_told_together, ranked)):
         return [*ranked]
     known = {each.record.id: each for each in ranked}
     asked = question.terms
     kept: list[RecalledMemory] = []
     for each in ranked:
-        if told_together(each):
+        if is_told_together(each):
             about = asked | _topic(known[each.path[0].src])
             if about.isdisjoint(_topic(each)):
                 sieve.drop("record", each.record.id, "irrelevant")

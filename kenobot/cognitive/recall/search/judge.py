@@ -89,7 +89,7 @@ class JudgeWeights:
 
 
 @lru_cache(1)
-def learned_weights() -> JudgeWeights:
+def load_weights() -> JudgeWeights:
     """Read the weights."""
     told = json.loads(resources.files(__package__).joinpath("judge.json").read_text("utf-8"))
     answer = {model: AnswerWeights(**each) for model, each in told["answer"].items()}
@@ -98,7 +98,7 @@ def learned_weights() -> JudgeWeights:
 
 def fit_probability(features: FitFeatures, model: str) -> float:
     """Estimate the probability that a memory is about the question."""
-    weights = learned_weights().show
+    weights = load_weights().show
     return _weigh(weights.get(model) or weights[OTHER_MODELS], FIT_NAMES, _fit_values(features))
 
 
@@ -109,7 +109,7 @@ def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] 
     """
     if not judged.items:
         return None
-    weights = learned_weights().answer
+    weights = load_weights().answer
     by = weights.get(model) or weights[OTHER_MODELS]
     odds = [by.item_odds(each) for each in item_features(judged) if may_answer(each)]
     return _probability(max(odds) + by.question_odds(row)) if odds else 0.0
@@ -122,10 +122,10 @@ def may_answer(features: Features) -> bool:
 
 def speaker_probability(features: SpeakerFeatures) -> float:
     """Estimate the probability that turns of several people answer a question about one of them."""
-    return _weigh(learned_weights().speakers, SPEAKER_NAMES, attrgetter(*SPEAKER_NAMES)(features))
+    return _weigh(load_weights().speakers, SPEAKER_NAMES, attrgetter(*SPEAKER_NAMES)(features))
 
 
-def answered_by_texts(question: Question, texts: Sequence[str], policy: RecallPolicy) -> bool:
+def is_answered_by(question: Question, texts: Sequence[str], policy: RecallPolicy) -> bool:
     """Return whether one of some texts, best first, answers a question, by words alone."""
     able = (each for each in texts if not answers.lacks_answer(question.answer_type, question.text, each))
     items = [JudgedItem(each) for each in islice(able, MOST_JUDGED)]

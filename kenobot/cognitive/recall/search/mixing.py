@@ -38,7 +38,7 @@ def mix_features(memories: Sequence[RecalledMemory], excerpts: Sequence[Excerpt]
 
 def memory_share(features: MixFeatures) -> float:
     """Estimate the probability that a memory holds the answer, where either a memory or a turn does."""
-    by = learned_weights()["vectors" if features.turn_near or features.note_near else "words"]
+    by = load_weights()["vectors" if features.turn_near or features.note_near else "words"]
     odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(features), strict=True))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
@@ -56,7 +56,7 @@ def in_one_order(
 
 
 @lru_cache(1)
-def learned_weights() -> Mapping[str, Mapping[str, float]]:
+def load_weights() -> Mapping[str, Mapping[str, float]]:
     """Read the weights of each feature and of "always", in log-odds, with vectors and by words alone."""
     text = resources.files(__package__).joinpath("mixing.json").read_text("utf-8")
     found: Mapping[str, Mapping[str, float]] = json.loads(text)["weights"]

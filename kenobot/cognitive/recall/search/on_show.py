@@ -52,11 +52,11 @@ class ShownTexts:
 
     def answer(self, question: Question, policy: RecallPolicy = DEFAULT.recall) -> bool:
         """Return whether lines that share a word with a question answer it, judged by words alone."""
-        from kenobot.cognitive.recall.search.judge import answered_by_texts  # noqa: PLC0415 - only a search asks
+        from kenobot.cognitive.recall.search.judge import is_answered_by  # noqa: PLC0415 - only a search asks
 
         shares = [(len(question.asked_stems & _stems(known)), line) for line, known in self._statements]
         best = sorted([each for each in shares if each[0]], key=lambda each: -each[0])
-        return answered_by_texts(question, [line for _, line in best], policy)
+        return is_answered_by(question, [line for _, line in best], policy)
 
     @cached_property
     def _statements(self) -> list[tuple[str, frozenset[str]]]:

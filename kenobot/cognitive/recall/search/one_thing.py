@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, Recalled
 from kenobot.cognitive.recall.results.trace import AgePair
 from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.core import lazy
+from kenobot.language.references import tells_change
 from kenobot.language.words import fold, head_and_tail, stems
 from kenobot.ports.recall import ItemKey
 
@@ -29,14 +30,9 @@ _MOST = 12  # items that are looked at
 _MOST_SHARED = 3
 _SECONDS = 19  # characters of a time to its second
 _FIGURE = lazy.regex(r"\d")
-_TELLS_A_CHANGE = lazy.regex(
-    r"\b(?:ahora|ya|desde|al final|cambi\w*|pas(?:o|a|an|aron|amos) al?|nuev[oa]s?|mejor|en vez|sub(?:io|e|en)"
-    r"|baj(?:o|a)|correg\w*|corrijo|no|now|moved?|instead|from|new|actually|changed?|switched|turns out|in the end"
-    r"|put back|resched\w*|correct\w*|not)\b"
-)
 
 
-def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMemory]) -> dict[int, int]:
+def find_telling_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMemory]) -> dict[int, int]:
     """Return, by the ids of turns, the record of the first memory that says what a turn says, but for a few words."""
     told = [(each.record.id, content_words(f"{each.record.subject} {each.record.text}")) for each in memories]
     found: dict[int, int] = {}
@@ -52,12 +48,12 @@ def told_by_memories(excerpts: Sequence[Excerpt], memories: Sequence[RecalledMem
 
 def newer_first(items: Sequence[FoundItem], pairs: Sequence[AgePair]) -> list[FoundItem]:
     """Put before each of the first items a newer one that is rather meant. pairs: of `age_pairs`."""
-    weights = _learned()
+    weights = _load_weights()
     by_key = {each.key: each for each in items}
-    return [by_key[key] for key in moved_order(list(by_key), pairs, weights, weights["least"])]
+    return [by_key[key] for key in move_newer(list(by_key), pairs, weights, weights["least"])]
 
 
-def moved_order(
+def move_newer(
     keys: Sequence[ItemKey], pairs: Sequence[AgePair], weights: Mapping[str, float], least: float
 ) -> list[ItemKey]:
     """Move the newer of each pair before the older one, of the first items, where its probability is `least`."""
@@ -85,7 +81,7 @@ def age_pairs(items: Sequence[FoundItem]) -> list[AgePair]:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a person told. near: to the question."""
+    """Statement of a person. near: to the question."""
 
     text: str
     at: str
@@ -114,13 +110,13 @@ def _statement(item: FoundItem) -> _Statement | None:
 
 
 def _features(older: _Statement, newer: _Statement, at: int, place: int) -> Iterator[float]:
-    """The values of `FEATURE_NAMES`."""
+    """Yield the values of `FEATURE_NAMES`."""
     yield min(_MOST_SHARED, len(older.stems & newer.stems))
     yield newer.near
     yield older.near
     yield (place - at) / _MOST
     yield float(_FIGURE.search(older.text) is not None and _FIGURE.search(newer.text) is not None)
-    yield float(_TELLS_A_CHANGE.search(newer.text) is not None)
+    yield float(tells_change(newer.text))
     yield at / FIRST
 
 
@@ -130,7 +126,7 @@ def _probability(features: Sequence[float], by: Mapping[str, float]) -> float:
 
 
 @lru_cache(1)
-def _learned() -> Mapping[str, float]:
+def _load_weights() -> Mapping[str, float]:
     """Read the weights by feature and of "always", in log-odds, and the least probability that suffices."""
     text = resources.files(__package__).joinpath("newer_first.json").read_text("utf-8")
     found: Mapping[str, float] = json.loads(text)["weights"]

@@ -180,7 +180,7 @@ class _Scorer:
             relevance_parts=parts,
         )
 
-    def linked(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
+    def score_neighbour(self, record: Record, parent: RecalledMemory, found: Activation) -> RecalledMemory:
         """Score a neighbour of `parent`."""
         share = self.share(found.path)
         scored = Score(parent.score.value * share, {"neighbour": parent.score.value * share})
@@ -223,17 +223,17 @@ def _with_neighbours(
     worth = {number: seeds[reached[number].seed] * scorer.share(reached[number].path) for number in fresh}
     left = sorted(worth, key=lambda number: (-worth[number], -number))
     reserved, found = policy.reserved_for_linked, list[RecalledMemory]()
-    while some := left[: _wanted([worth[number] for number in left], better, most, reserved)]:
+    while some := left[: _count_wanted([worth[number] for number in left], better, most, reserved)]:
         left = left[len(some) :]
         for number, record in sieve.filter_records(connection, some).items():
-            found.append(scorer.linked(record, parents[reached[number].seed], reached[number]))
+            found.append(scorer.score_neighbour(record, parents[reached[number].seed], reached[number]))
             if not found[-1].on_show:
                 reserved -= bisect_right(better, -worth[number]) >= most
                 insort(better, -worth[number])
     return sorted([*memories, *found], key=rank_key)
 
 
-def _wanted(worth: Sequence[float], better: Sequence[float], most: int, beyond: int) -> int:
+def _count_wanted(worth: Sequence[float], better: Sequence[float], most: int, beyond: int) -> int:
     """Count the neighbours, best first, among the first `most`, and `beyond` more.
 
     better: negated scores of the other memories, ascending.

@@ -32,7 +32,7 @@ from kenobot.cognitive.recall.search import mixing, ranking
 from kenobot.cognitive.recall.search.excerpts import select_excerpts
 from kenobot.cognitive.recall.search.exchanges import quote_other_halves
 from kenobot.cognitive.recall.search.filters import RecallFilter
-from kenobot.cognitive.recall.search.fit import keep_fitting, keep_on_topic, told_together, turns_fit
+from kenobot.cognitive.recall.search.fit import is_told_together, keep_fitting, keep_on_topic, turns_fit
 from kenobot.cognitive.recall.search.judge import (
     CONFIDENCE_LEVELS,
     answer_level,
@@ -40,7 +40,7 @@ from kenobot.cognitive.recall.search.judge import (
     relevance_level,
     talk_level,
 )
-from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
+from kenobot.cognitive.recall.search.one_thing import age_pairs, find_telling_memories, newer_first
 from kenobot.cognitive.recall.search.ranking import SearchHits, rank_key
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.cognitive.store import records as store
@@ -77,14 +77,14 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     fresh, on_show = _split_by_prompt(ranked, sieve)
     if query.marks:
         fresh = ranked = _by_marks(fresh, query.marks, sieve)
-    memories = sorted([*_packed(index, fresh, query, sieve, room), *on_show], key=rank_key)
+    memories = sorted([*_pack(index, fresh, query, sieve, room), *on_show], key=rank_key)
     best = max((memory.relevance for memory in ranked), default=0.0)
     likely = best if query.marks and query.question.asks and (ranked or not on_show) else None
     turns: list[RankedTurn] = []
     if best < policy.strong_from or (query.question.asks and not query.marks):
         turns = _rank_turns(index, query, parsed, question, sieve)
     excerpts = select_excerpts(connection, index, turns, sieve, room) if turns else []
-    found = _mixed(ranked, memories, excerpts, query, sieve, room)
+    found = _mix(ranked, memories, excerpts, query, sieve, room)
     found = _by_age(found, query) if question is not None else found
     memories = [each for each in found if isinstance(each, RecalledMemory)]
     excerpts = [each for each in found if isinstance(each, Excerpt)]
@@ -95,7 +95,7 @@ def recall(connection: Connection, index: SideIndex, query: MemoryQuery) -> Sear
     if query.question.asks:
         if found and not query.marks:
             judged = judge_found(index, query, parsed, found)
-            level, likely = _judged_level(judged, near, policy, measured=question is not None)
+            level, likely = _level_by_judge(judged, near, policy, measured=question is not None)
             level = level if memories else min(level, "medium", key=CONFIDENCE_LEVELS.index)
         if level == "none" and sieve.on_show.answer(query.question, policy):
             level = "low"
@@ -122,7 +122,7 @@ def _keep_fitting(
     sieve: RecallFilter,
 ) -> list[RecalledMemory]:
     """Return the memories that are about the question, with those told together measured by themselves."""
-    beside = [each.record.id for each in ranked if told_together(each)]
+    beside = [each.record.id for each in ranked if is_told_together(each)]
     if beside and index.vectors is not None:
         near = index.vectors.similarities("record", sieve.query.text, None, 0, also=beside)
         similarities = {**similarities, **near}
@@ -135,7 +135,7 @@ def _level_by_nearness(best: float, likely: float | None, by_turns: float, polic
     return max(by_memories, talk_level(by_turns, policy), key=CONFIDENCE_LEVELS.index)
 
 
-def _judged_level(
+def _level_by_judge(
     judged: float | None, near: ConfidenceLevel, policy: RecallPolicy, *, measured: bool
 ) -> tuple[ConfidenceLevel, float | None]:
     """Return the level by the probability of an answer, and that; what words alone judge is either denied or as near.
@@ -183,7 +183,7 @@ def _rank_turns(
 
 
 def similar_records(connection: Connection, index: SideIndex, text: str, reach: Scopes, limit: int) -> list[int]:
-    """The live records within `reach` that share most words with `text`, and those nearest in meaning, best first."""
+    """Find the live records within `reach` that share most words with a text, or are nearest in meaning, best first."""
     index.catch_up(connection)
     none: list[LexicalHit] = []
     found = index.read(partial(search_records, scopes=scope_names(reach), text=text, policy=DEFAULT.recall), none)
@@ -197,7 +197,7 @@ def similar_records(connection: Connection, index: SideIndex, text: str, reach: 
 def _search(
     connection: Connection, index: SideIndex, query: MemoryQuery
 ) -> tuple[ParsedQuery, SearchHits, dict[int, float]]:
-    """The parsed message, and what was found by its words, by names and by vectors."""
+    """Search for a message by its words, by names and by vectors; return it parsed, with the candidates."""
     vectors = index.vectors if index.vectors is not None and index.vectors.has_query_vector(query.text) else None
     index.catch_up(connection)
     parsed = parse_query(query.question, query.preceding_text)
@@ -246,7 +246,7 @@ def _split_by_prompt(
 def _by_marks(
     memories: Sequence[RecalledMemory], marks: Mapping[int, float], sieve: RecallFilter
 ) -> list[RecalledMemory]:
-    """Those of `memories` that help to answer by the reranker's marks."""
+    """Select the memories that help to answer by the reranker's marks."""
     kept = []
     for memory in memories:
         mark = marks.get(memory.record.id, 0.0)
@@ -257,7 +257,7 @@ def _by_marks(
     return sorted(kept, key=rank_key)
 
 
-def _packed(
+def _pack(
     index: SideIndex, fresh: Sequence[RecalledMemory], query: MemoryQuery, sieve: RecallFilter, room: int
 ) -> list[RecalledMemory]:
     """Return what is shown, best first: no repeats, places kept for neighbours, and never more than fits."""
@@ -269,7 +269,8 @@ def _packed(
         [(memory.score.value, said) for memory, said in zip(new, held, strict=True)], policy.diversity, limit
     )
     picked = [
-        _lined(memory, query) for memory in _with_reserved([new[at] for at in order], limit, policy.reserved_for_linked)
+        _add_line(memory, query)
+        for memory in _with_reserved([new[at] for at in order], limit, policy.reserved_for_linked)
     ]
     if picked and room > 1 and picked[0].tokens > room:
         subject = picked[0].record.subject
@@ -281,7 +282,7 @@ def _packed(
     return sorted(chosen, key=rank_key)
 
 
-def _mixed(
+def _mix(
     ranked: Sequence[RecalledMemory],
     memories: Sequence[RecalledMemory],
     excerpts: Sequence[Excerpt],
@@ -306,7 +307,7 @@ def _mixed(
         [each.record.id for each in memories], [each.turn.id for each in excerpts], share, query.policy.recall
     )
     lines = query.limit + query.excerpt_limit or query.policy.recall.limit
-    repeated = told_by_memories(excerpts, memories)
+    repeated = find_telling_memories(excerpts, memories)
     places: dict[ItemKey, None] = {}
     for (kind, number), _ in order:
         told = repeated.get(number) if kind == "turn" else None
@@ -331,14 +332,14 @@ def _by_age(shown: Sequence[FoundItem], query: MemoryQuery) -> list[FoundItem]:
 
 
 def _vocabularies(index: SideIndex, memories: Sequence[RecalledMemory]) -> list[frozenset[str]]:
-    """The words of each memory as the index knows them, which are at hand only for what was found by its words."""
+    """Return the words of each memory as the index knows them; at hand are those of memories found by their words."""
     lacking = [memory.record.id for memory in memories if not memory.terms]
     known: dict[int, frozenset[str]] = index.read(partial(posting_rows.record_terms, records=lacking), {})
     return [each.terms or known.get(each.record.id) or frozenset(search_terms(each.record.text)) for each in memories]
 
 
-def _lined(memory: RecalledMemory, query: MemoryQuery) -> RecalledMemory:
-    """`memory` with the line that shows it; its tokens cover the heading that it may need."""
+def _add_line(memory: RecalledMemory, query: MemoryQuery) -> RecalledMemory:
+    """Add to a memory the line that shows it; its tokens cover the heading that it may need."""
     line = render_memory(memory.record, memory.current_confidence, query.zone)
     return replace(memory, line=line, tokens=_tokens(line, memory.record.subject))
 
@@ -348,7 +349,7 @@ def _tokens(line: str, subject: str) -> int:
 
 
 def _with_reserved(ordered: Sequence[RecalledMemory], limit: int, reserved: int) -> list[RecalledMemory]:
-    """The first `limit` of `ordered`, where a few neighbours are never crowded out by what was found directly."""
+    """Select the first `limit` of `ordered`; a few neighbours are never crowded out by memories found directly."""
     kept = list(ordered[:limit])
     linked = [memory for memory in ordered if memory.path][: min(reserved, limit // 4 or (limit > 1))]
     for memory in linked:
@@ -374,7 +375,7 @@ def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQ
         return first
     alone = replace(query, also=(), preceding_text="", trace=None)
     others = [recall(connection, index, replace(alone, text=each)) for each in query.also]
-    shown = _fused([first, *others], query)
+    shown = _fuse([first, *others], query)
     candidates = {each.record.id: each for report in (first, *others) for each in report.candidates}
     level = first.level
     kind = query.question.answer_type
@@ -386,11 +387,11 @@ def recall_with_queries(connection: Connection, index: SideIndex, query: MemoryQ
         level=level,
         score=max(report.score for report in (first, *others)),
         shown=tuple(shown),
-        candidates=tuple(_fused_candidates(shown, candidates))[: 2 * query.most_memories],
+        candidates=tuple(_fuse_candidates(shown, candidates))[: 2 * query.most_memories],
     )
 
 
-def _fused(reports: Sequence[SearchReport], query: MemoryQuery) -> list[FoundItem]:
+def _fuse(reports: Sequence[SearchReport], query: MemoryQuery) -> list[FoundItem]:
     """Choose the items with the highest places in all reports, as many as one search shows, within its tokens."""
     policy, places, found = query.policy.recall, dict[ItemKey, float](), dict[ItemKey, FoundItem]()
     for report in reports:
@@ -425,7 +426,7 @@ def _other_halves(reports: Sequence[SearchReport], chosen: Sequence[FoundItem], 
             yield each
 
 
-def _fused_candidates(shown: Sequence[FoundItem], candidates: dict[int, RecalledMemory]) -> list[RecalledMemory]:
+def _fuse_candidates(shown: Sequence[FoundItem], candidates: dict[int, RecalledMemory]) -> list[RecalledMemory]:
     """List the candidates of all searches, those that are shown first."""
     first = [each for each in shown if isinstance(each, RecalledMemory)]
     known = {each.record.id for each in first}

@@ -4,17 +4,14 @@ Where people talk with each other, turns about the same things are near to a que
 speakers.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 
 from kenobot.cognitive.recall.results.memory import Excerpt
-from kenobot.core import lazy
 from kenobot.language.question.search_terms import ParsedQuery, name_key
-from kenobot.language.words import fold, stems, words
+from kenobot.language.references import speaks_of
+from kenobot.language.words import stems, words
 
-_GOES_ON = lazy.regex(r"'s\b|\s+\w")
-_CALLS = lazy.regex(r"(?:[,!¡]|\b(?:hi|hey|hello|hola|buenas|dear|thanks|thank you|gracias|oh|wow|yes|no|yeah|ok))\s+$")
 _APOSTROPHE = "’"  # as the index writes it in a genitive, whose noun is a term of its own
 
 
@@ -41,7 +38,7 @@ def speaker_features(query: ParsedQuery, excerpts: Sequence[Excerpt]) -> Speaker
     asked = {stem for stem in asked if _APOSTROPHE not in stem}
     if not named or not asked:
         return None
-    theirs = [name_key(line.name) in named or _speaks_of(named, line.text) for line in said]
+    theirs = [name_key(line.name) in named or speaks_of(named, line.text) for line in said]
     shares = [(len(asked.intersection(each.matched)) / len(asked), -at) for at, each in enumerate(excerpts)]
     own = max((share for (share, _), told in zip(shares, theirs, strict=True) if told), default=0.0)
     best, at = max(shares)
@@ -50,10 +47,3 @@ def speaker_features(query: ParsedQuery, excerpts: Sequence[Excerpt]) -> Speaker
 
 def _is_meant(speaker: str, wanted: Collection[str]) -> bool:
     return speaker in wanted or speaker.partition(" ")[0] in wanted
-
-
-def _speaks_of(named: Collection[str], text: str) -> bool:
-    """Return whether a text says something of one of these people; a name that it only calls out says nothing."""
-    plain = fold(text)
-    found = (match for each in named for match in re.finditer(rf"\b{re.escape(each.partition(' ')[0])}\b", plain))
-    return any(_GOES_ON.match(plain, each.end()) and not _CALLS.search(plain, 0, each.start()) for each in found)

@@ -8,13 +8,11 @@ knowledge, which no memory answers. The calibrations of models that ship are mad
 import base64
 import binascii
 import json
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import chain
-from math import sqrt
 from typing import NamedTuple
 
 from kenobot.cognitive.beliefs.value import clamp
@@ -84,19 +82,19 @@ class _Texts(NamedTuple):
 
 @lru_cache(1)
 def _texts() -> _Texts:
-    return _Texts(**json.loads(_packaged("calibration_texts.json")))
+    return _Texts(**json.loads(_read_packaged("calibration_texts.json")))
 
 
-def _packaged(name: str) -> str:
+def _read_packaged(name: str) -> str:
     return resources.files("kenobot.cognitive.recall.vectors").joinpath(name).read_text("utf-8")
 
 
 @lru_cache(1)
-def shipped_calibrations() -> dict[str, SimilarityCalibration]:
+def load_calibrations() -> dict[str, SimilarityCalibration]:
     """Read the calibrations of the models that ship, so that the first question does not wait for them."""
     return {
         model: scale
-        for model, told in json.loads(_packaged("scales.json"))["models"].items()
+        for model, told in json.loads(_read_packaged("scales.json"))["models"].items()
         if (scale := parse_calibration(told)) is not None
     }
 
@@ -119,75 +117,43 @@ def parse_calibration(told: str) -> SimilarityCalibration | None:
 
 
 def calibration_queries() -> tuple[str, ...]:
-    """The texts that a model embeds as queries."""
+    """Return the texts that a model embeds as queries."""
     return (*(question for question, _ in _texts().answered), *chain(*_texts().common, *_texts().general))
 
 
 def calibration_passages() -> tuple[str, ...]:
-    """The texts that it embeds as passages."""
+    """Return the texts that it embeds as passages."""
     return (*(answer for _, answer in _texts().answered), *chain.from_iterable(_texts().alike))
 
 
 def calibrate(asked: Sequence[Sequence[float]], stated: Sequence[Sequence[float]]) -> SimilarityCalibration:
     """Calibrate by the vectors of `calibration_queries` and `calibration_passages`."""
-    count = len(_texts().answered)
-    means, general = _language_means(asked[count:])
-    common = _common(means)
-    asked = [_without(row, common) for row in asked[:count]]
-    answers, pairs = stated[:count], stated[count:]
-    own = [_cosine(row, answers[at]) for at, row in enumerate(asked)]
-    other = [_cosine(row, answer) for at, row in enumerate(asked) for to, answer in enumerate(answers) if to != at]
-    apart = [_cosine(answers[at], answers[to]) for at in range(len(answers)) for to in range(at)]
-    alike = [_cosine(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2)]
-    highest = float(max(alike))
-    alike_from = highest + _SAFELY * (1 - highest)
-    return SimilarityCalibration(_mean(other), _mean(own), _mean(apart), alike_from, _pack(common), _pack([general]))
+    import numpy as np  # noqa: PLC0415 - loaded with the embedder
 
-
-def _pack(rows: Sequence[Sequence[float]]) -> bytes:
-    """Encode rows as 16-bit floats."""
-    return b"".join(struct.pack(f"<{len(row)}e", *row) for row in rows)
-
-
-def _language_means(rows: Sequence[Sequence[float]]) -> tuple[list[list[float]], list[float]]:
-    """Compute the mean of the common questions of each language, and that of all general ones."""
-    left = iter(rows)
-    common = [_middle([next(left) for _ in texts]) for texts in _texts().common]
-    return common, _middle([_middle([next(left) for _ in texts]) for texts in _texts().general])
-
-
-def _common(means: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Compute the mean of questions and the directions of each language, by Gram and Schmidt."""
-    middle = _middle(means)
-    ways: list[list[float]] = []
-    for mean in means:
-        way = [one - other for one, other in zip(mean, middle, strict=True)]
-        for known_way in ways:
-            share = _cosine(way, known_way)
-            way = [one - share * other for one, other in zip(way, known_way, strict=True)]
-        if (length := sqrt(_cosine(way, way))) > _SAME:
-            ways.append([number / length for number in way])
-    return [middle, *ways]
-
-
-def _without(row: Sequence[float], common: Sequence[Sequence[float]]) -> list[float]:
-    """Remove from a question most of what it has in common with others, as `VectorIndex` does."""
-    middle, *ways = common
-    away = [one - other for one, other in zip(row, middle, strict=True)]
-    out = list(middle)
-    for way in ways:
-        share = _cosine(away, way)
-        out = [one + share * other for one, other in zip(out, way, strict=True)]
-    return [one - COMMON_SHARE_REMOVED * other for one, other in zip(row, out, strict=True)]
-
-
-def _middle(rows: Sequence[Sequence[float]]) -> list[float]:
-    return [_mean(numbers) for numbers in zip(*rows, strict=True)]
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return float(sum(numbers) / len(numbers))  # a plain number, whatever the rows are made of: it is stored
+    texts, queries, passages = _texts(), np.asarray(asked, np.float64), np.asarray(stated, np.float64)
+    count = len(texts.answered)
+    ends = np.cumsum([count, *map(len, texts.common), *map(len, texts.general)])
+    means = [each.mean(axis=0) for each in np.split(queries, ends)[1:-1]]
+    languages = means[: len(texts.common)]
+    common = [np.mean(languages, axis=0)]
+    for mean in languages:  # Gram and Schmidt
+        way = mean - common[0]
+        for known in common[1:]:
+            way = way - (way @ known) * known
+        if (length := float(np.linalg.norm(way))) > _SAME:
+            common.append(way / length)
+    ways = np.asarray(common[1:]).reshape(-1, queries.shape[1])
+    questions = queries[:count]
+    shared = common[0] + ((questions - common[0]) @ ways.T) @ ways
+    questions = questions - COMMON_SHARE_REMOVED * shared  # as `VectorIndex` does
+    answers, pairs = passages[:count], passages[count:]
+    found, apart = questions @ answers.T, answers @ answers.T
+    highest = float((pairs[::2] * pairs[1::2]).sum(axis=1).max())
+    return SimilarityCalibration(
+        unrelated=float(found[~np.eye(count, dtype=bool)].mean()),
+        answer=float(found.diagonal().mean()),
+        apart=float(apart[np.tril_indices(count, -1)].mean()),
+        alike=highest + _SAFELY * (1 - highest),
+        common=np.asarray(common, "<f2").tobytes(),
+        general=np.mean(means[len(texts.common) :], axis=0).astype("<f2").tobytes(),
+    )

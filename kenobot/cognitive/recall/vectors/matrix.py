@@ -87,7 +87,7 @@ class VectorMatrix:
         scales[scales == 0] = 1
         codes = np.rint(vectors / scales[:, None]).astype(np.int8)
         with self._lock:
-            self._know(int(ids.max()))
+            self._extend_map(int(ids.max()))
             rows = self._rows[ids]
             fresh = rows < 0
             self._rows_of.update(scopes)
@@ -122,12 +122,12 @@ class VectorMatrix:
 
     # ── search ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def nearest(
+    def find_nearest(
         self, vector: Floats, limit: int, scopes: Sequence[int] | None, topic: int | None = None
     ) -> list[tuple[int, float]]:
         """Search the ids of `scopes` (None: of all) and `topic` nearest to a vector, each with its cosine."""
         with self._lock:
-            rows = self._candidates(vector, self._held(scopes, topic))
+            rows = self._candidates(vector, self._select_rows(scopes, topic))
             if not len(rows):
                 return []
             cosines = self._cosines(rows, vector)
@@ -149,7 +149,7 @@ class VectorMatrix:
             known, rows = known[rows >= 0], rows[rows >= 0]
             return dict(zip(known.tolist(), self._cosines(rows, vector).tolist(), strict=True))
 
-    def _held(self, scopes: Sequence[int] | None, topic: int | None) -> NDArray[np.bool_] | None:
+    def _select_rows(self, scopes: Sequence[int] | None, topic: int | None) -> NDArray[np.bool_] | None:
         """Select the rows within scopes and topic, as a mask; None for all."""
         held: NDArray[np.bool_] | None = None
         if scopes is not None and sum(self._rows_of[scope] for scope in set(scopes)) < self._count:
@@ -202,7 +202,7 @@ class VectorMatrix:
     def _row(self, number: int) -> int:
         return int(self._rows[number]) if 0 <= number < len(self._rows) else -1
 
-    def _know(self, highest: int) -> None:
+    def _extend_map(self, highest: int) -> None:
         """Grow the map from ids to rows up to `highest`."""
         if highest >= len(self._rows):
             more = np.full(max(_LEAST_ROOM, highest + 1 + highest // 4) - len(self._rows), _NOWHERE, np.int32)
@@ -213,11 +213,11 @@ class VectorMatrix:
         if count <= held:
             return
         room = max(_LEAST_ROOM, count + count // 8)
-        self._codes = _grown(self._codes, room)
-        self._scales, self._ids = _grown(self._scales, room), _grown(self._ids, room)
-        self._scopes, self._topics = _grown(self._scopes, room), _grown(self._topics, room)
+        self._codes = _grow(self._codes, room)
+        self._scales, self._ids = _grow(self._scales, room), _grow(self._ids, room)
+        self._scopes, self._topics = _grow(self._scopes, room), _grow(self._topics, room)
         if self._mean is not None:
-            self._signs = np.ascontiguousarray(_grown(self._signs.T, room).T)
+            self._signs = np.ascontiguousarray(_grow(self._signs.T, room).T)
 
     def _sign(self, rows: NDArray[np.int32]) -> None:
         """Update the signs of rows, once there are many; about a new mean when their number has doubled."""
@@ -247,7 +247,7 @@ def _highest(values: Floats, limit: int) -> Numbers:
     return rows[np.argsort(-values[rows], kind="stable")]
 
 
-def _grown(column: NDArray[ScalarT], room: int) -> NDArray[ScalarT]:
+def _grow(column: NDArray[ScalarT], room: int) -> NDArray[ScalarT]:
     more = np.zeros((room, *column.shape[1:]), column.dtype)
     more[: len(column)] = column
     return more

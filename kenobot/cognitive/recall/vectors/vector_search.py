@@ -84,8 +84,8 @@ class VectorIndex:
             while len(kept) > self._policy.meaning.cached_texts:
                 kept.popitem(last=False)
 
-    def cached(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
-        """The cached vector of a text."""
+    def get_cached(self, model: str, kind: EmbedKind, text: str) -> Floats | None:
+        """Return the cached vector of a text."""
         kept, key = self._queries if kind == "query" else self._passages, (model, text_hash(text))
         with self._lock:
             row = kept.get(key)
@@ -141,7 +141,7 @@ class VectorIndex:
         """Return whether a calibrated model has the vector of a message cached."""
         query = query_text(text, self._policy.meaning)
         return any(
-            held.scale and self.cached(model, "query", query) is not None for model, held in self._models.items()
+            held.scale and self.get_cached(model, "query", query) is not None for model, held in self._models.items()
         )
 
     def similarities(
@@ -153,16 +153,16 @@ class VectorIndex:
         """
         query, wanted, partitions = query_text(text, self._policy.meaning), list(also), _partitions(scopes)
         found: dict[int, float] = {}
-        for _, row, matrix, scale in self._comparable("query", query, shelf):
-            cosines = matrix.cosines(row, wanted) | dict(matrix.nearest(row, limit, partitions) if limit else ())
+        for _, row, matrix, scale in self._list_comparable("query", query, shelf):
+            cosines = matrix.cosines(row, wanted) | dict(matrix.find_nearest(row, limit, partitions) if limit else ())
             found |= scale.query_similarities(cosines)
         return found
 
-    def beside(self, model: str, text: str, numbers: Sequence[int]) -> tuple[Floats, Floats] | None:
+    def get_beside(self, model: str, text: str, numbers: Sequence[int]) -> tuple[Floats, Floats] | None:
         """Return the vector of a passage, and a row for each record; None where one of them is not at hand."""
         held = self._models.get(model)
         matrix = held.matrices.get("record") if held is not None else None
-        row = self.cached(model, "passage", passage_text(text, self._policy.meaning))
+        row = self.get_cached(model, "passage", passage_text(text, self._policy.meaning))
         rows = [matrix.vector(number) for number in numbers] if matrix is not None and row is not None else []
         if row is None or not rows:
             return None
@@ -171,7 +171,7 @@ class VectorIndex:
 
     def query_row(self, text: str) -> list[float] | None:
         """Return the vector of a message by the model in use, where it is cached."""
-        row = self.cached(next(iter(self._models)), "query", query_text(text, self._policy.meaning))
+        row = self.get_cached(next(iter(self._models)), "query", query_text(text, self._policy.meaning))
         return None if row is None else [float(number) for number in row]
 
     def generality(self, text: str) -> float:
@@ -180,7 +180,7 @@ class VectorIndex:
         """
         query = query_text(text, self._policy.meaning)
         for model, held in self._models.items():
-            row = self.cached(model, "query", query)
+            row = self.get_cached(model, "query", query)
             if row is not None and held.general is not None and len(row) == len(held.general[0]):
                 return max(-_MOST_GENERAL, min(_MOST_GENERAL, float(row @ held.general[0]) - held.general[1]))
         return 0.0
@@ -204,7 +204,7 @@ class VectorIndex:
             row = matrix.vector(record) if matrix is not None else None
             if row is None or matrix is None or held.scale is None:
                 continue
-            near = matrix.nearest(row, limit + 1, None, partition_key(scope, subject))
+            near = matrix.find_nearest(row, limit + 1, None, partition_key(scope, subject))
             return {number: self._statement(held.scale, cosine) for number, cosine in near if number != record}
         return {}
 
@@ -212,25 +212,25 @@ class VectorIndex:
         self, text: str, limit: int, partitions: Sequence[int] | None, topic: int | None
     ) -> dict[int, float]:
         found: dict[int, float] = {}
-        for _, row, matrix, scale in self._comparable("passage", passage_text(text, self._policy.meaning)):
-            near = matrix.nearest(row, limit, partitions, topic)
+        for _, row, matrix, scale in self._list_comparable("passage", passage_text(text, self._policy.meaning)):
+            near = matrix.find_nearest(row, limit, partitions, topic)
             found |= {number: self._statement(scale, cosine) for number, cosine in near}
         return found
 
     def _statement(self, scale: SimilarityCalibration, cosine: float) -> float:
         return scale.statement_similarity(cosine, self._policy.admit)
 
-    def _comparable(
+    def _list_comparable(
         self, kind: EmbedKind, text: str, shelf: Shelf = "record"
     ) -> Iterator[tuple[str, Floats, VectorMatrix, SimilarityCalibration]]:
-        """Each model that can compare a text with a shelf, with the cached vector of the text."""
+        """Yield each model that can compare a text with a shelf, with the cached vector of the text."""
         for model, held in self._models.items():
-            row, matrix = self.cached(model, kind, text), held.matrices.get(shelf)
+            row, matrix = self.get_cached(model, kind, text), held.matrices.get(shelf)
             if row is not None and matrix is not None and held.scale is not None and len(row) == matrix.dimensions:
-                yield model, _without(row, held.common) if kind == "query" else row, matrix, held.scale
+                yield model, _remove_common(row, held.common) if kind == "query" else row, matrix, held.scale
 
 
-def _without(row: Floats, common: Floats | None) -> Floats:
+def _remove_common(row: Floats, common: Floats | None) -> Floats:
     """Remove from a question's row most of what it has in common with others; see `calibration`."""
     if common is None or len(common) % len(row):
         return row

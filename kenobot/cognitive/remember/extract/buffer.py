@@ -73,13 +73,13 @@ def turns_after(connection: Connection, session: str, message: int, limit: int) 
 
 
 def newest_pending_turns(connection: Connection, session: str, limit: int) -> list[ConversationTurn]:
-    """Of the turns of a session that wait the newest, oldest first, at most `limit`."""
+    """Return the newest of the turns of a session that wait, oldest first, at most `limit`."""
     after = cursor(connection, session)
     rows = conversation.iterate_messages(connection, session, after=after, newest_first=True)
     return group_turns(reversed(list(islice(rows, 2 * limit + 1))))[-limit:]
 
 
-def said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
+def find_said_before(connection: Connection, *, session: str, turn: ConversationTurn) -> str:
     """Return what the speaker of a turn of a session said right before it, "" where that is not to be found."""
     rows = conversation.iterate_messages(connection, session, before=turn.last_message, newest_first=True)
     earlier = [each for each in group_turns(reversed(list(islice(rows, 6)))) if each.inbox_id != turn.inbox_id]

@@ -29,7 +29,7 @@ def near_by_subject(connection: Connection, text: str, reach: Scopes, limit: int
     return [record.id for record, _ in sorted(found, key=lambda pair: -pair[1])[:limit]]
 
 
-def known_memories(
+def select_known(
     connection: Connection, *, session: str, turns: Sequence[ConversationTurn], policy: ExtractPolicy, near: NearSearch
 ) -> list[Record]:
     """Select the memories that `turns` may repeat or contradict, of their scope and chat: own, similar, newest."""
@@ -54,7 +54,7 @@ def known_memories(
     return list({record.id: record for record in live}.values())[: policy.max_known]
 
 
-def told_memories(
+def select_told(
     connection: Connection, *, session: str, turns: Sequence[ConversationTurn], policy: ExtractPolicy
 ) -> list[Record]:
     """Select the memories that count one of `turns` as having said so: what the tags of its reply stored.
@@ -81,7 +81,7 @@ def told_memories(
 
 def live_memories(connection: Connection, *, scope: str) -> list[Record]:
     """Select the newest live facts of a scope, oldest first: those that words may end."""
-    ids = [number for number, _ in records.newest_live(connection, (scope,), _LATEST)]
+    ids = [number for number, _ in records.iterate_newest_live(connection, (scope,), _LATEST)]
     found = records.by_ids(connection, ids, (scope,)).values()
     facts = (record for record in found if record.form in ("note", "episode"))
     return sorted(facts, key=lambda record: (record.valid_from, record.id))
@@ -89,7 +89,7 @@ def live_memories(connection: Connection, *, scope: str) -> list[Record]:
 
 def changeable_memories(connection: Connection, *, scope: str, text: str) -> list[Record]:
     """Select the live facts of a scope that a text may change, oldest first: the newest, and those with its words."""
-    ids = [number for number, _ in records.newest_live(connection, (scope,), _NEWEST)]
+    ids = [number for number, _ in records.iterate_newest_live(connection, (scope,), _NEWEST)]
     alike = term_index.neighbours(connection, scope, OWNER_SUBJECT, text[-_TEXT:], _ALIKE)
     found = records.by_ids(connection, list(dict.fromkeys([*ids, *(record.id for record, _ in alike)])), (scope,))
     facts = (each for each in found.values() if each.form in ("note", "episode") and each.status == "active")

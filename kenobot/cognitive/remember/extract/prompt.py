@@ -52,7 +52,7 @@ def build_request(batch: ExtractionBatch, zone: ZoneInfo, policy: ExtractPolicy)
 
 
 def prompt_tokens(turn: ConversationTurn, policy: ExtractPolicy) -> int:
-    """About how many tokens of a request a turn takes."""
+    """Estimate how many tokens of a request a turn takes."""
     return (
         min(estimate_tokens(turn.text), policy.max_turn_tokens)
         + min(estimate_tokens(turn.answer), policy.max_reply_tokens)

@@ -49,7 +49,7 @@ def _cold_weeks(view: NightView) -> Iterator[tuple[Record, list[Record]]]:
         for summary in tiers.week_summaries(view.connection, scope):
             monday, sunday = days_of_week(summary.key.rpartition(":")[2])
             if sunday <= last:
-                facts = tiers.logged_between(view.connection, scope, monday, sunday)
+                facts = tiers.list_logged_between(view.connection, scope, monday, sunday)
                 yield summary, [record for record in facts if _may_graduate(record, view)]
 
 

@@ -92,7 +92,7 @@ def _pair(failure: Record, solution: Record, policy: ProceduralPolicy) -> tuple[
 
 
 def _has_taught(connection: Connection, record: Record) -> bool:
-    return bool(pattern_rows.learned_from(connection, [record.id], (record.scope,)))
+    return bool(pattern_rows.select_learned_from(connection, [record.id], (record.scope,)))
 
 
 class _KnownPatterns:
@@ -151,7 +151,7 @@ def _choose(view: NightView, entries: Sequence[Record]) -> list[Record]:
     taught = {
         number
         for scope in {record.scope for record in own}
-        for number in pattern_rows.learned_from(view.connection, [record.id for record in own], (scope,))
+        for number in pattern_rows.select_learned_from(view.connection, [record.id for record in own], (scope,))
     }
     return [record for record in own if record.id not in taught]
 

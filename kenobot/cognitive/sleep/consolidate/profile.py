@@ -107,7 +107,7 @@ def _stands(view: NightView, parts: Sequence[Record]) -> bool:
     current = records.slot_record(view.connection, OWNER_SCOPE, "profile", SLOT)
     if current is None:
         return False
-    sources, since = tiers.derived_from_ids(view.connection, current.id), current.updated
+    sources, since = tiers.list_derived_from(view.connection, current.id), current.updated
     gone = records.by_ids(view.connection, sorted(sources - {part.id for part in parts}), (OWNER_SCOPE,))
     unchanged = all(part.updated <= since and part.id in sources for part in parts)
     return unchanged and all(record.status != "active" and (record.valid_to or "") < since for record in gone.values())

@@ -104,7 +104,7 @@ def _counts(view: NightView, record: Record) -> bool:
 def _metas(view: NightView) -> list[tuple[Record, set[int]]]:
     """Return the meta-beliefs of any status, and what each was drawn from."""
     metas = pass_rows.records_of_form(view.connection, "note", META)
-    return [(meta, tiers.derived_from_ids(view.connection, meta.id)) for meta in metas]
+    return [(meta, tiers.list_derived_from(view.connection, meta.id)) for meta in metas]
 
 
 def _conclude(view: NightView, principle: str, theme: Sequence[Record]) -> Change:

@@ -88,13 +88,13 @@ def _warm_weeks(view: NightView) -> Iterator[_Week]:
     for scope in tiers.all_scopes(view.connection):
         names = {calendar.week_of(day) for day in tiers.daily_log_days(view.connection, scope, last_warm)}
         names |= {record.key.rpartition(":")[2] for record in tiers.week_summaries(view.connection, scope)}
-        lost, unwanted = tiers.forgotten_weeks(view.connection, scope)
+        lost, unwanted = tiers.list_forgotten_weeks(view.connection, scope)
         for name in sorted((names | lost) - unwanted):
             first, last = days_of_week(name)
             until = min(last, last_warm)
             summary = records.slot_record(view.connection, scope, "summary", f"{tiers.WEEK}{name}")
-            facts = tiers.logged_between(view.connection, scope, first, until)
-            linked = tiers.derived_from_ids(view.connection, summary.id) if summary is not None else set()
+            facts = tiers.list_logged_between(view.connection, scope, first, until)
+            linked = tiers.list_derived_from(view.connection, summary.id) if summary is not None else set()
             new = tuple(record.id for record in facts if record.id not in linked)
             yield _Week(name, first, until, last <= last_warm, facts, summary, new)
 

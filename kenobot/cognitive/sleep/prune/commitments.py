@@ -7,7 +7,7 @@ on it. What merely sounds like it is asked about, and so is, once, a commitment 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
 
-from kenobot.cognitive.beliefs.lifecycle import due_on, note_resolved, resolved_on
+from kenobot.cognitive.beliefs.lifecycle import due_on, find_resolution_day, note_resolved
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.pass_rows import RecentUtterance
 from kenobot.cognitive.sleep.plan.changes import Change, expect, expire, question_about, update
@@ -16,7 +16,13 @@ from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import tiers
 from kenobot.language.calendar import local_day
-from kenobot.language.completions import completed_commitment, completes, completion_sentences, names_part, says_done
+from kenobot.language.completions import (
+    completes,
+    completion_sentences,
+    find_completed_commitment,
+    names_part,
+    says_done,
+)
 from kenobot.language.facts.clause_rules import promises
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
@@ -31,7 +37,7 @@ _OVERLAP = timedelta(days=1)
 def plan(view: NightView) -> Iterator[Change]:
     """Resolve commitments that are done, ask about the others, and expire those that were resolved long ago."""
     records = pass_rows.commitments(view.connection)
-    days = {record.id: resolved_on(record, view.today, view.zone) for record in records}
+    days = {record.id: find_resolution_day(record, view.today, view.zone) for record in records}
     left_open = [record for record in records if days[record.id] is None]
     heard = list(_find_heard_of(view, left_open))
     resolved = [_resolve(record, day) for record, day, is_sure in heard if is_sure]
@@ -82,7 +88,7 @@ def _find_meant(sentence: str, concerned: Sequence[Record], unheard: Sequence[Re
     same = next((record for record in concerned if says_done(sentence, record.text)), None)
     if same is not None or not completes(sentence) or promises(sentence):
         return same
-    place = completed_commitment(sentence, [record.text for record in unheard])
+    place = find_completed_commitment(sentence, [record.text for record in unheard])
     return None if place is None or names_part(sentence, unheard[place].text) else unheard[place]
 
 
@@ -94,7 +100,7 @@ def _questions(view: NightView, left_open: Sequence[Record], heard: Sequence[tup
     waiting = {record.id for record, _ in heard}
     for category, expected in ((OVERDUE, overdue), (MAYBE_DONE, still_open)):
         for question in pass_rows.records_of_form(view.connection, "question", category):
-            about = tiers.derived_from_ids(view.connection, question.id)
+            about = tiers.list_derived_from(view.connection, question.id)
             if question.status == "active" and about.isdisjoint(expected):
                 yield expire(question, Sentence("reasons.not_open"), stamp(view.now), touch=True)
             asked[category] |= about

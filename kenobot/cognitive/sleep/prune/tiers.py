@@ -98,7 +98,7 @@ def _old_logs(view: NightView) -> Iterator[Change]:
             ids = tiers.daily_record_ids(view.connection, scope, day)
             if policy.daily_days <= policy.warm_days:
                 summed_up = tiers.ids_in_week_summaries(view.connection, scope, ids)
-                logged = {record.id for record in tiers.logged_between(view.connection, scope, day, day)}
+                logged = {record.id for record in tiers.list_logged_between(view.connection, scope, day, day)}
                 ids = [number for number in ids if number in summed_up or number not in logged]
             ids = [
                 number for number in ids if not pass_rows.was_reverted(view.connection, number, "tier", tiers.ARCHIVE)

@@ -17,7 +17,7 @@ from kenobot.core import lazy
 from kenobot.gateway.access import Roster
 from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.lexicon import STOPWORDS
-from kenobot.language.relatives import RELATIVES, told_relatives
+from kenobot.language.relatives import RELATIVES, list_relatives
 from kenobot.language.sentences import split_sentences
 from kenobot.language.words import fold, words
 from kenobot.ports.records import Record
@@ -296,7 +296,7 @@ def _is_rid_of(was: str, left: str, rest: str) -> bool:
     if rest:
         over = _read_values(was) - _read_values(rest)
         return _fold(left) in _fold(rest) or (bool(over) and not over & _read_values(left))
-    names = {name for _, name in told_relatives(left)}
+    names = {name for _, name in list_relatives(left)}
     says = {word for word in words(fold(left)) if word not in STOPWORDS and word not in RELATIVES}
     return left != was and bool(names) and says <= names
 

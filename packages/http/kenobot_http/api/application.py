@@ -1,10 +1,12 @@
 """Build the application of the REST API, and its OpenAPI document."""
 
 import importlib.util
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -12,13 +14,29 @@ from kenobot import __version__
 from kenobot.app.bot_services import BotServices
 from kenobot.ports.errors import ConfigError
 from kenobot.storage import api_keys
-from kenobot_http.api import conversations, memory, operations, schedule
+from kenobot_http.api import (
+    access,
+    agenda,
+    browsing,
+    conversations,
+    memory,
+    nights,
+    operations,
+    replies,
+    schedule,
+    settings,
+    tools,
+)
 from kenobot_http.api.auth import Authenticator
 from kenobot_http.api.errors import Refusal, add_error_handlers
 from kenobot_http.api.mcp.endpoint import PATH, McpEndpoint
 from kenobot_http.channel import HttpChannel
 from kenobot_http.problems import PROBLEM
 from kenobot_http.settings import CHANNEL
+
+PAGES: Final = "kenobot.pages"
+"""The group of entry points that make pages for browsers: each is called with the channel and the services of the bot,
+and mounted by its name."""
 
 _ABOUT = """\
 Conversations, memory and the state of one KenoBot. Every request but /healthz brings a key that `kenobot http key add`
@@ -35,6 +53,8 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     429: {"model": Refusal, "description": "Too many requests; Retry-After says when to come again"},
     503: {"model": Refusal, "description": "The bot is stopping, or its disk fails"},
 }
+
+_PARTS = (conversations, memory, browsing, replies, schedule, agenda, nights, operations, tools, settings, access)
 
 
 class Alive(BaseModel):
@@ -100,8 +120,11 @@ def build_app(channel: HttpChannel, services: BotServices) -> FastAPI:
     app.state.health = services.state
     app.state.language = channel.language
     app.add_api_route("/healthz", say_alive, tags=["operations"], responses={503: {"model": Alive}})
-    for router in (conversations.router, memory.router, schedule.router, operations.router):
-        app.include_router(router, responses=_REFUSALS)
+    for part in _PARTS:
+        app.include_router(part.router, responses=_REFUSALS)
+    for entry in entry_points(group=PAGES):
+        app.router.routes.append(Route(f"/{entry.name}", RedirectResponse(f"/{entry.name}/", 303)))
+        app.mount(f"/{entry.name}", entry.load()(channel, services))
     if importlib.util.find_spec("mcp") is not None:
         app.router.routes.append(Route(PATH, McpEndpoint(authenticator, channel.settings)))
     return app

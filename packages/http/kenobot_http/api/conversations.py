@@ -67,12 +67,13 @@ class Conversation(BaseModel):
 
 
 class Line(BaseModel):
-    """One line of a conversation."""
+    """One line of a conversation. turn: the message that it is, or answers, as replies name it; 0 for none."""
 
     id: int
     role: str
     text: str
     at: str
+    turn: int
 
 
 @router.get("/conversations")
@@ -101,7 +102,10 @@ async def list_messages(caller: Messenger, name: ReadableId, limit: Limit = 50, 
 
     rows = await caller.services.database.read(read)
     return page_of(
-        rows, limit, lambda row: row.id, lambda row: Line(id=row.id, role=row.role, text=row.text, at=row.at)
+        rows,
+        limit,
+        lambda row: row.id,
+        lambda row: Line(id=row.id, role=row.role, text=row.text, at=row.at, turn=row.inbox_id or 0),
     )
 
 

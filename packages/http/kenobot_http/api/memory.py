@@ -3,17 +3,17 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from kenobot.agent import search_report
+from kenobot.cognitive.memory import Inspection, MemoryQuery, SearchReport
 from kenobot.cognitive.memory import Memory as Store
-from kenobot.cognitive.memory import MemoryQuery, SearchReport
-from kenobot.language.confidences import confided_tags
+from kenobot.language.confidences import tags_of_confidence
 from kenobot.ports.explanations import UsedMemory
 from kenobot.ports.memory import Candidate
 from kenobot.ports.memory_changes import ForgetResult, UndoError
@@ -21,9 +21,10 @@ from kenobot.ports.records import HistoryStep, Record
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection
 from kenobot_http.api.auth import MemoryReader, MemoryWriter
+from kenobot_http.api.browsing import MemoryFilter, list_filtered
 from kenobot_http.api.conversations import ReadableId, readable_session
 from kenobot_http.api.idempotency import IdempotencyKey, do_once
-from kenobot_http.api.moments import Moment
+from kenobot_http.api.moments import Moment, to_utc
 from kenobot_http.api.paging import LARGEST_ID, Cursor, Limit, Page, page_of, read_cursor
 from kenobot_http.api.services import Caller
 
@@ -70,17 +71,31 @@ class Quotation(BaseModel):
     text: str
 
 
+class Confidence(BaseModel):
+    """The confidence of a memory, 0 to 1, from a moment on. kind: of the event that set it."""
+
+    at: str
+    value: float
+    kind: str
+
+
 class Neighbour(BaseModel):
-    """A memory that another is linked to."""
+    """A memory that another is linked to, in its own words."""
 
     to: int
+    text: str
     type: str
     confidence: float
 
 
 class MemoryInFull(Memory):
-    """A memory, what it is linked to, and the messages that told it."""
+    """A memory, what it is linked to, and the messages that told it. strength: its confidence now, less what time took.
 
+    confidences: how sure it was, from its making on.
+    """
+
+    strength: float
+    confidences: list[Confidence]
     links: list[Neighbour]
     said: list[Quotation]
 
@@ -140,15 +155,16 @@ class Undo(BaseModel, extra="forbid"):
 
 @router.get("/memories")
 async def list_memories(
-    caller: MemoryReader, status: Status = "active", limit: Limit = 50, cursor: Cursor = ""
+    caller: MemoryReader,
+    wanted: Annotated[MemoryFilter, Depends()],
+    status: Status = "active",
+    limit: Limit = 50,
+    cursor: Cursor = "",
+    as_of: Annotated[Moment | None, Query(description="As they were then, of those that were live; in UTC")] = None,
 ) -> Page[Memory]:
     """List memories, the newest first: the owner's key sees all of them, another its user's."""
     before, statuses = read_cursor(cursor), () if status == "all" else (status,)
-    rows = await caller.services.database.read(
-        lambda connection: Store.records.list_records(
-            connection, caller.reach, statuses, limit=limit + 1, before=before
-        )
-    )
+    rows = await list_filtered(caller, wanted, statuses, before, limit + 1, as_of)
     return page_of(rows, limit, lambda row: row.id, _render)
 
 
@@ -158,16 +174,29 @@ async def get_memory(caller: MemoryReader, number: MemoryId) -> MemoryInFull:
 
     def read(connection: Connection) -> MemoryInFull:
         record = find_record(connection, caller, number)
-        around = [
-            Neighbour(to=link.dst if link.src == record.id else link.src, type=link.type, confidence=link.confidence)
+        links = [
+            (link, link.dst if link.src == record.id else link.src)
             for link in Store.records.list_links(connection, record.id, caller.reach, _LINKS)
         ]
+        others = Store.records.get_all(connection, [other for _, other in links], caller.reach)
+        around = [
+            Neighbour(to=other, text=others[other].text, type=link.type, confidence=link.confidence)
+            for link, other in links
+            if other in others
+        ]
+        sure = Store.history.list_confidence(connection, record.id, caller.reach)
         told = Store.history.list_quotations(connection, record.source_message_ids, caller.reach)
         said = [
             Quotation(turn=turn, trust=message.trust, at=message.at, session=message.session, text=message.text)
             for turn, message in told
         ]
-        return MemoryInFull(**_render(record).model_dump(), links=around, said=said)
+        return MemoryInFull(
+            **_render(record).model_dump(),
+            strength=Inspection.strength(record, caller.services.clock.now()),
+            confidences=[Confidence(at=each.at, value=each.value, kind=each.kind) for each in sure],
+            links=around,
+            said=said,
+        )
 
     return await caller.services.database.read(read)
 
@@ -203,7 +232,7 @@ async def search_memory(
 async def search(caller: Caller, question: str, limit: int, as_of: datetime | None = None) -> SearchReport:
     """Search the memory in reach of a caller as a turn would. limit: memories at most; 0 as many as fit a prompt."""
     services = caller.services
-    moment = as_of if as_of is None or as_of.tzinfo else as_of.replace(tzinfo=UTC)
+    moment = to_utc(as_of) if as_of is not None else None
     if moment is None:
         await services.embedding.embed_query(question)
     at = services.clock.now()
@@ -240,7 +269,7 @@ async def explain_reply(caller: MemoryReader, name: ReadableId) -> ReplyOrigin:
 @router.post("/memories")
 async def remember(caller: MemoryWriter, new: NewMemory, idempotency_key: IdempotencyKey = "") -> Decided:
     """Remember a text as it stands."""
-    tags = confided_tags([new.text])
+    tags = tags_of_confidence([new.text])
     candidate = Candidate(
         "note",
         caller.write_scope,

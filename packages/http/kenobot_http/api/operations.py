@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from kenobot import __version__
+from kenobot.agent.answer_stats import as_json, read_stats
 from kenobot.app.bot_services import BotServices
 from kenobot.cognitive.memory import Memory, Nights
 from kenobot.core.health import State
@@ -23,6 +24,7 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.dead_letters import DeadLetterId, LetterOutcome, LetterState
 from kenobot.storage.model_calls import Spending
 from kenobot.storage.scopes import ALL_SCOPES
+from kenobot.storage.turn_stats import StatsGroup
 from kenobot_http.api.auth import CostReader, HealthReader, MailKeeper, SleepKeeper
 from kenobot_http.api.metrics import metrics_text
 from kenobot_http.api.moments import Day
@@ -57,6 +59,55 @@ class Health(BaseModel):
     unfinished: int
     messages: dict[str, int]
     memories: dict[str, int]
+
+
+class Times(BaseModel):
+    """Percentiles of a time, in milliseconds. measured: how many times there are."""
+
+    measured: int
+    p50: int
+    p95: int
+    p99: int
+    longest: int
+
+
+class GroupOfAnswers(BaseModel):
+    """The answers of a day, an hour, a channel or a model. times: of whole answers; phases: of what they went into."""
+
+    name: str
+    turns: int
+    retries: int
+    tokens_in: int
+    tokens_out: int
+    times: Times
+    phases: dict[str, Times]
+
+
+class MessagesByEnd(BaseModel):
+    """Messages that came in. waiting: without an end yet. ends: by what became of them. days: of how many it counts."""
+
+    received: int
+    waiting: int
+    ends: dict[str, int]
+    failure_rate: float
+    days: int
+
+
+class ModelsInAll(BaseModel):
+    calls: int
+    tokens: int
+    usd: float
+
+
+class AnswerTimes(BaseModel):
+    """How long answers took. all: null without any answer."""
+
+    days: int
+    by: StatsGroup
+    all: GroupOfAnswers | None
+    groups: list[GroupOfAnswers]
+    messages: MessagesByEnd
+    models: ModelsInAll
 
 
 class Letter(BaseModel):
@@ -144,6 +195,18 @@ async def get_health(caller: HealthReader) -> Health:
 async def get_status(caller: HealthReader) -> StatusReport:
     """Return what `kenobot status` shows: health, chats, queues, background work, and the time of the last answer."""
     return await caller.services.status()
+
+
+@router.get("/stats")
+async def get_stats(
+    caller: HealthReader,
+    days: Annotated[int, Query(ge=1, le=365, description="Of how many days")] = 7,
+    by: Annotated[StatsGroup, Query(description="What to sum by")] = "day",
+) -> AnswerTimes:
+    """Return how long answers took, what the time went into, and what came of messages, as `kenobot stats --json`."""
+    services, now = caller.services, caller.services.clock.now()
+    found = await services.database.read_long(lambda connection: read_stats(connection, now, services.zone, days, by))
+    return AnswerTimes.model_validate(as_json(found))
 
 
 @router.get(
@@ -242,16 +305,18 @@ async def get_cost(
     caller: CostReader,
     by: Annotated[model_calls.Grouping, Query(description="What to sum by")] = "model",
     since: Annotated[Day | None, Query(description="The first day; without, that of this month")] = None,
+    until: Annotated[Day | None, Query(description="The last day; without, today")] = None,
 ) -> Costs:
     """Return what models used and cost, and how much of each budget is used."""
     today = local_day(caller.services.clock.now(), caller.services.zone)
     first = since.isoformat() if since is not None else f"{today[:7]}-01"
+    last = until.isoformat() if until is not None else today
 
     def read(connection: Connection) -> Costs:
         return Costs(
             since=first,
-            until=today,
-            rows=[_cost(name, spent) for name, spent in model_calls.spending_by(connection, by, first, today)],
+            until=last,
+            rows=[_cost(name, spent) for name, spent in model_calls.spending_by(connection, by, first, last)],
             budgets=_budgets(connection, caller, today),
         )
 

@@ -3,10 +3,12 @@
 import secrets
 from typing import Literal, get_args
 
-Scope = Literal["messages", "memory", "memory:write", "schedule", "sleep", "mail", "cost", "health"]
+Scope = Literal[
+    "messages", "memory", "memory:write", "schedule", "sleep", "mail", "cost", "health", "tools", "settings", "access"
+]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 DEFAULT_SCOPES: tuple[Scope, ...] = ("messages", "memory", "memory:write", "schedule")
-OWNER_ONLY: frozenset[Scope] = frozenset({"sleep", "mail", "cost", "health"})
+OWNER_ONLY: frozenset[Scope] = frozenset({"sleep", "mail", "cost", "health", "tools", "settings", "access"})
 """What concerns the whole home, so that no guest's key opens it."""
 
 _PREFIX = "kb_"

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from functools import partial
 
+from kenobot.agent.commands.command import CommandContext as ChatCommands
 from kenobot.app import embedder_choice
 from kenobot.app.bot_services import BotServices
 from kenobot.app.wiring import build_ledger
@@ -11,11 +12,12 @@ from kenobot.channels.console import CHAT, Console
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import language
 from kenobot.cli.memory.sync_files import sync_files
-from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Policy, SideIndex
+from kenobot.cognitive.memory import EmbeddingWorker, Indexer, Memory, Policy, SideIndex
 from kenobot.core.status_report import StatusReport
 from kenobot.gateway.access import Access, Roster
 from kenobot.ledger.embedding import LedgerMeter
 from kenobot.ports.errors import KenobotError, Unavailable
+from kenobot.ports.messages import Inbound
 from kenobot.ports.signals import NoSignals
 from kenobot.storage.api_keys import ApiKey
 from kenobot.storage.database import Database
@@ -74,11 +76,12 @@ class _Parts:
         embedder = embedder_choice.choose_embedder(loaded, context.plugin_context).embedder
         formers = partial(embedder_choice.previous_embedders, loaded, context.plugin_context)
         self.embedding = EmbeddingWorker(database, index, clock, embedder, formers, meter=LedgerMeter(ledger))
+        access = Access({CHANNEL: Roster.of(owners=(_OWNER,))})
         services = BotServices(
             database=database,
             clock=clock,
             zone=context.zone,
-            access=Access({CHANNEL: Roster.of(owners=(_OWNER,))}),
+            access=access,
             index=index,
             embedding=self.embedding,
             memory_files=mirror,
@@ -91,6 +94,11 @@ class _Parts:
             sweep=_sweep_nothing,
             state=lambda: "healthy",
             status=_have_no_bot,
+            commands=ChatCommands(context.zone, context.home.memory, access, Memory(index)),
+            home=context.home,
+            loaded=loaded,
+            take=_take_nothing,
+            note_changes=lambda changes: None,
             language=language,
         )
         key = ApiKey(0, "stdio", _OWNER, frozenset(DEFAULT_SCOPES), clock.now().isoformat())
@@ -105,6 +113,10 @@ class _Parts:
 
 async def _sweep_nothing() -> None:
     """Leave messages to the bot."""
+
+
+async def _take_nothing(inbound: Inbound) -> bool:
+    raise Unavailable("mcp.no_bot")
 
 
 async def _have_no_bot() -> StatusReport:

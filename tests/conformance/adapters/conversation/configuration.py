@@ -89,7 +89,6 @@ def defaults(case: Case) -> Outcome:
     settings, telegram = Settings(), TelegramSettings()
     ours: dict[str, Any] = {
         "logLevel": settings.log.level,
-        "memoryDays": PromptLimits().recent_days,
         "sessionHistoryLimit": PromptLimits().history_min,
         "circuitBreaker.threshold": BREAKER_FAILURES,
         "circuitBreaker.cooldown": BREAKER_SECONDS * 1000,

@@ -95,7 +95,7 @@ def _shown(connection: sqlite3.Connection, named: dict[int, str], *, traces: boo
     for box in store.by_ids(connection, numbers, (OWNER_SCOPE,)).values():
         members = box_store.box_members(connection, box.id)
         shown: dict[str, Any] = {
-            "topics": list(boxes.named_topics(members)),
+            "topics": list(boxes.list_topics(members)),
             "memory_ids": [named[member.record] for member in members],
         }
         if box.key == box_store.OPEN_KEY:

@@ -4,11 +4,10 @@ from datetime import timedelta
 from math import isfinite
 
 from kenobot.cognitive.beliefs.links import (
-    causal_phrase,
-    decayed_confidence,
-    raised_confidence,
+    decay_confidence,
+    raise_confidence,
+    read_confidence,
     silent_periods,
-    stored_confidence,
 )
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.recall.candidates.spreading_activation import (
@@ -18,6 +17,7 @@ from kenobot.cognitive.recall.candidates.spreading_activation import (
     spread_activation,
 )
 from kenobot.cognitive.store import links
+from kenobot.language.references import causal_phrase
 from kenobot.ports.records import Link
 from kenobot.storage.times import stamp
 from kenobot_testing.clock import START
@@ -26,12 +26,12 @@ from tests.memory_rows import open_memory, put_record
 
 
 def confidence_read(case: Case) -> Outcome:
-    return compare(case, stored_confidence(_number(case.input["confidence"])))
+    return compare(case, read_confidence(_number(case.input["confidence"])))
 
 
 def reinforcement(case: Case) -> Outcome:
     growth = _number(case.input["delta"])
-    return compare(case, round(raised_confidence(_number(case.input["confidence"]), growth or 0.0), 9))
+    return compare(case, round(raise_confidence(_number(case.input["confidence"]), growth or 0.0), 9))
 
 
 def decay(case: Case) -> Outcome:
@@ -41,7 +41,7 @@ def decay(case: Case) -> Outcome:
     )
     days = timedelta(milliseconds=case.input["ms_since_reinforced"]) / timedelta(days=1)
     advanced = silent_periods(days, policy) * policy.grace_days if policy.loss_per_period >= 0 else 0
-    left = decayed_confidence(_number(case.input["confidence"]), days, policy)
+    left = decay_confidence(_number(case.input["confidence"]), days, policy)
     return compare(case, {"confidence": round(left, 9), "anchor_advanced_days": advanced})
 
 
@@ -83,7 +83,7 @@ def activation(case: Case) -> Outcome:
         records = {name: put_record(connection).id for name in names}
         for edge in asked["edges"]:
             ends = records[edge["from"]], records[edge["to"]]
-            sure = stored_confidence(_number(edge["confidence"]))
+            sure = read_confidence(_number(edge["confidence"]))
             made = Link(*ends, edge["type"], edge["weight"], sure, 1, stamp(START))
             links.upsert_links(connection, [(made, "")])
         seeds = {records[seed]: 1.0 for seed in asked["seeds"]}

@@ -13,7 +13,7 @@ from kenobot.cognitive.recall.prompt import usage
 from kenobot.cognitive.recall.results.memory import RecalledMemory as Shelf
 from kenobot.cognitive.recall.results.memory import SearchReport
 from kenobot.cognitive.recall.results.render import render_search as render
-from kenobot.cognitive.recall.scoring.score import diversify, hidden_by_lifecycle, lifecycle_delta, penalty
+from kenobot.cognitive.recall.scoring.score import diversify, is_hidden_by_lifecycle, lifecycle_delta, penalty
 from kenobot.cognitive.recall.search.filters import was_valid_at
 from kenobot.language.question.search_terms import name_key
 from kenobot.language.recall_need import recall_need
@@ -67,7 +67,7 @@ def lifecycle(case: Case) -> Outcome:
 
 def filtered(case: Case) -> Outcome:
     policy = RecallPolicy(hide_stale=case.input["filter_stale"] and case.input["policy_enabled"])
-    return compare(case, hidden_by_lifecycle(case.input["lifecycle_state"] or "", policy))
+    return compare(case, is_hidden_by_lifecycle(case.input["lifecycle_state"] or "", policy))
 
 
 def negative(case: Case) -> Outcome:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessages
 from kenobot.core.token_estimate import estimate_tokens
-from kenobot.language.provenance import quoted_passages, without_quotes
+from kenobot.language.provenance import find_quoted_passages, without_quotes
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import StoredMessage
 from kenobot_testing.clock import START
@@ -44,4 +44,6 @@ def test_what_is_kept_of_a_message_is_what_its_words_say(text: str, context: str
     assert (rendered[0] is None) is not bool(text.strip())
     assert (message.text_tokens, message.context_tokens) == (estimate_tokens(text), estimate_tokens(context))
     assert message.own_words == without_quotes(text) == PersonText(text).own_words
-    assert [astuple(passage) for passage in message.passages] == [("forward", each) for each in quoted_passages(text)]
+    assert [astuple(passage) for passage in message.passages] == [
+        ("forward", each) for each in find_quoted_passages(text)
+    ]

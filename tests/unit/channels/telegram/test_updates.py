@@ -19,7 +19,7 @@ from kenobot.channels.telegram.updates import (
     strip_mention,
     update_id,
 )
-from kenobot.language.provenance import quoted_passages
+from kenobot.language.provenance import find_quoted_passages
 from kenobot.ports.messages import Inbound
 from tests.cases import each
 from tests.unit.channels.telegram.cases import conformance
@@ -204,7 +204,7 @@ def test_a_passage_set_apart_as_a_quotation_stays_one(kind: str, words: str) -> 
     entities = "entities" if words == "text" else "caption_entities"
     message = inbound(photo=[{}], **{words: text, entities: [entity, {"type": "bold", "offset": 0, "length": 4}]})
     assert message.text == "look 😀 \n> I moved\n> to Oslo\n\nok"
-    assert quoted_passages(message.text) == ["> I moved", "> to Oslo"]
+    assert find_quoted_passages(message.text) == ["> I moved", "> to Oslo"]
     assert not message.forwarded
 
 

@@ -192,8 +192,7 @@ async def test_the_days_tokens_are_kept_to(tmp_path: Path) -> None:
 
 async def test_the_words_themselves_stay_recallable(tmp_path: Path) -> None:
     """A question about what was summed up brings the turn back as it was said."""
-    environ = {**SMALL, "PromptLimits.recall_mode": "selective"}
-    async with Scene(tmp_path, ["Vale."], environ=environ) as scene:
+    async with Scene(tmp_path, ["Vale."], environ=SMALL) as scene:
         await talk(scene, "El código postal del taller de bicicletas de Rueda es 47490", *TALK, *["nada"] * 8)
         await scene.app.indexer.index_all()
         await talk(scene, "¿Cuál era el código postal del taller de bicicletas?")

@@ -272,7 +272,7 @@ def test_each_kind_of_loss_is_found() -> None:
 def test_the_list_is_bounded_and_says_what_it_lacks() -> None:
     """The newest stay; what does not fit is counted."""
     found = [self_check.Gap("name", f"Name{number}", "owner", number) for number in range(40)]
-    digest, unlisted = self_check.with_missing(Digest((SummaryLine("x", "owner"),)), found, 30)
+    digest, unlisted = self_check.add_missing(Digest((SummaryLine("x", "owner"),)), found, 30)
     assert sum(estimate_tokens(item.text) for item in digest.missing) <= 30
     assert digest.missing[-1].text == "Name39"
     assert unlisted == 40 - len(digest.missing)
@@ -283,4 +283,4 @@ def test_what_the_summary_says_by_now_leaves_the_list() -> None:
     digest = Digest(
         (SummaryLine("Julia came", "owner"),), (SummaryLine("Julia", "owner"), SummaryLine("Marta", "owner"))
     )
-    assert [item.text for item in self_check.with_missing(digest, [], 100)[0].missing] == ["Marta"]
+    assert [item.text for item in self_check.add_missing(digest, [], 100)[0].missing] == ["Marta"]

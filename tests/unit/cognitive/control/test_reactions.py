@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from kenobot.cognitive.control.reactions import ReactionKind, apply_reaction, match_reaction
+from kenobot.cognitive.control.reactions import apply_reaction
 from kenobot.cognitive.store import events
+from kenobot.language.reactions import ReactionKind, match_reaction
 from kenobot.ports.identity import Principal
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record

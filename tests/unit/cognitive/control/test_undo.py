@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from kenobot.cognitive.control.forget import forget
-from kenobot.cognitive.control.history import as_of, history
+from kenobot.cognitive.control.history import get_as_of, history
 from kenobot.cognitive.control.undo import last_undoable_event, undo
 from kenobot.cognitive.remember.admit import admit, correct
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -173,10 +173,10 @@ async def test_history_tells_both_sides_of_each_change(database: Database) -> No
         undo(connection, first, OWNER, at(3))
         steps = history(connection, record, OWNER)
         assert [step.undone for step in steps if step.kind == "reworded"] == [True, True]
-        then = as_of(connection, record, START + timedelta(hours=1, minutes=30), OWNER)
+        then = get_as_of(connection, record, START + timedelta(hours=1, minutes=30), OWNER)
         assert then is not None
         assert then.text == "likes black tea"
-        assert as_of(connection, record, START - timedelta(hours=1), OWNER) is None
+        assert get_as_of(connection, record, START - timedelta(hours=1), OWNER) is None
         assert history(connection, record, ("user:b",)) == []
 
     await database.write(work)

@@ -93,7 +93,7 @@ async def test_an_intake_that_fails_is_not_said_to_be_done() -> None:
 
     intake = LargeIntake(listen)
     with pytest.raises(StoreError):
-        async with intake.announced("MEMORY.md", 300, 200):
+        async with intake.announce("MEMORY.md", 300, 200):
             assert intake.is_under_way
             raise StoreError("the disk is full")
     assert heard == [False]

@@ -135,13 +135,13 @@ async def test_what_it_is_made_of_is_read_again_only_when_something_changed(
 ) -> None:
     """A round of writing after nothing happened costs a look, and a change of a record costs all of it."""
     made: list[date] = []
-    wanted = SessionNote._wanted
+    wanted = SessionNote._render
 
     def noted(self: SessionNote, connection: Connection, chats: Mapping[str, Sequence[Record]], today: date) -> object:
         made.append(today)
         return wanted(self, connection, chats, today)
 
-    monkeypatch.setattr(SessionNote, "_wanted", noted)
+    monkeypatch.setattr(SessionNote, "_render", noted)
     async with Scene(tmp_path, ["ok <working-memory>- one</working-memory>"]) as scene:
         await scene.say("a")
         note = scene.app.memory_files.session_note

@@ -73,6 +73,13 @@ def insert(
     return cursor.lastrowid
 
 
+def crowd(connection: Connection, at: datetime, many: int = 120) -> None:
+    """Insert notes about other things, a day apart up to `at`: more than a prefix of 300 tokens has room for."""
+    for number in range(many):
+        text = f"Note {number} about garden tools, invoices and weather"
+        insert(connection, text, {}, at - timedelta(days=number), quietly=True)
+
+
 class Memory:
     """`learn` and `say` put something in, `recall` gets something out."""
 

@@ -74,9 +74,9 @@ async def test_what_falls_out_of_a_shortlist_is_made_up_for(memory: Memory, monk
 
 def test_neighbours_are_read_as_far_as_they_may_come_to_be_shown() -> None:
     """Those among the first, and so many beyond; all where there is room."""
-    assert ranking._wanted([0.9, 0.5, 0.4, 0.1], [-0.8, -0.45], most=4, beyond=0) == 2
-    assert ranking._wanted([0.9, 0.5, 0.4, 0.1], [-0.8, -0.45], most=4, beyond=1) == 3
-    assert ranking._wanted([0.9, 0.5], [], most=4, beyond=0) == 2
+    assert ranking._count_wanted([0.9, 0.5, 0.4, 0.1], [-0.8, -0.45], most=4, beyond=0) == 2
+    assert ranking._count_wanted([0.9, 0.5, 0.4, 0.1], [-0.8, -0.45], most=4, beyond=1) == 3
+    assert ranking._count_wanted([0.9, 0.5], [], most=4, beyond=0) == 2
 
 
 async def test_links_of_many_records_are_those_of_each(memory: Memory) -> None:

@@ -173,7 +173,7 @@ async def test_what_is_erased_leaves_no_vector_anywhere(tmp_path: Path) -> None:
         assert home.turns() == [(3, "words"), (4, "words")]
         meaning = home.memory.index.vectors
         assert meaning is not None
-        assert meaning.cached("words", "query", "the cat sleeps") is None
+        assert meaning.get_cached("words", "query", "the cat sleeps") is None
         assert await home.embedding.embed_query("the cat sleeps")
         assert relevant(meaning, "the cat sleeps", None) == {}
         assert set(relevant(meaning, "the cat sleeps", None, turns=True)) <= {3, 4}

@@ -39,7 +39,7 @@ def _steps(connection: Connection, look: Callable[[], object]) -> int:
     [
         events.record_ids_touched_since,
         tiers.former_tiers,
-        pattern_rows.touched_since,
+        pattern_rows.is_touched_since,
         lambda connection, _: events.last_record_event(connection),
     ],
     ids=["touched_since", "former_tiers", "patterns touched_since", "last_touch"],
@@ -70,7 +70,7 @@ def test_a_pattern_is_touched_by_what_is_said_of_it_and_by_being_shown() -> None
         def touched(**event: object) -> bool:
             before = events.last_event(memory)
             events.add_event(memory, START, "a test", str(event["kind"]), **event["told"])  # type: ignore[arg-type]
-            return pattern_rows.touched_since(memory, before)
+            return pattern_rows.is_touched_since(memory, before)
 
         assert touched(kind="worked", told={"record": pattern})
         assert touched(kind="recalled", told={"data": {"records": [fact, pattern]}})

@@ -576,7 +576,6 @@ def test_defaults_that_we_share_are_the_same() -> None:
     (case,) = cases("config.defaults")
     original, ours = case["expected"], Settings()
     assert original["logLevel"] == ours.log.level
-    assert original["memoryDays"] == PromptLimits().recent_days
     assert original["sessionHistoryLimit"] == PromptLimits().history_min
     assert original["circuitBreaker"]["threshold"] == BREAKER_FAILURES
     assert original["circuitBreaker"]["cooldown"] == BREAKER_SECONDS * 1000

@@ -4,7 +4,13 @@ from datetime import date
 
 import pytest
 
-from kenobot.language.changes.likely_change import StandingStatement, find_changed, most_likely, tellings, with_names
+from kenobot.language.changes.likely_change import (
+    StandingStatement,
+    find_changed,
+    find_most_likely,
+    tellings,
+    with_names,
+)
 
 DAY = date(2026, 6, 8)
 SPANISH = ("trabajo en una panadería y entro a las 7", "pago 480 de alquiler", "tengo dentista el jueves a las 5")
@@ -84,7 +90,7 @@ def test_what_only_looks_like_a_change_is_not_asked_about(known: str, message: s
 
 def test_without_memories_nothing_is_likely() -> None:
     """There is nothing to choose from."""
-    assert most_likely("me suben el alquiler a 510", DAY, []) is None
+    assert find_most_likely("me suben el alquiler a 510", DAY, []) is None
 
 
 def test_a_change_may_stand_in_one_sentence_of_several() -> None:

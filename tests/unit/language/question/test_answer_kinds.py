@@ -22,7 +22,7 @@ from kenobot.language.words import fold
 )
 def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set[str]) -> None:
     """By the words it opens with, not by any that comes later."""
-    assert answers.asked_kinds(question) == wanted
+    assert answers.classify_kinds(question) == wanted
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_a_question_says_what_kind_of_answer_it_wants(question: str, wanted: set
 )
 def test_a_memory_that_holds_such_an_answer_fits(question: str, fits: str, fails: str) -> None:
     """One that holds none does not; and where no kind is asked for, none is worse than another."""
-    wanted = answers.asked_kinds(question)
+    wanted = answers.classify_kinds(question)
     assert answers.kind_score(wanted, fits) == 1
     assert answers.kind_score(wanted, fails) == 0
-    assert answers.kind_score(answers.asked_kinds("What about it?"), fits) == answers.kind_score(
-        answers.asked_kinds("What about it?"), fails
+    assert answers.kind_score(answers.classify_kinds("What about it?"), fits) == answers.kind_score(
+        answers.classify_kinds("What about it?"), fails
     )
 
 
@@ -74,7 +74,7 @@ def test_days_and_months_are_the_same_in_both_languages() -> None:
 )
 def test_who_is_meant_without_a_name_is_told(text: str, bond: str) -> None:
     """By what one calls them, at home also without "my"."""
-    assert bond in [each.words[0] for each in relations.asked_relationships(text)]
+    assert bond in [each.words[0] for each in relations.find_relationships(text)]
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_who_is_meant_without_a_name_is_told(text: str, bond: str) -> None:
 )
 def test_somebody_of_another_bond_is_not(text: str, bonds: list[str]) -> None:
     """A mother-in-law is no mother, and a stranger no daughter."""
-    assert [bond.words[0] for bond in relations.asked_relationships(text)] == bonds
+    assert [bond.words[0] for bond in relations.find_relationships(text)] == bonds
 
 
 @pytest.mark.parametrize("piece", ["a", "a ", "? ", "¿", "A", "Aa", "the new ", "José ", "in charge of ", "Mi jefe "])
 def test_a_message_that_is_all_one_word_is_read_through_once(piece: str) -> None:
     """Nothing goes over the rest again at every place: with 200,000 characters that would take minutes."""
     text = piece * (200_000 // len(piece))
-    assert answers.asked_kinds(text) <= {"time", "number", "person", "place"}
+    assert answers.classify_kinds(text) <= {"time", "number", "person", "place"}
     assert answers.is_negative(text) is False
     assert len(parse_question(text).words) <= 8
-    assert len(relations.asked_relationships(text)) <= 3
+    assert len(relations.find_relationships(text)) <= 3
     assert len(relations.name_in([text], ("boss", "jefe"))) <= len(text)

@@ -64,7 +64,7 @@ from tests.cases import each
 )
 def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: str | None) -> None:
     """In Spanish and English; what stands further on in it, or asks for anything else, says nothing."""
-    assert answers.asked_type(question) == kind
+    assert answers.classify_type(question) == kind
 
 
 @each(
@@ -128,7 +128,7 @@ def test_a_question_says_by_its_opening_what_it_asks_for(question: str, kind: st
 )
 def test_what_cannot_hold_the_answer_is_told_from_what_may(question: str, holds: str, lacks: str) -> None:
     """By a number, a unit, a colour, a name that the question does not say, or whose bond is meant."""
-    kind = answers.asked_type(question)
+    kind = answers.classify_type(question)
     assert not answers.lacks_answer(kind, question, holds)
     assert answers.lacks_answer(kind, question, lacks)
 
@@ -136,7 +136,7 @@ def test_what_cannot_hold_the_answer_is_told_from_what_may(question: str, holds:
 @pytest.mark.parametrize("text", ["他的狗很重", "Собака тяжёлая", "كلب كبير", ""])
 def test_of_another_script_nothing_is_claimed(text: str) -> None:
     """Its numbers and names are not known here."""
-    assert not answers.lacks_answer(answers.asked_type("Who is it?"), "Who is it?", text) or not text
+    assert not answers.lacks_answer(answers.classify_type("Who is it?"), "Who is it?", text) or not text
     assert not answers.lacks_answer(None, "Why is it?", text)
 
 
@@ -157,7 +157,7 @@ def test_a_long_text_is_read_through_once(piece: str) -> None:
         "How old is it?",
         text,
     ):
-        answers.lacks_answer(answers.asked_type(question), question, text)
+        answers.lacks_answer(answers.classify_type(question), question, text)
     assert time.thread_time() - began < 0.5
 
 
@@ -173,4 +173,4 @@ def test_a_long_text_is_read_through_once(piece: str) -> None:
 )
 def test_ones_own_name_is_not_that_of_ones_people(question: str, text: str, lacks: bool) -> None:
     """A memory that tells its speaker's name alone answers no question for the name of somebody of theirs."""
-    assert answers.lacks_answer(answers.asked_type(question), question, text) == lacks
+    assert answers.lacks_answer(answers.classify_type(question), question, text) == lacks

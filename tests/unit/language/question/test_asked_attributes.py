@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.language.question.asked_attributes import asked_attribute, asked_attribute_of_another
+from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,5 @@ from kenobot.language.question.asked_attributes import asked_attribute, asked_at
 )
 def test_a_question_asks_of_the_speaker_or_of_another(question: str, own: str, others: str) -> None:
     """Never taken for the other one: an answer about the wrong person is worse than none."""
-    assert asked_attribute(question) == own
-    assert ("" if own else asked_attribute_of_another(question)) == others
+    assert find_attribute(question) == own
+    assert ("" if own else find_attribute_of_another(question)) == others

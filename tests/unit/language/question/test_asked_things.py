@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.language.question.asked_things import asked_things, untold_things
+from kenobot.language.question.asked_things import list_things, list_untold
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from kenobot.language.question.asked_things import asked_things, untold_things
 )
 def test_the_things_of_a_question(question: str, things: tuple[str, ...]) -> None:
     """The nouns behind an article or a possessive, but no names and no words such as "code"."""
-    assert asked_things(question) == things
+    assert list_things(question) == things
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_the_things_of_a_question(question: str, things: tuple[str, ...]) -> Non
 )
 def test_what_a_memory_does_not_tell_of(question: str, text: str, untold: tuple[str, ...]) -> None:
     """Only where it has other words of the question: what shares none was found by its meaning as a whole."""
-    assert untold_things(question, text) == untold
+    assert list_untold(question, text) == untold
 
 
 def test_a_long_question_is_read_at_its_beginning_and_has_few_things() -> None:
     """So that a hostile one costs little."""
-    assert len(asked_things("the boiler and the garage and my cousin and the moon and the sun " * 5_000)) == 4
+    assert len(list_things("the boiler and the garage and my cousin and the moon and the sun " * 5_000)) == 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.language.question.asked_values import asked_value, count_new_names, states_value, words_of_form
+from kenobot.language.question.asked_values import classify_value, count_new_names, states_value, words_of_form
 from kenobot.language.question.related_words import word_groups
 
 
@@ -25,7 +25,7 @@ from kenobot.language.question.related_words import word_groups
     ],
 )
 def test_a_question_asks_for_a_value(question: str, kind: str) -> None:
-    assert asked_value(question) == kind
+    assert classify_value(question) == kind
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_question_asks_for_a_value(question: str, kind: str) -> None:
     ],
 )
 def test_a_text_states_a_value_that_the_question_does_not_have(question: str, text: str, states: bool) -> None:
-    assert states_value(question, asked_value(question), text) == states
+    assert states_value(question, classify_value(question), text) == states
 
 
 def test_words_of_form_are_not_what_a_question_is_about() -> None:

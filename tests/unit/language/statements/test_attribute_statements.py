@@ -2,7 +2,7 @@
 
 import pytest
 
-from kenobot.language.statements.attribute_statements import read_attribute, told_relation
+from kenobot.language.statements.attribute_statements import find_relation, read_attribute
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from kenobot.language.statements.attribute_statements import read_attribute, tol
 )
 def test_a_relation_named_in_passing_is_a_statement_of_its_own(text: str, relation: str) -> None:
     """It stays when what else the statement says is no longer so."""
-    assert told_relation(text) == relation
+    assert find_relation(text) == relation
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from kenobot.cognitive.policy import Policy
 from kenobot.cognitive.remember.conflicts import (
     Conflict,
     confidence_loss,
-    contested_confidence,
+    contest_confidence,
     resolve_contradiction,
     word_weight,
 )
@@ -70,7 +70,7 @@ def _resolve(view: NightView, conflict: Conflict, newer: Record) -> Change:
         parts: tuple[ChangePart, ...] = (ended, takes) if superseded else (ended, takes, contradicts)
         return Change(status, Sentence("reasons.later_otherwise", newer=newer.id), (*parts, *marks), older.id)
     weaker = [UpdateRecord(older.id, _weaken(older, view.policy), expects, shown=False)]
-    confidence = contested_confidence(newer.confidence, (conflict,), view.policy.admit)
+    confidence = contest_confidence(newer.confidence, (conflict,), view.policy.admit)
     if confidence < newer.confidence:  # it cannot take that from the older one
         weaker.append(UpdateRecord(newer.id, {"confidence": confidence}, shown=False))
     reason = Sentence("reasons.supported_otherwise", newer=newer.id, turns=len(older.source_message_ids))

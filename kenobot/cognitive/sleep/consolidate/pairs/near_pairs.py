@@ -129,7 +129,7 @@ class _SharedTerms:
         self._shared: list[array[int]] = []  # bounded: the files near what is new; night
         self._of: dict[int, array[int]] = {}  # bounded: the files near what is new; night
         self._sizes = term_index.term_counts(connection)
-        for number, (_, records) in enumerate(term_index.shared_terms(connection)):
+        for number, (_, records) in enumerate(term_index.iterate_shared_terms(connection)):
             pacing.step()
             self._shared.append(records)
             for record in records:

@@ -243,7 +243,7 @@ def _differ(one: Record, other: Record, name: str) -> bool:
 def _expire_answered(view: NightView) -> Iterator[Change]:
     """Expire open questions about records of which one is no longer remembered."""
     for question in pass_rows.records_of_form(view.connection, "question", QUESTION):
-        about = tiers.derived_from_ids(view.connection, question.id)
+        about = tiers.list_derived_from(view.connection, question.id)
         if question.status == "active" and len(pass_rows.live_facts(view.connection, about)) < len(about):
             yield expire(question, Sentence("reasons.one_gone"), stamp(view.now), touch=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.cognitive.recall.index import backlog_rows, posting_rows
-from kenobot.cognitive.recall.index.index import Indexer, SideIndex, unindexed_count
+from kenobot.cognitive.recall.index.index import Indexer, SideIndex, count_unindexed
 from kenobot.cognitive.store import events
 from tests.unit.cognitive.recall.house import Memory
 
@@ -101,7 +101,7 @@ async def test_a_record_that_use_lifted_is_not_read_again_and_one_that_faded_is(
 
     async def touched_since(event: int) -> list[int]:
         records, _ = await memory.database.read(
-            lambda connection: backlog_rows.touched(connection, event, events.last_event(connection))
+            lambda connection: backlog_rows.list_touched(connection, event, events.last_event(connection))
         )
         return records
 
@@ -172,9 +172,9 @@ async def test_a_large_memory_is_filled_in_behind_while_the_new_is_found(memory:
     assert await memory.texts("walrus") == []
     new = await memory.learn("The newest walrus")
     assert [m.record.id for m in (await memory.recall("walrus")).memories] == [new]
-    assert await memory.database.read(lambda c: unindexed_count(memory.path, c)) >= 400
+    assert await memory.database.read(lambda c: count_unindexed(memory.path, c)) >= 400
     await Indexer(memory.database, memory.index).index_all()
-    assert await memory.database.read(lambda c: unindexed_count(memory.path, c)) == 0
+    assert await memory.database.read(lambda c: count_unindexed(memory.path, c)) == 0
     assert "Entry 3 speaks of a walrus" in await memory.texts("walrus entry 3")
 
 

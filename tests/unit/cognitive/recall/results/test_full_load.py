@@ -103,17 +103,6 @@ async def test_days_come_newest_first_and_entries_in_the_order_they_came(databas
     ]
 
 
-async def test_the_window_of_a_full_load_is_days_long(database: Database) -> None:
-    """ "full" shows three days as the seed did; "auto" goes on while there is room."""
-    for back in range(6):
-        day = (date.fromisoformat(_DAY) - timedelta(days=back)).isoformat()
-        await _keep(database, f"note of {day}", day=day)
-    full = await _recall(database, replace(_QUERY, mode="full"))
-    assert (full["recent"].count("###"), full.omitted) == (3, 0)
-    auto = await _recall(database)
-    assert (auto["recent"].count("###"), auto.omitted) == (6, 0)
-
-
 async def test_what_does_not_fit_is_counted(database: Database) -> None:
     """The newest stay; how many did not fit is said, and that number is right."""
     await _keep_all(database, _notes(f"note number {number} with some more words in it" for number in range(100)))
@@ -186,13 +175,6 @@ async def test_many_notes_take_nothing_from_memory_md_and_the_chats_own(database
     pack = await _searchable(database, prefix_tokens=3000, recent_tokens=400)
     assert (pack["long_term"].count("core fact"), pack["chat"].count("of this chat")) == (20, 20)
     assert 0 < estimate_tokens(pack["recent"]) <= 500
-
-
-async def test_full_mode_loads_its_days_whatever_the_size_of_the_latest_notes(database: Database) -> None:
-    """Nothing is searched for beside it."""
-    await _keep_all(database, _notes(f"note number {number} with some more words in it" for number in range(60)))
-    pack = await _searchable(database, mode="full", recent_tokens=50)
-    assert len(pack.entries) == 60
 
 
 async def test_a_long_memory_md_is_cut_at_a_line_and_says_so(database: Database) -> None:
@@ -309,7 +291,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
 
     async def rows_read() -> int:
         def work(connection: Connection) -> int:
-            return len(list(records.newest_daily(connection, "owner", "", 50)))
+            return len(list(records.newest_daily(connection, "owner", 50)))
 
         return await database.read(work)
 
@@ -322,7 +304,7 @@ async def test_a_recall_reads_what_fits_not_what_there_is(database: Database) ->
             return 0
 
         connection.set_progress_handler(tick, 100)
-        list(records.newest_daily(connection, "owner", "", 50))
+        list(records.newest_daily(connection, "owner", 50))
         connection.set_progress_handler(None, 0)
         return count
 

@@ -5,12 +5,13 @@ from itertools import pairwise
 
 import pytest
 
-from kenobot.cognitive.beliefs.links import causal_phrase, link_new_record, names_previous_as_cause, strengthen_link
+from kenobot.cognitive.beliefs.links import link_new_record, strengthen_link
 from kenobot.cognitive.policy.beliefs import GraphPolicy
 from kenobot.cognitive.recall.candidates.by_meaning import replace_superseded
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit
 from kenobot.cognitive.recall.candidates.spreading_activation import inhibit, settle_scores, spread_activation
 from kenobot.cognitive.store import links as graph_store
+from kenobot.language.references import causal_phrase, names_previous_as_cause
 from kenobot.ports.memory_changes import ChangeContext
 from kenobot.ports.records import LinkType, Record
 from kenobot.storage.connection import Connection

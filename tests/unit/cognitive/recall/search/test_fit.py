@@ -96,7 +96,7 @@ async def test_what_was_only_told_in_the_same_hour_must_fit_itself(memory: Memor
     assert found == {socks: ("meaning",), shop: ("link",)}
 
 
-@pytest.mark.parametrize("model", [*judge.learned_weights().show, "a model that does not ship"])
+@pytest.mark.parametrize("model", [*judge.load_weights().show, "a model that does not ship"])
 def test_each_feature_counts_the_way_that_makes_sense(model: str) -> None:
     """With every model: nearness, names, days, one's own affairs speak for a memory, general knowledge against it."""
     plain = judge.FitFeatures(meaning=1, named=0, personal=0, general=0, kind=0, days=0)

@@ -6,8 +6,8 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.search.judge import (
     WORDS_ALONE,
     answer_probability,
-    answered_by_texts,
-    learned_weights,
+    is_answered_by,
+    load_weights,
     speaker_probability,
 )
 from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, SpeakerFeatures
@@ -37,12 +37,12 @@ def _judged(question: str, *texts: str) -> JudgedQuestion:
 def test_an_answer_is_likelier_than_what_only_comes_near(question: str, answer: str, near_miss: str) -> None:
     likely, unlikely = (answer_probability(_judged(question, text), WORDS_ALONE) or 0.0 for text in (answer, near_miss))
     assert likely > unlikely
-    assert answered_by_texts(parse_question(question), [answer], DEFAULT.recall)
+    assert is_answered_by(parse_question(question), [answer], DEFAULT.recall)
 
 
 def test_the_best_of_what_was_found_decides() -> None:
     texts = ["the gym closes at 10", "my sister Priya is getting married in Udaipur"]
-    assert answered_by_texts(parse_question("where's Priya getting married?"), texts, DEFAULT.recall)
+    assert is_answered_by(parse_question("where's Priya getting married?"), texts, DEFAULT.recall)
 
 
 def test_nothing_is_judged_without_items() -> None:
@@ -56,7 +56,7 @@ def test_a_model_without_weights_is_judged_by_those_for_others() -> None:
 
 def test_each_feature_has_a_weight_in_each_model() -> None:
     names = set(item_features(_judged("what's Ana's number?", "Ana's number is 600 123"))[0])
-    assert all(set(weights.features) == names for weights in learned_weights().answer.values())
+    assert all(set(weights.features) == names for weights in load_weights().answer.values())
 
 
 def test_a_word_near_in_meaning_is_covered_as_one_that_stands_there() -> None:
@@ -90,7 +90,7 @@ def test_words_that_mean_nothing_are_not_asked_for() -> None:
 
 def test_what_the_speaker_asked_about_says_counts() -> None:
     """What another said of the same makes an answer less likely."""
-    weights = learned_weights().speakers
+    weights = load_weights().speakers
     assert weights.keys() == {*SPEAKER_NAMES, "always"}
     assert all(weights[name] >= 0 for name in SPEAKER_NAMES)
     least = DEFAULT.recall.none_below

@@ -9,7 +9,7 @@ from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.render import render_search
 from kenobot.cognitive.recall.results.trace import MixFeatures
-from kenobot.cognitive.recall.search.mixing import FEATURE_NAMES, in_one_order, learned_weights, memory_share
+from kenobot.cognitive.recall.search.mixing import FEATURE_NAMES, in_one_order, load_weights, memory_share
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.clipping import clip_around
 from kenobot.language.words import terms
@@ -40,7 +40,7 @@ def test_a_nearer_note_never_makes_a_turn_likelier(
 
 def test_the_weights_that_ship_name_every_feature() -> None:
     """With vectors and without."""
-    assert {frozenset(by) for by in learned_weights().values()} == {frozenset({*FEATURE_NAMES, "always"})}
+    assert {frozenset(by) for by in load_weights().values()} == {frozenset({*FEATURE_NAMES, "always"})}
 
 
 async def test_a_near_note_does_not_hide_what_was_said(memory: Memory) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
-from kenobot.cognitive.recall.search.one_thing import age_pairs, newer_first, told_by_memories
+from kenobot.cognitive.recall.search.one_thing import age_pairs, find_telling_memories, newer_first
 from kenobot.ports.provider import Role
 from kenobot.storage.conversation import MessageRow
 from tests.unit.cognitive.recall.house import Memory
@@ -78,4 +78,4 @@ async def test_a_turn_of_the_words_of_a_memory_is_known_as_told_by_it(memory: Me
     """One that says more is another."""
     (known,) = await _found(memory, _OLD)
     same, more = _turn(1, f"So {_OLD}!"), _turn(2, f"{_OLD}, and the deposit went to the agency in Leeds")
-    assert told_by_memories([same, more], [known]) == {1: known.record.id}
+    assert find_telling_memories([same, more], [known]) == {1: known.record.id}

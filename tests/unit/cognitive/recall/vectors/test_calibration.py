@@ -85,7 +85,7 @@ async def test_what_is_known_of_the_models_that_ship_is_so(module: ModuleType) -
         pytest.skip(why)
     settings = module.plugin.settings()
     embedder = module.plugin.build(settings, PluginContext(Path("unused"), SystemClock(), "Kenobot"))
-    known = calibration.shipped_calibrations()[embedder.model_id]
+    known = calibration.load_calibrations()[embedder.model_id]
     told = calibration.calibrate(
         await embedder.embed(calibration.calibration_queries(), "query"),
         await embedder.embed(calibration.calibration_passages()),

@@ -37,7 +37,7 @@ def test_the_nearest_are_found(count: int, exact: int) -> None:
         matrix.put(range(at, min(count, at + 250)), rows[at : at + 250], [A] * len(rows[at : at + 250]))
     hits = 0
     for sought in wanted:
-        found = matrix.nearest(sought, 10, [A])
+        found = matrix.find_nearest(sought, 10, [A])
         assert [round(cosine, 2) for _, cosine in found] == sorted((round(c, 2) for _, c in found), reverse=True)
         assert all(abs(cosine - float(rows[number] @ sought)) < 0.01 for number, cosine in found)
         hits += len({number for number, _ in found} & set(exactly(rows, sought, 10)))
@@ -52,10 +52,10 @@ def test_a_scope_is_never_starved_by_another() -> None:
     far = set(order[-5:].tolist())
     matrix = VectorMatrix(96, 500, 100)
     matrix.put(range(10_000), rows, [A if number in far else B for number in range(10_000)])
-    assert {number for number, _ in matrix.nearest(sought, 10, [A])} == far
-    assert far.isdisjoint(number for number, _ in matrix.nearest(sought, 100, [B]))
-    assert matrix.nearest(sought, 10, []) == []
-    assert matrix.nearest(sought, 1, None)[0][0] == 0
+    assert {number for number, _ in matrix.find_nearest(sought, 10, [A])} == far
+    assert far.isdisjoint(number for number, _ in matrix.find_nearest(sought, 100, [B]))
+    assert matrix.find_nearest(sought, 10, []) == []
+    assert matrix.find_nearest(sought, 1, None)[0][0] == 0
 
 
 @pytest.mark.parametrize("share", [2, 5])
@@ -67,7 +67,7 @@ def test_the_nearest_of_a_scope_are_found_whatever_its_share(share: int) -> None
     matrix.put(range(10_000), rows, [B if number % share else A for number in range(10_000)])
     hits = 0
     for sought in wanted:
-        found = [number for number, _ in matrix.nearest(sought, 10, [A])]
+        found = [number for number, _ in matrix.find_nearest(sought, 10, [A])]
         assert not any(number % share for number in found)
         hits += len({*found} & {mine[at] for at in exactly(rows[mine], sought, 10)})
     assert hits >= 0.93 * 400
@@ -80,7 +80,7 @@ def test_a_topic_is_never_starved_either() -> None:
     last = order[-1]
     matrix = VectorMatrix(96, 200, 50)
     matrix.put(range(3000), rows, [A] * 3000, [7 if number == last else 8 for number in range(3000)])
-    assert [number for number, _ in matrix.nearest(rows[0], 5, [A], 7)] == [last]
+    assert [number for number, _ in matrix.find_nearest(rows[0], 5, [A], 7)] == [last]
 
 
 @settings(max_examples=40)
@@ -103,7 +103,7 @@ def test_whatever_comes_and_goes(steps: list[tuple[bool, int]], seed: int) -> No
     assert found.keys() == held.keys()
     assert all(abs(found[number] - float(row @ rows[0])) < 0.02 for number, row in held.items())
     for number, row in held.items():
-        best = matrix.nearest(row, 1, [A])
+        best = matrix.find_nearest(row, 1, [A])
         assert abs(best[0][1] - 1) < 0.02, f"{number} is not found by its own vector"
 
 
@@ -126,7 +126,7 @@ def test_threads_may_look_while_others_write() -> None:
     def look() -> None:
         try:
             for sought in rows[:60]:
-                assert matrix.nearest(sought, 5, [A])[0][1] > 0.99
+                assert matrix.find_nearest(sought, 5, [A])[0][1] > 0.99
         except Exception as error:
             failures.append(error)
 
@@ -147,17 +147,17 @@ def test_scopes_are_counted_as_vectors_come_change_scope_and_go() -> None:
     rows = vectors(40)
     matrix = VectorMatrix(96, 10, 5)
     matrix.put(range(40), rows, [A] * 40)
-    assert len(matrix.nearest(rows[0], 40, [A, A])) <= 40
+    assert len(matrix.find_nearest(rows[0], 40, [A, A])) <= 40
     matrix.put([3, 4], rows[[3, 4]], [B, B])
     matrix.drop([5, 4])
     exact = VectorMatrix(96, 1000, 5)
     exact.put(range(40), rows, [A] * 40)
     exact.put([3, 4], rows[[3, 4]], [B, B])
     exact.drop([5, 4])
-    assert {number for number, _ in exact.nearest(rows[0], 100, [A])} == set(range(40)) - {3, 4, 5}
-    assert {number for number, _ in exact.nearest(rows[0], 100, [B])} == {3}
-    assert {number for number, _ in exact.nearest(rows[0], 100, [A, B])} == set(range(40)) - {4, 5}
-    assert 3 not in {number for number, _ in matrix.nearest(rows[3], 5, [A])}
+    assert {number for number, _ in exact.find_nearest(rows[0], 100, [A])} == set(range(40)) - {3, 4, 5}
+    assert {number for number, _ in exact.find_nearest(rows[0], 100, [B])} == {3}
+    assert {number for number, _ in exact.find_nearest(rows[0], 100, [A, B])} == set(range(40)) - {4, 5}
+    assert 3 not in {number for number, _ in matrix.find_nearest(rows[3], 5, [A])}
     assert matrix._rows_of == {A: 37, B: 1}
     matrix.drop([3])
     assert matrix._rows_of == {A: 37}

@@ -19,12 +19,12 @@ def test_what_is_at_hand_is_bounded() -> None:
     row = np.ones(4, np.float32)
     for number in range(DEFAULT.meaning.cached_texts + 50):
         meaning.cache("m", "query", [f"text {number}"], [row])
-        assert meaning.cached("m", "query", "text 0") is not None, "what is asked for stays"
-    assert meaning.cached("m", "query", "text 1") is None
-    assert meaning.cached("m", "query", f"text {DEFAULT.meaning.cached_texts + 49}") is not None
-    assert meaning.cached("m", "passage", "text 0") is None
+        assert meaning.get_cached("m", "query", "text 0") is not None, "what is asked for stays"
+    assert meaning.get_cached("m", "query", "text 1") is None
+    assert meaning.get_cached("m", "query", f"text {DEFAULT.meaning.cached_texts + 49}") is not None
+    assert meaning.get_cached("m", "passage", "text 0") is None
     meaning.clear_cache()
-    assert meaning.cached("m", "query", "text 0") is None
+    assert meaning.get_cached("m", "query", "text 0") is None
 
 
 def test_nothing_is_found_before_it_is_known_what_cosines_mean() -> None:

@@ -84,7 +84,7 @@ def test_a_problem_and_its_solution_may_be_two_entries() -> None:
         sleep(connection, patterns.PASS, START + timedelta(days=3))
         [found] = _live(connection)
         assert found.response == "Solved the n8n webhook with query params"
-        assert set(pattern_rows.learned_from(connection, [trouble.id, solution.id], ALL_SCOPES)) == {
+        assert set(pattern_rows.select_learned_from(connection, [trouble.id, solution.id], ALL_SCOPES)) == {
             trouble.id,
             solution.id,
         }

@@ -1,0 +1,85 @@
+"""Tell how memory grew: what was learned, replaced, faded, forgotten and undone, by day, week or month."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+
+from kenobot.cognitive.control.timeline_rows import HappeningRow, count_by_hour, page_of_events
+from kenobot.ports.browsing import HAPPENINGS, Days, Happening, Period, TimelineItem, TimelinePeriod
+from kenobot.ports.records import read_reason
+from kenobot.storage.connection import Connection
+from kenobot.storage.scopes import Scopes
+from kenobot.storage.times import stamp
+
+_NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
+
+
+def count_by_period(
+    connection: Connection, reach: Scopes, days: Days, by: Period, *, subject: str = ""
+) -> list[TimelinePeriod]:
+    """Count what happened by period, the newest first, without periods in which nothing did.
+
+    Hours are told apart: in a zone that is not a whole number of hours from UTC, what happened in the half hour around
+    midnight may count for the day beside it.
+    """
+    periods: dict[date, Counter[Happening]] = {}
+    for hour, kind, count in count_by_hour(connection, reach, *_find_bounds(days), [*_NAMES], subject):
+        day = datetime.fromisoformat(f"{hour}:00+00:00").astimezone(days.zone).date()
+        periods.setdefault(_begin(day, by), Counter())[_NAMES[kind]] += count
+    return [
+        TimelinePeriod(begin.isoformat(), _end(begin, by).isoformat(), dict(periods[begin]))
+        for begin in sorted(periods, reverse=True)
+    ]
+
+
+def list_happenings(
+    connection: Connection,
+    reach: Scopes,
+    days: Days,
+    kinds: Sequence[Happening] = (),
+    *,
+    before: int,
+    limit: int,
+    subject: str = "",
+) -> list[TimelineItem]:
+    """List what happened in some days, the newest first. kinds: none for all. before: only events with ids below."""
+    wanted = [kind for kind, name in _NAMES.items() if name in (kinds or _NAMES.values())]
+    rows = page_of_events(connection, reach, *_find_bounds(days), wanted, subject, before=before, limit=limit)
+    return [_item(row) for row in rows]
+
+
+def _item(row: HappeningRow) -> TimelineItem:
+    text = "" if row.status == "forgotten" else row.text
+    name = _NAMES[row.kind]
+    data = json.loads(row.data)
+    part_of = data.get("part_of")
+    event = part_of if isinstance(part_of, int) else row.event
+    reason = "" if row.status == "forgotten" else read_reason(data)  # which may quote what it said
+    return TimelineItem(row.event, row.at, name, row.kind, row.actor, reason, row.record, row.subject, text, event)
+
+
+def _begin(day: date, by: Period) -> date:
+    match by:
+        case "day":
+            return day
+        case "week":
+            return day - timedelta(days=day.weekday())
+        case "month":
+            return day.replace(day=1)
+
+
+def _end(begin: date, by: Period) -> date:
+    match by:
+        case "day":
+            return begin
+        case "week":
+            return begin + timedelta(days=6)
+        case "month":
+            return (begin.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+
+
+def _find_bounds(days: Days) -> tuple[str, str]:
+    """Return when some days begin and when they are over, as the database keeps moments."""
+    begin, end = (datetime.combine(day, time.min, days.zone) for day in (days.first, days.last + timedelta(days=1)))
+    return stamp(begin.astimezone(UTC)), stamp(end.astimezone(UTC))

@@ -1,0 +1,129 @@
+"""Build the application of the dashboard: its pages, its way in, and how it answers what goes wrong."""
+
+import importlib
+import logging
+import mimetypes
+from importlib import resources
+from typing import Final
+
+from fastapi import Depends, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
+
+from kenobot.app.bot_services import BotServices
+from kenobot.ports.errors import StoreError
+from kenobot.ports.sentences import Sentence
+from kenobot.storage import browser_sessions
+from kenobot_dashboard import login
+from kenobot_dashboard.guard import HeaderGuard, check_host, known_names
+from kenobot_dashboard.navigation import PAGES
+from kenobot_dashboard.paths import LOGIN
+from kenobot_dashboard.rendering import render_template, static_path
+from kenobot_dashboard.sessions import csrf_token, read_cookie
+from kenobot_dashboard.viewer import LoginNeeded, find_language
+from kenobot_dashboard.wording import Texts
+from kenobot_http.channel import HttpChannel
+from kenobot_http.problems import describe_problem
+
+_log = logging.getLogger(__name__)
+
+_FOR_EVER: Final = "public, max-age=31536000, immutable"
+
+
+def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
+    """Build the dashboard of a bot, to be mounted at `paths.BASE`."""
+    names = known_names(channel.settings)
+
+    async def check_name(request: Request) -> None:
+        check_host(request, names)
+
+    app = FastAPI(
+        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, dependencies=[Depends(check_name)]
+    )
+    app.state.channel, app.state.services = channel, services
+    app.state.login = login.LoginLimits(services.clock)
+    app.add_exception_handler(LoginNeeded, _ask_for_login)
+    app.add_exception_handler(HTTPException, _explain)
+    app.add_exception_handler(RequestValidationError, _explain_field)
+    app.add_exception_handler(StoreError, _explain_store)
+    app.add_exception_handler(Exception, _explain_fault)
+    app.add_api_route("/static/{digest}/{name}", send_static, methods=["GET"])
+    app.include_router(login.router)
+    for page in PAGES:
+        app.include_router(importlib.import_module(f"kenobot_dashboard.pages.{page.name}").router)
+    return HeaderGuard(app)
+
+
+async def send_static(digest: str, name: str) -> Response:
+    """Send a script, a style or a picture of this package."""
+    folder = resources.files(__package__).joinpath("static")
+    if name not in {each.name for each in folder.iterdir()} or static_path(name).split("/")[-2] != digest:
+        raise HTTPException(404)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Response(folder.joinpath(name).read_bytes(), media_type=kind, headers={"Cache-Control": _FOR_EVER})
+
+
+async def _ask_for_login(request: Request, error: Exception) -> Response:
+    """Send a browser without a session to the way in; a part of an open page has it loaded anew."""
+    if request.headers.get("hx-request") == "true":
+        return Response(status_code=401, headers={"HX-Refresh": "true"})
+    if request.method not in ("GET", "HEAD"):
+        return await _explain(request, HTTPException(401, Sentence("http.no_key")))
+    return RedirectResponse(LOGIN, 303)
+
+
+async def _explain(request: Request, error: Exception) -> Response:
+    """Answer a refusal by a page that says why, and where to go on."""
+    assert isinstance(error, HTTPException)
+    language = find_language(request)
+    problem = describe_problem(error.status_code, error.detail, language)
+    values = {
+        "t": Texts("", language),
+        "title": problem["title"],
+        "detail": problem["detail"] if problem["detail"] != problem["title"] else "",
+        "status": error.status_code,
+        "is_known": await _has_session(request),
+        "csrf": csrf_token(read_cookie(request)),
+        "back": _find_way_back(request),
+    }
+    template = (
+        "templates/problem_part.html" if request.headers.get("hx-request") == "true" else "templates/problem.html"
+    )
+    return HTMLResponse(render_template(template, values), error.status_code, headers=error.headers)
+
+
+async def _explain_field(request: Request, error: Exception) -> Response:
+    return await _explain(request, HTTPException(422, Sentence("http.wrong_field")))
+
+
+async def _explain_store(request: Request, error: Exception) -> Response:
+    _log.warning("a page could not be answered: %s", error)
+    return await _explain(request, HTTPException(503, Sentence("api.store_fails"), {"Retry-After": "5"}))
+
+
+async def _explain_fault(request: Request, error: Exception) -> Response:
+    """Answer a mistake of ours; the server logs it."""
+    return await _explain(request, HTTPException(500))
+
+
+async def _has_session(request: Request) -> bool:
+    services: BotServices = request.app.state.services
+    secret, now = read_cookie(request), services.clock.now()
+    try:
+        return await services.database.read(lambda connection: browser_sessions.has_session(connection, secret, now))
+    except StoreError:
+        return False
+
+
+def _find_way_back(request: Request) -> str:
+    """Return the path of the page that led here; "" where that is not ours."""
+    referer = request.headers.get("referer", "")
+    host, own = request.headers.get("host", ""), request.url.path
+    for scheme in ("http://", "https://"):
+        if referer.startswith(f"{scheme}{host}/dashboard/"):
+            path = "/" + referer.removeprefix(f"{scheme}{host}/")
+            return path if path.partition("?")[0] != own else ""
+    return ""

@@ -1,0 +1,98 @@
+"""Write times, numbers and money as people read them, in their language and time zone."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup
+
+from kenobot.agenda.say_time import say_day, say_hour
+from kenobot.channels.markup import as_html, render_parts
+from kenobot.channels.telegram.markdown import parse_markdown
+from kenobot.cli.language import translate
+from kenobot.ports.sentences import Language, Sentence
+
+_SHORT = 280
+_WHOLE = 10**9  # units of a part: a page shows a message in one
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How one reader reads. now: the moment of the request."""
+
+    language: Language
+    zone: ZoneInfo
+    now: datetime
+
+    @property
+    def today(self) -> date:
+        return self.now.astimezone(self.zone).date()
+
+    def local(self, moment: str | datetime) -> datetime:
+        """Return a stored moment in the reader's zone."""
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        return at.astimezone(self.zone)
+
+    def when(self, moment: str | datetime | None) -> str:
+        """Say a moment with day and hour; a dash for none."""
+        if not moment:
+            return "–"
+        local = self.local(moment)
+        if local.date() == self.today:
+            return f"{'hoy' if self.language == 'es' else 'today'}, {say_hour(local)}"
+        return f"{self.day(local.date())}, {say_hour(local)}"
+
+    def day(self, day: date | str) -> str:
+        """Say a day with its date."""
+        found = date.fromisoformat(day[:10]) if isinstance(day, str) else day
+        if found == self.today - timedelta(days=1):
+            return "ayer" if self.language == "es" else "yesterday"
+        return say_day(found, self.language, self.today)
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """Write a number with separators, those of the language."""
+        text = f"{value:,.{digits}f}"
+        return text.translate(str.maketrans(",.", ".,")) if self.language == "es" else text
+
+    def percent(self, share: float) -> str:
+        """Write a share from 0 to 1 as a percentage."""
+        return f"{round(100 * share)} %" if self.language == "es" else f"{round(100 * share)}%"
+
+    def money(self, dollars: float) -> str:
+        """Write dollars, with cents; smaller amounts with two digits that count."""
+        digits = 2 if dollars == 0 or dollars >= 0.01 else 4 if dollars >= 0.0001 else 6
+        return f"{self.number(dollars, digits)} $" if self.language == "es" else f"${self.number(dollars, digits)}"
+
+    def span(self, seconds: float) -> str:
+        """Write how long something takes, in its largest unit."""
+        if seconds < 1:
+            return f"{round(1000 * seconds)} ms"
+        for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+            if seconds >= size:
+                return f"{self.number(seconds / size, 0 if seconds >= 10 * size else 1)} {unit}"
+        return f"{self.number(seconds, 0 if seconds >= 10 else 1)} s"
+
+    def word(self, text: str) -> str:
+        """Word a sentence, or a fixed word such as a status, in the reader's language."""
+        return translate(text, self.language)
+
+    def keyed(self, key: str, **values: object) -> str:
+        """Word a sentence by its key in the bot's catalogue."""
+        return Sentence(key, **values).render(self.language)
+
+    def markdown(self, text: str) -> Markup:
+        """Render a message of the bot's as a chat shows it; what is no formatting is escaped."""
+        return Markup("").join(Markup(as_html(part)) for part in render_parts(text, _WHOLE))  # noqa: S704 - escaped there
+
+    def plain(self, text: str, longest: int = _SHORT) -> str:
+        """Write a message of the bot's on one line, without its formatting."""
+        return self.short(parse_markdown(text)[0], longest)
+
+    def signed(self, value: float, digits: int = 3) -> str:
+        """Write a number with its sign."""
+        return ("+" if value >= 0 else "−") + self.number(abs(value), digits)
+
+    def short(self, text: str, longest: int = _SHORT) -> str:
+        """Write a text on one line, cut where it is long."""
+        line = " ".join(text.split())
+        return line if len(line) <= longest else f"{line[: longest - 1]}…"

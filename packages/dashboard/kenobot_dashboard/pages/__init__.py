@@ -1,0 +1,1 @@
+"""The pages of the dashboard: each a package with its router, its templates and its texts."""

@@ -1,0 +1,48 @@
+"""The page *access*: who may talk to the bot, who waits to be let in, and the keys of the API."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Response
+
+from kenobot_dashboard.viewer import View
+from kenobot_http.api import access
+from kenobot_http.api.access import Code
+
+router = APIRouter(prefix="/access")
+
+ChannelName = Annotated[str, Path(min_length=1, max_length=64)]
+UserId = Annotated[str, Path(min_length=1, max_length=300)]
+
+
+@router.get("")
+async def list_access(view: View) -> Response:
+    """List people, strangers who wait, and keys."""
+    return view.page("access", table=await access.list_access(view.caller))
+
+
+@router.post("/people")
+async def let_in(view: View, code: Annotated[str, Form(min_length=1, max_length=64)]) -> Response:
+    """Let in the stranger who was given a code."""
+    await access.let_in(view.caller, Code(code=code))
+    return view.go("/access", done="let_in")
+
+
+@router.post("/people/{channel}/{user}/put-out")
+async def put_out(view: View, channel: ChannelName, user: UserId) -> Response:
+    """Make somebody who was let in a stranger again."""
+    await access.put_out(view.caller, channel, user)
+    return view.go("/access", done="put_out")
+
+
+@router.post("/waiting/{channel}/{user}/turn-away")
+async def turn_away(view: View, channel: ChannelName, user: UserId) -> Response:
+    """Void the code of a stranger who waits."""
+    await access.turn_away(view.caller, channel, user)
+    return view.go("/access", done="turned_away")
+
+
+@router.post("/keys/{name}/revoke")
+async def revoke_key(view: View, name: Annotated[str, Path(min_length=1, max_length=64)]) -> Response:
+    """End a key at once."""
+    await access.revoke_key(view.caller, name)
+    return view.go("/access", done="revoked")

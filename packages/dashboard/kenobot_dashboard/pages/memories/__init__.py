@@ -1,0 +1,155 @@
+"""The page *memories*: search by meaning and words, see where each is from, correct, forget and undo."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Form, Path, Query, Response
+from pydantic import BaseModel, Field
+
+from kenobot.cognitive.memory import SearchReport
+from kenobot_dashboard.fields import DAY, read_day
+from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
+from kenobot_dashboard.viewer import View
+from kenobot_http.api import browsing, memory
+from kenobot_http.api.memory import NewMemory, Status, Undo
+from kenobot_http.api.paging import LARGEST_ID
+
+router = APIRouter(prefix="/memories")
+
+FORMS: Final = ("note", "episode", "procedure", "profile", "entity", "summary", "scratchpad")
+SOURCES: Final = ("tag", "extraction", "command", "edit", "import", "sleep")
+STATUSES: Final = ("active", "superseded", "expired", "archived", "forgotten", "invalidated", "all")
+_PAGE: Final = 30
+_FOUND: Final = 40  # memories of a search, before the filters
+_SUBJECTS: Final = 60  # that are offered
+_LONGEST: Final = 4000
+_EXCERPTS: Final = 5
+_WITHIN: Final = re.compile(r"/[a-z0-9/_-]*(?:\?[A-Za-z0-9=&_%.-]*)?")
+
+MemoryNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+Words = Annotated[str, Form(min_length=1, max_length=_LONGEST)]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A memory in a list. because: why a search found it; score: how well it fits, 0 to 1, None without a search."""
+
+    id: int
+    text: str
+    form: str
+    category: str
+    subject: str
+    source: str
+    status: str
+    trust: str
+    confidence: float
+    created: str
+    because: str = ""
+    score: float | None = None
+
+
+class Filters(BaseModel):
+    """The fields of the search. q: what to search for; "" lists memories by day."""
+
+    q: str = Field("", max_length=memory.LONGEST_QUESTION)
+    form: str = Field("", max_length=200)
+    subject: str = Field("", max_length=200)
+    source: str = Field("", max_length=200)
+    status: Status = "active"
+    first: str = Field("", pattern=DAY)
+    last: str = Field("", pattern=DAY)
+    cursor: str = Field("", pattern=r"^([1-9][0-9]{0,14})?$")
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Return the fields that narrow the list, by name."""
+        return self.model_dump(exclude={"cursor"}, exclude_defaults=True)
+
+    def choose(self) -> browsing.MemoryFilter:
+        """Return them as the API takes them. Raises HTTPException for a day that no calendar has."""
+        return browsing.MemoryFilter(
+            form=self.form,
+            subject=self.subject,
+            source=self.source,
+            first=read_day(self.first),
+            last=read_day(self.last),
+        )
+
+
+@router.get("")
+async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Response:
+    """Search memory by meaning and words, or list it, the newest first; filters narrow both."""
+    wanted, caller = filters.choose(), view.caller
+    report: SearchReport | None = None
+    following = ""
+    if question := filters.q.strip():
+        report = await memory.search(caller, question, _FOUND)
+        chosen = wanted.to_record_filter(() if filters.status == "all" else (filters.status,))
+        shown = [
+            _show(each.record, because=each.explain().sentence(with_steps=False), score=each.relevance)
+            for each in report.memories
+            if chosen.matches(each.record)
+        ]
+    else:
+        page = await memory.list_memories(caller, wanted, filters.status, _PAGE, filters.cursor)
+        shown, following = [_show(each) for each in page.items], page.next
+    facets = None if view.is_partial else await browsing.count_facets(caller)
+    return view.page(
+        "memories",
+        shown=shown,
+        report=report,
+        excerpts=report.excerpts[:_EXCERPTS] if report is not None else (),
+        next=following,
+        filters=filters,
+        subjects=list(facets.subjects)[:_SUBJECTS] if facets is not None else [],
+        forms=FORMS,
+        sources=SOURCES,
+        statuses=STATUSES,
+    )
+
+
+@router.post("")
+async def add_memory(view: View, text: Words) -> Response:
+    """Remember a text as it stands."""
+    done = await memory.remember(view.caller, NewMemory(text=text))
+    return view.go(f"/memories/{done.memory}", done="remembered", event=done.event)
+
+
+@router.post("/undo")
+async def undo_change(
+    view: View, event: Annotated[int, Form(ge=1, le=LARGEST_ID)], back: Annotated[str, Form(max_length=200)] = ""
+) -> Response:
+    """Take back a decision about memory. back: the path of a page to return to, else that of the memory."""
+    done = await memory.undo(view.caller, Undo(event=event))
+    path = back if _WITHIN.fullmatch(back) else f"/memories/{done.memory}"
+    return view.go(path.partition("?")[0], done="undone", event=done.event)
+
+
+@router.get("/{number}")
+async def show_memory(view: View, number: MemoryNumber) -> Response:
+    """Show a memory with its evidence, links, history and how sure it was over time."""
+    found = await memory.get_memory(view.caller, number)
+    history = await memory.get_history(view.caller, number)
+    plot: ConfidencePlot | None = plot_confidence(found.confidences, view.now)
+    return view.page("memories", "memory.html", memory=found, history=history, plot=plot)
+
+
+@router.post("/{number}/correct")
+async def correct_memory(view: View, number: MemoryNumber, text: Words) -> Response:
+    """Put other words in the place of a memory."""
+    done = await memory.correct(view.caller, number, NewMemory(text=text))
+    return view.go(f"/memories/{done.memory}", done="corrected", event=done.event)
+
+
+@router.post("/{number}/forget")
+async def forget_memory(view: View, number: MemoryNumber) -> Response:
+    """Forget a memory with what repeats it."""
+    done = await memory.forget_memory(view.caller, number)
+    return view.go("/memories", done="forgotten", event=done.event)
+
+
+def _show(record: object, *, because: str = "", score: float | None = None) -> Shown:
+    """Return a memory of the API, or a record, as lists show it."""
+    names = [name for name in Shown.__slots__ if name not in ("because", "score")]
+    return Shown(**{name: getattr(record, name) for name in names}, because=because, score=score)

@@ -1,0 +1,92 @@
+"""The page *reminders*: reminders and promises that are due, and tasks in the background."""
+
+from datetime import date, datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Form, Path, Query, Response
+from starlette.exceptions import HTTPException
+
+from kenobot.agenda.say_time import say_rule
+from kenobot.ports.sentences import Sentence
+from kenobot_dashboard.viewer import View, Viewer
+from kenobot_http.api import agenda, schedule, tools
+from kenobot_http.api.paging import LARGEST_ID
+from kenobot_http.api.schedule import NewReminder, Reminder
+
+router = APIRouter(prefix="/reminders")
+
+_PAGE: Final = 50
+_AHEAD: Final = 90  # days of promises
+
+Number = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+State = Literal["open", "all"]
+
+
+@router.get("")
+async def list_reminders(
+    view: View, state: State = "open", cursor: Annotated[str, Query(pattern=r"^([1-9][0-9]{0,14})?$")] = ""
+) -> Response:
+    """List reminders, the promises of the coming weeks, and tasks."""
+    page = await schedule.list_reminders(view.caller, state, _PAGE, cursor)
+    due = await agenda.get_agenda(view.caller, None, _AHEAD, undated=True)
+    return view.page(
+        "reminders",
+        reminders=[(each, _say_repeats(each, view)) for each in page.items],
+        next=page.next,
+        state=state,
+        promises=[each for each in due.entries if each.kind == "memory"],
+        tasks=await tools.list_tasks(view.caller),
+    )
+
+
+@router.post("")
+async def add_reminder(
+    view: View,
+    text: Annotated[str, Form(min_length=1, max_length=1000)],
+    when: Annotated[str, Form(max_length=200)] = "",
+    day: Annotated[str, Form(max_length=10)] = "",
+    hour: Annotated[str, Form(max_length=8)] = "",
+) -> Response:
+    """Add a reminder at a moment in words, or at a day and an hour."""
+    at = None if when.strip() else _read_moment(day, hour)
+    await schedule.add_reminder(view.caller, NewReminder(text=text, when=when.strip(), at=at))
+    return view.go("/reminders", done="added")
+
+
+@router.post("/{number}/cancel")
+async def cancel_reminder(view: View, number: Number) -> Response:
+    """End a reminder."""
+    await schedule.cancel_reminder(view.caller, number)
+    return view.go("/reminders", done="cancelled")
+
+
+@router.post("/promises/{number}/done")
+async def note_done(view: View, number: Number) -> Response:
+    """Note that what a memory says was to be done is done."""
+    done = await agenda.note_done(view.caller, number)
+    return view.go("/reminders", done="kept", event=done.event)
+
+
+@router.post("/tasks/{number}/cancel")
+async def cancel_task(view: View, number: Number) -> Response:
+    """Cancel a task in the background."""
+    await tools.cancel_task(view.caller, number)
+    return view.go("/reminders", done="task_cancelled")
+
+
+def _read_moment(day: str, hour: str) -> datetime:
+    """Read the fields of day and hour. Raises HTTPException."""
+    try:
+        return datetime.combine(date.fromisoformat(day), datetime.min.time()) + _read_hour(hour)
+    except (ValueError, OverflowError):
+        raise HTTPException(422, Sentence("api.when_unclear")) from None
+
+
+def _read_hour(hour: str) -> timedelta:
+    hours, _, minutes = hour.partition(":")
+    return timedelta(hours=int(hours), minutes=int(minutes[:2] or 0))
+
+
+def _say_repeats(reminder: Reminder, view: Viewer) -> str:
+    """Say how a reminder repeats; "" for once."""
+    return say_rule(reminder.rule, datetime.fromisoformat(reminder.start), view.language) if reminder.rule else ""

@@ -1,0 +1,43 @@
+"""Render templates: values are escaped, and a name that has no value is an error."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from kenobot_dashboard.navigation import GROUPS, PAGES
+from kenobot_dashboard.paths import BASE
+from kenobot_dashboard.wording import Texts
+
+
+def render_template(name: str, values: Mapping[str, Any]) -> str:
+    """Render a template of this package by its path in it."""
+    return _environment().get_template(name).render(values)
+
+
+def static_path(name: str) -> str:
+    """Return the path of a script or style, which changes with its bytes: so browsers may keep it for ever."""
+    return f"{BASE}/static/{_digest(name)}/{name}"
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("kenobot_dashboard", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        extensions=["jinja2.ext.loopcontrols"],
+    )
+    environment.globals.update(base=BASE, static=static_path, nav_groups=GROUPS, nav_pages=PAGES, page_texts=Texts)
+    return environment
+
+
+@lru_cache(maxsize=64)
+def _digest(name: str) -> str:
+    return hashlib.sha256(resources.files(__package__).joinpath("static", name).read_bytes()).hexdigest()[:16]

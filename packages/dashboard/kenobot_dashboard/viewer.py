@@ -1,0 +1,132 @@
+"""The owner at a page: what a request's handler needs to read, to change, and to answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from kenobot.app.bot_services import BotServices
+from kenobot.ports.sentences import Language, Sentence
+from kenobot.storage import browser_sessions
+from kenobot.storage.api_keys import ApiKey
+from kenobot.storage.connection import Connection
+from kenobot_dashboard.formats import Formats
+from kenobot_dashboard.guard import check_origin
+from kenobot_dashboard.paths import BASE
+from kenobot_dashboard.rendering import render_template
+from kenobot_dashboard.sessions import CSRF_FIELD, csrf_token, is_csrf_token, read_cookie
+from kenobot_dashboard.wording import Texts
+from kenobot_http.api.scopes import SCOPES
+from kenobot_http.api.services import Caller
+from kenobot_http.channel import HttpChannel
+from kenobot_http.problems import choose_language
+
+
+class LoginNeeded(Exception):
+    """A request comes without a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The owner, at one request. secret: of the session. zone: the owner's, by which pages tell times."""
+
+    request: Request
+    channel: HttpChannel
+    services: BotServices
+    secret: str
+    language: Language
+    now: datetime
+    zone: ZoneInfo
+
+    @property
+    def caller(self) -> Caller:
+        """Return the owner as functions of the API take them."""
+        owners = self.channel.settings.owners
+        if not owners:
+            raise HTTPException(403, Sentence("http.forbidden"))
+        key = ApiKey(0, "dashboard", owners[0], frozenset(SCOPES), "")
+        return Caller(key, self.services, self.channel)
+
+    @property
+    def formats(self) -> Formats:
+        return Formats(self.language, self.zone, self.now)
+
+    def texts(self, page: str) -> Texts:
+        return Texts(page, self.language)
+
+    @property
+    def is_partial(self) -> bool:
+        """Return whether a part of a page is asked for, by htmx."""
+        return self.request.headers.get("hx-request") == "true"
+
+    def page(self, name: str, template: str = "page.html", *, code: int = 200, **values: object) -> Response:
+        """Render a template of a page."""
+        texts = self.texts(name)
+        given = dict(values, t=texts, f=self.formats, view=self, page=name, csrf=csrf_token(self.secret))
+        given.setdefault("notice", self._read_notice(texts))
+        return HTMLResponse(render_template(f"pages/{name}/{template}", given), code)
+
+    def go(self, path: str, **query: object) -> Response:
+        """Send the browser on to a page after a change. path: below /dashboard."""
+        query = {name: value for name, value in query.items() if value not in (None, "")}
+        return RedirectResponse(f"{BASE}{path}" + (f"?{urlencode(query)}" if query else ""), 303)
+
+    def _read_notice(self, texts: Texts) -> Mapping[str, Any] | None:
+        """Return what was done by the change that led here, and the event that undoes it."""
+        done, event = self.request.query_params.get("done", ""), self.request.query_params.get("event", "")
+        if not done.isidentifier() or not texts.has(f"done_{done}"):
+            return None
+        undoable = event if event.isdecimal() and len(event) < 16 and int(event) else ""
+        return {"text": texts(f"done_{done}"), "event": undoable}
+
+
+async def _find_viewer(request: Request, *, is_used: bool) -> Viewer:
+    services: BotServices = request.app.state.services
+    secret, now = read_cookie(request), services.clock.now()
+
+    def find(connection: Connection) -> tuple[bool, bool]:
+        known = browser_sessions.has_session(connection, secret, now)
+        return known, known and is_used and browser_sessions.needs_note(connection, secret, now)
+
+    known, is_stale = await services.database.read(find)
+    if not known:
+        raise LoginNeeded
+    if is_stale:
+        await services.database.write(lambda connection: browser_sessions.note_use(connection, secret, now))
+    return Viewer(request, request.app.state.channel, services, secret, find_language(request), now, services.zone)
+
+
+async def _let_in(request: Request) -> Viewer:
+    """Return the owner; a change has to bring the token of their session. Raises LoginNeeded and HTTPException."""
+    viewer = await _find_viewer(request, is_used=True)
+    if request.method not in ("GET", "HEAD"):
+        check_origin(request)
+        given = (await request.form()).get(CSRF_FIELD, "")
+        if not isinstance(given, str) or not is_csrf_token(viewer.secret, given):
+            raise HTTPException(403, Sentence("http.forbidden"))
+    return viewer
+
+
+async def _let_in_unnoted(request: Request) -> Viewer:
+    """Return the owner whose page asks by itself, which keeps no session open. Raises LoginNeeded."""
+    if request.method not in ("GET", "HEAD"):
+        raise HTTPException(405)
+    return await _find_viewer(request, is_used=False)
+
+
+def find_language(request: Request) -> Language:
+    """Return the language that a browser asks for, else the owner's."""
+    services: BotServices = request.app.state.services
+    return choose_language(request.headers.get("accept-language", ""), services.language())
+
+
+View = Annotated[Viewer, Depends(_let_in)]
+"""The owner, who looks or changes something. Every route of a page takes it, or the following one."""
+LiveView = Annotated[Viewer, Depends(_let_in_unnoted)]
+"""The owner whose open page asks for news by itself."""

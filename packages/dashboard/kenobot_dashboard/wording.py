@@ -1,0 +1,42 @@
+"""The texts of the dashboard, English and Spanish: those of the frame, and beside each page its own."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+
+from kenobot.ports.sentences import Language
+
+_FRAME = ""
+
+
+class Texts:
+    """The texts of one page in one language; the frame's are found as well."""
+
+    def __init__(self, page: str, language: Language) -> None:
+        self.language: Language = language
+        self._tables = (load_texts(page), load_texts(_FRAME))
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return a text with its values. Raises KeyError for one that there is not."""
+        table = next((table for table in self._tables if key in table), None)
+        if table is None:
+            raise KeyError(f"the dashboard has no text {key}")
+        text = table[key][self.language]
+        return text.format(**values) if values else text
+
+    def has(self, key: str) -> bool:
+        """Return whether there is a text of this key."""
+        return any(key in table for table in self._tables)
+
+    def name(self, kind: str, value: str) -> str:
+        """Return what a fixed word of the bot, such as a status, is called; itself where it has no name."""
+        key = f"{kind}_{value.replace(' ', '_').replace('-', '_')}"
+        return self(key) if self.has(key) else value
+
+
+@lru_cache
+def load_texts(page: str) -> Mapping[str, Mapping[Language, str]]:
+    """Read the texts of a page; "" for those of the frame."""
+    package = "kenobot_dashboard" + (f".pages.{page}" if page else "")
+    return tomllib.loads(resources.files(package).joinpath("texts.toml").read_text("utf-8"))

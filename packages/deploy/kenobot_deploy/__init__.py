@@ -1,0 +1,1 @@
+"""KenoBot as a service of systemd, and its updates."""
