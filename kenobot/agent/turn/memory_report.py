@@ -12,7 +12,8 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, asks_for_days
+from kenobot.agenda.day_question import asks_for_days
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker
 from kenobot.agent.turn.change_question import ChangeAsker
 from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
