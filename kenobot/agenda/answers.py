@@ -4,7 +4,6 @@ It needs no model; a model is given the same answers by its tool.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from zoneinfo import ZoneInfo
@@ -17,6 +16,7 @@ from kenobot.agenda.say_time import say_day, say_rule
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.question.agenda import AgendaQuestion
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 MOST_SHOWN = 20

@@ -6,12 +6,13 @@ length. sessions, scopes: those that a read may see; None for every one.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 from kenobot.core.token_estimate import PICTURE_TOKENS, estimate_tokens
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust, chat_scope, import_kind
 from kenobot.ports.names import SpokenLine, split_label, split_line
 from kenobot.ports.provider import Role

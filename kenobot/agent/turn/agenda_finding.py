@@ -1,6 +1,6 @@
 """Find what answers a question for an agenda or a log: for the report of memory, and for a model that is asked it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -12,6 +12,7 @@ from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_blo
 from kenobot.cognitive.memory import MemoryReader, SearchReport
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Block
 from kenobot.ports.records import Record

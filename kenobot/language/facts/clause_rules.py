@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import Literal
@@ -20,6 +20,7 @@ from kenobot.language.statements.rule_tables import PHRASES, TABLES
 from kenobot.language.statements.sentence_core import MARKS, fold_text, is_statement, without_marks
 from kenobot.language.statements.worth_noting import is_remark
 from kenobot.language.words import fold, words
+from kenobot.ports.frozen import dataclass
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated", "accent"]
 

@@ -7,7 +7,7 @@ are.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
@@ -17,6 +17,7 @@ from kenobot.language.question.question import Question
 from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import names_other_relationship, names_same_relationship
 from kenobot.language.words import fold, stems, words
+from kenobot.ports.frozen import dataclass
 
 Features = Mapping[str, float]
 

@@ -6,13 +6,13 @@ words of a relationship count too: a boyfriend as a partner, a kid as a daughter
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import load_tables
 from kenobot.language.relatives import RELATIVE_WORDS
 from kenobot.language.words import fold, head_and_tail, words
+from kenobot.ports.frozen import dataclass
 
 _OWN = r"(?:mi|mis|my|our|nuestro|nuestra|nuestros|nuestras)"
 _ARTICLE = r"(?:the|el|la|los|las|al|del)"

@@ -1,6 +1,5 @@
 """Read a sentence without its openings, and the wishes and corrections that it is introduced with."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.core import lazy
@@ -9,6 +8,7 @@ from kenobot.language.questions import asks_unmarked
 from kenobot.language.sentences import LONGEST, split_sentences
 from kenobot.language.statements.rule_tables import PHRASES
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 ASKING = ("?", "？", "؟")
 MARKS = " \t,.;:。，：！!¡¿…-—\"'«»“”"

@@ -5,11 +5,11 @@ comes after it.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from kenobot.cognitive.mirror.lists.list_view import ListFile
 from kenobot.cognitive.store import records as store
 from kenobot.language.markdown import list_layout
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 

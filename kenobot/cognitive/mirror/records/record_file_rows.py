@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store import records as store
 from kenobot.core.front_matter import LineEnding
 from kenobot.language.markdown.record_format import FileLink
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import UNKNOWN, FileStamp

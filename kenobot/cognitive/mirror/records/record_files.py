@@ -11,7 +11,7 @@ import asyncio
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.core import pacing
 from kenobot.language.markdown import record_format
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
