@@ -103,14 +103,14 @@ def join_page(lines: Sequence[str], body: str) -> str:
 
 
 @lru_cache(512)  # most values of a record are those of the record before
-def _quoted(value: str) -> str:
+def _render_text(value: str) -> str:
     is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _MEANT
     return value if is_plain else _dump(value)
 
 
 def _scalar(value: str | float) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return _render_text(value)
     return _dump(value) if isinstance(value, bool) or not math.isfinite(value) else repr(value)
 
 

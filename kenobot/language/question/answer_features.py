@@ -106,9 +106,9 @@ class _Comparison:
         self._topic = [at for at, word in asked if not word.general]
         self._typing = [at for at in self._topic if judged.question.words[at].of_form]
         self._core = [at for at in self._topic if at not in self._typing] or self._topic
-        self._rows = list(zip(*[item.covers for item in self._items], strict=True))
-        self._rare = [1 / (1 + sum(has)) for has in self._rows]
-        self._anywhere = [any(has) for has in self._rows]
+        rows = list(zip(*[item.covers for item in self._items], strict=True))
+        self._rare = [1 / (1 + sum(has)) for has in rows]
+        self._anywhere = [any(has) for has in rows]
         self._most_reach = [max(shares) for shares in zip(*[item.reach for item in self._items], strict=True)]
         self._most_near = [max(shares) for shares in zip(*[item.near for item in self._items], strict=True)]
         self._most_related = [max(shares) for shares in zip(*[item.related for item in self._items], strict=True)]
