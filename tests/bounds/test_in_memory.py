@@ -111,7 +111,7 @@ def test_a_cache_forgets(what: str) -> None:
             "states_value": (text, "place", ""),
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
-            "_named": (text, date(2026, 3, 2)),
+            "_find_named": (text, date(2026, 3, 2)),
             "_parse": (f"FREQ=DAILY;COUNT={number + 1}",),
             "_names_day": (text, date(2026, 3, 2)),
             "_tell_member": (text, "2026-03-02T00:00:00+00:00", ZoneInfo("UTC")),
