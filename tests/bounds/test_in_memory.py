@@ -112,6 +112,7 @@ def test_a_cache_forgets(what: str) -> None:
             "_hot_paths": ("2026-03-02", text),
             "_recent_folders": ("2026-03-02", 3, text),
             "_find_named": (text, date(2026, 3, 2)),
+            "_in_clause": (text, date(2026, 3, 2)),
             "_parse": (f"FREQ=DAILY;COUNT={number + 1}",),
             "_names_day": (text, date(2026, 3, 2)),
             "_tell_member": (text, "2026-03-02T00:00:00+00:00", ZoneInfo("UTC")),

@@ -18,7 +18,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import browser_sessions
 from kenobot_dashboard import login
-from kenobot_dashboard.guard import HeaderGuard, check_host, known_names
+from kenobot_dashboard.guard import HeaderGuard, check_host, list_names
 from kenobot_dashboard.navigation import PAGES
 from kenobot_dashboard.paths import LOGIN
 from kenobot_dashboard.rendering import render_template, static_path
@@ -35,7 +35,7 @@ _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 def build_dashboard(channel: HttpChannel, services: BotServices) -> ASGIApp:
     """Build the dashboard of a bot, to be mounted at `paths.BASE`."""
-    names = known_names(channel.settings)
+    names = list_names(channel.settings)
 
     async def check_name(request: Request) -> None:
         check_host(request, names)

@@ -10,7 +10,7 @@ from kenobot.agenda.say_time import say_day, say_hour
 from kenobot.channels.markup import as_html, render_parts
 from kenobot.channels.telegram.markdown import parse_markdown
 from kenobot.cli.language import translate
-from kenobot.ports.sentences import Language, Sentence
+from kenobot.ports.sentences import Language
 
 _SHORT = 280
 _WHOLE = 10**9  # units of a part: a page shows a message in one
@@ -18,7 +18,7 @@ _WHOLE = 10**9  # units of a part: a page shows a message in one
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """How one reader reads. now: the moment of the request."""
+    """The language and the time zone of a reader. now: the moment of the request."""
 
     language: Language
     zone: ZoneInfo
@@ -76,19 +76,15 @@ class Formats:
         """Word a sentence, or a fixed word such as a status, in the reader's language."""
         return translate(text, self.language)
 
-    def keyed(self, key: str, **values: object) -> str:
-        """Word a sentence by its key in the bot's catalogue."""
-        return Sentence(key, **values).render(self.language)
-
     def markdown(self, text: str) -> Markup:
         """Render a message of the bot's as a chat shows it; what is no formatting is escaped."""
         return Markup("").join(Markup(as_html(part)) for part in render_parts(text, _WHOLE))  # noqa: S704 - escaped there
 
-    def plain(self, text: str, longest: int = _SHORT) -> str:
+    def strip_marks(self, text: str, longest: int = _SHORT) -> str:
         """Write a message of the bot's on one line, without its formatting."""
         return self.short(parse_markdown(text)[0], longest)
 
-    def signed(self, value: float, digits: int = 3) -> str:
+    def sign(self, value: float, digits: int = 3) -> str:
         """Write a number with its sign."""
         return ("+" if value >= 0 else "−") + self.number(abs(value), digits)
 

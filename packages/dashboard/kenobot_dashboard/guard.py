@@ -57,7 +57,7 @@ class HeaderGuard:
         await self._app(scope, receive, send_guarded)
 
 
-def known_names(settings: HttpSettings) -> frozenset[str]:
+def list_names(settings: HttpSettings) -> frozenset[str]:
     """Return the names under which browsers may come: this machine's, and those of the settings."""
     return frozenset({"localhost", *(name.lower() for name in settings.mcp_hosts)})
 

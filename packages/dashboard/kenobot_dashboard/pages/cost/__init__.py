@@ -23,7 +23,7 @@ _GROUPS: Final[tuple[Grouping, ...]] = ("purpose", "model", "chat")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What was used of one purpose, model or chat. share: of the largest, 0 to 1."""
+    """The use of one purpose, model or chat. share: of the largest, 0 to 1."""
 
     name: str
     row: Cost

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Form, Path, Query, Response
 from pydantic import BaseModel, Field
 
-from kenobot.cognitive.memory import SearchReport
+from kenobot.cognitive.memory import Memory, SearchReport
 from kenobot_dashboard.fields import DAY, read_day
 from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
 from kenobot_dashboard.viewer import View
@@ -65,6 +65,11 @@ class Filters(BaseModel):
     def given(self) -> dict[str, str]:
         """Return the fields that narrow the list, by name."""
         return self.model_dump(exclude={"cursor"}, exclude_defaults=True)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether more than the question narrows the list."""
+        return bool(self.given.keys() - {"q"})
 
     def choose(self) -> browsing.MemoryFilter:
         """Return them as the API takes them. Raises HTTPException for a day that no calendar has."""
@@ -130,7 +135,9 @@ async def undo_change(
 async def show_memory(view: View, number: MemoryNumber) -> Response:
     """Show a memory with its evidence, links, history and how sure it was over time."""
     found = await memory.get_memory(view.caller, number)
-    history = await memory.get_history(view.caller, number)
+    history = await view.services.database.read(
+        lambda connection: Memory.history.list_steps(connection, number, view.caller.reach)
+    )
     plot: ConfidencePlot | None = plot_confidence(found.confidences, view.now)
     return view.page("memories", "memory.html", memory=found, history=history, plot=plot)
 
