@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kenobot.cli.pictures import plots
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.core.settings.schema import ContextSettings
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.json_value import Json
-from kenobot_evals import plots
 from kenobot_evals.page_marks import page_marks, replace_between_marks
 
 _CONFIG = 78

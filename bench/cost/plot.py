@@ -5,7 +5,7 @@ from typing import Any
 
 from bench.cost.run import SizeResult
 from bench.report import TokenCaps
-from kenobot_evals import plots
+from kenobot.cli.pictures import plots
 
 _INCHES = (10, 3.4)
 _DPI = 100

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bench.prefix.rows import PrefixRow
-from kenobot_evals import plots
+from kenobot.cli.pictures import plots
 
 _INCHES = (7, 4)
 _DPI = 100

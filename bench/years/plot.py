@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.years.run import WeekMetrics
-from kenobot_evals import plots
+from kenobot.cli.pictures import plots
 
 _MEGABYTE = 1_000_000
 _INCHES = (10, 7)

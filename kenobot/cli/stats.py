@@ -4,11 +4,14 @@ import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from kenobot.agent.answer_stats import AnswerStats, as_json, read_stats
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import say
+from kenobot.cli.pictures import plots
 from kenobot.cli.table import print_table
 from kenobot.core.percentiles import Distribution
 from kenobot.ledger.prices import PICODOLLARS
@@ -29,11 +32,50 @@ def stats(context: CommandContext) -> int:
         return options.print_failure(say("No message came in within {days} days.", days=args.days))
     if args.json:
         print(json.dumps(as_json(found)))
+    elif args.plot:
+        draw_stats(found, Path(args.plot))
+        print(say("Drawn: {file}", file=args.plot))
     elif args.csv:
         _write_csv(args.by, [*found.groups, *found.total])
     else:
         _print(found)
     return 0
+
+
+def draw_stats(stats: AnswerStats, file: Path) -> None:
+    """Draw how long answers took, and what that time went into. Raises ConfigError when nothing here can draw."""
+    figure = plots.figure(9, 1.6 + 0.5 * max(2, len(stats.groups)))
+    left, right = figure.subplots(1, 2)
+    _draw_times(left, stats.groups)
+    _draw_phases(right, stats.total[0].phases if stats.total else {})
+    plots.save(figure, file, dots=120)
+
+
+def _draw_times(axes: Any, groups: Sequence[GroupStats]) -> None:
+    """Draw the middle and the longest tenth of the times of each group."""
+    plots.style_axes(axes)
+    axes.set_title(say("seconds from the message to the answer"), fontsize=10, color=plots.INK, loc="left")
+    places = range(len(groups))
+    for name, colour, height in (("p95", plots.LINE, 0.7), ("p50", plots.ACCENT, 0.4)):
+        values = [getattr(group.times, name) / _MILLI for group in groups]
+        axes.barh(list(places), values, height, color=colour, label=name)
+    axes.set_yticks(list(places), [group.name or say("in all") for group in groups])
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+    axes.invert_yaxis()
+    axes.legend(frameon=False, fontsize=9, labelcolor=plots.MUTED)
+
+
+def _draw_phases(axes: Any, phases: Mapping[str, Distribution]) -> None:
+    """Draw the middle time of each phase of an answer."""
+    plots.style_axes(axes)
+    axes.set_title(
+        say("where the time of an answer goes:").rstrip(":") + " (p50, s)", fontsize=10, color=plots.INK, loc="left"
+    )
+    names = [name for name, times in phases.items() if times.measured]
+    axes.barh(range(len(names)), [phases[name].p50 / _MILLI for name in names], 0.6, color=plots.WARM)
+    axes.set_yticks(range(len(names)), [say(name) for name in names])
+    axes.invert_yaxis()
 
 
 # ── for programs ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""What people look through memory with: filters of records, a timeline, a graph, and confidence over time."""
+"""Define the views of memory for people: filters of records, a timeline, a graph, and confidence over time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ class ConfidencePoint:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePeriod:
-    """What happened to memory in a period. first, last: its days, in the owner's zone. counts: by what happened."""
+    """Count the changes of memory in a period. first, last: its days, in the owner's zone. counts: by what happened."""
 
     first: str
     last: str

@@ -14,12 +14,12 @@ from bench.cost.prompt_cost import CostMeter
 from bench.cost.run import Percentiles, SizeResult
 from bench.report import TokenCaps
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
+from kenobot.cli.pictures import plots
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.core.settings.schema import ContextSettings
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.ports.errors import ConfigError
 from kenobot.ports.provider import Block, Message, Request
-from kenobot_evals import plots
 from kenobot_testing.provider import ScriptedProvider, collect_deltas
 
 BUDGET = ContextSettings().budget_tokens

@@ -34,7 +34,7 @@ KIND = "change"
 
 @dataclass(frozen=True, slots=True)
 class ChangePayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     old: the memory that may be over. new: the one made of the message, None without one. after: the conversation's last
     message, behind which a plain answer counts. asked: inbox row of the message. language: of the question. clause:

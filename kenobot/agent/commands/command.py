@@ -190,7 +190,7 @@ def one_line(text: str, longest: int = _SHOWN) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
-def numbered_lines(records: Sequence[Record], language: Language) -> str:
+def number_lines(records: Sequence[Record], language: Language) -> str:
     """List memories with their numbers, one a line."""
     return "\n".join(texts.RECORD_LINE(language, number=record.id, what=one_line(record.text)) for record in records)
 

@@ -21,7 +21,7 @@ KIND = "held"
 
 @dataclass(frozen=True, slots=True)
 class HeldPayload:
-    """What was held back of a reply.
+    """Hold what was held back of a reply.
 
     held: each as it was written. asked: inbox row of the message that was answered. after: the conversation's last
     message, behind which plain words count.

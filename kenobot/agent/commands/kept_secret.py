@@ -35,7 +35,7 @@ _COMMAND = lazy.regex(r"\s*/\w+\s+")
 
 @dataclass(frozen=True, slots=True)
 class SecretPayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     asked: inbox row of the message that tells the secret. after: the conversation's last message, behind which a plain
     answer counts. language: of the question, and of what follows its answer.

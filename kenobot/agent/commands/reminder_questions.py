@@ -38,7 +38,7 @@ Act = Literal["set", "cancel", "skip", "move", "away"]
 
 @dataclass(frozen=True, slots=True)
 class ReminderPayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     act: what is done upon the answer. what: of the reminder, the words of the order, or a zone. job: one that is moved,
     0 for a new one. after: the conversation's last message, behind which a plain answer counts. asked: inbox row of the

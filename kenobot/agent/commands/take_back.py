@@ -27,7 +27,7 @@ _ANSWER_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class TakeBackPayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     decisions: the events to be undone, the newest first. after: the conversation's last message, behind which a plain
     answer counts. asked: inbox row of the wish. language: of the question.

@@ -90,7 +90,7 @@ class MediaIntake:
             task.add_done_callback(partial(self._is_done, pending.id))
         return task
 
-    async def ready(self, pending: PendingMessage) -> AttachedMedia:
+    async def wait_until_ready(self, pending: PendingMessage) -> AttachedMedia:
         """Return a message once its attachments have been read, in words. Raises StoreError."""
         rows = await asyncio.shield(self.begin(pending))
         return describe(pending.inbound, rows, self.limits.document_chars)

@@ -46,7 +46,7 @@ def message_pictures(inbound: Inbound) -> str:
     return " ".join(f"{each.digest} {each.mime}" for each in pictures)
 
 
-def shown_pictures(stored: str) -> tuple[Image, ...]:
+def select_pictures(stored: str) -> tuple[Image, ...]:
     """Return the pictures of a message as a prompt shows them. stored: as the conversation keeps them."""
     words = stored.split()
     return tuple(Image(digest, mime) for digest, mime in zip(words[::2], words[1::2], strict=False))

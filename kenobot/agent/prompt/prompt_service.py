@@ -130,7 +130,7 @@ class RerankResult:
 
 
 async def request_marks(model: BudgetedModel, request: Request, count: int, seconds: float) -> RerankResult | None:
-    """Have a model mark the `count` notes of a request; None where the budget is exhausted.
+    """Ask a model to mark the `count` notes of a request; None where the budget is exhausted.
 
     Raises TimeoutError or RemoteError.
     """

@@ -25,7 +25,7 @@ class Exposure:
     way_out: bool
 
 
-def allowed(exposure: Exposure) -> Exposure:
+def limit_exposure(exposure: Exposure) -> Exposure:
     """Reduce `exposure` to what a turn may have."""
     return replace(exposure, way_out=exposure.way_out and not (exposure.private and exposure.untrusted))
 
@@ -49,7 +49,7 @@ def guard_reply(
     """
     texts = [reply, *(candidate.text for candidate in candidates)]
     untouched = GuardResult(reply, tuple(candidates))
-    if allowed(replace(exposure, way_out=True)).way_out:
+    if limit_exposure(replace(exposure, way_out=True)).way_out:
         return untouched
     from kenobot.agent.safety.way_out import close_ways_out  # only where a turn shows both: few do
 

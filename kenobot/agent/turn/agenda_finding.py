@@ -23,7 +23,7 @@ AGENDA = "### What the agenda says"
 
 @dataclass(frozen=True, slots=True)
 class AgendaFinding:
-    """What answers a question for days. text: "" for plans of which there are none. records: the memories in it.
+    """Answer a question for days. text: "" for plans of which there are none. records: the memories in it.
 
     of_others: it holds words of others than the person.
     """
@@ -41,7 +41,7 @@ class AgendaFinding:
 
 @dataclass(frozen=True, slots=True)
 class AgendaAsker:
-    """Who asks, where, when, and in which language. zone: of the settings."""
+    """Describe the asker: who, where, when, and in which language. zone: of the settings."""
 
     pending: PendingMessage
     principal: Principal

@@ -62,8 +62,8 @@ class Surface(Protocol):
         """Show `text` in place of what was shown; "" when no answer will replace it."""
         ...
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
-        """Have the parts of the answer take the place of what is shown."""
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+        """Replace what is shown with the parts of the answer."""
         ...
 
 
@@ -80,7 +80,7 @@ class PrivateDraft:
     async def show(self, text: str) -> None:
         await self.channel.draft(self.chat, self.name, text, self.thread)
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
         return [replace(answer[0], draft=self.name), *answer[1:]]
 
 
@@ -120,9 +120,9 @@ class ReplyDraft:
             self._task.cancel()
             self._task = None
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
-        """Have the parts of the answer take the place of what is shown."""
-        return self._surface.replaced_by(answer) if self._is_begun else answer
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+        """Replace what is shown with the parts of the answer."""
+        return self._surface.replace_with(answer) if self._is_begun else answer
 
     async def withdraw(self) -> None:
         """Take away what is shown: no answer will replace it."""
@@ -161,7 +161,7 @@ class ReplyDraft:
         assert reply is not None
 
         def settle() -> str:
-            shown = reply.shown(text)
+            shown = reply.show(text)
             return shown if self._fits(shown) else self._shown
 
         long = sys.maxsize if reply.is_guarded else _WORK * len(text)

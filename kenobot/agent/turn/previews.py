@@ -65,7 +65,7 @@ class MessagePreview:
         assert isinstance(self._channel, ShowsPreviews)
         await self._channel.preview(inbound.chat, self._message, text, inbound.thread)
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
         """Return the answer as it is: its first part names the stored preview."""
         return answer
 

@@ -57,6 +57,6 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True)
 class TaskSeed:
-    """What a task begins with: the rounds of tools before it was begun."""
+    """Hold what a task begins with: the rounds of tools before it was begun."""
 
     rounds: tuple[ToolRound, ...] = ()

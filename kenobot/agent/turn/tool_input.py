@@ -98,7 +98,7 @@ def word_question(form: Form, language: Language) -> str:
     asked, asker = form.field, tool_consent.escape_hidden(form.wanted.asker)
     if asked is None:
         sent = {name: value for group in form.values.values() for name, value in group.items()}
-        lines = [f"{name}: {_plain(value)}" for name, value in sent.items()] or ["—"]
+        lines = [f"{name}: {_make_plain(value)}" for name, value in sent.items()] or ["—"]
         return f"{texts.INPUT_SEND(language, asker=asker)}\n{_block(lines)}"
     numbered = [f"{number}. {title}" for number, (_, title) in enumerate(asked.choices, 1)]
     question = f"{texts.INPUT_ASKED(language, asker=asker)}\n{_block([asked.message, asked.label, *numbered])}"
@@ -225,7 +225,7 @@ def go_on(connection: Connection, data: TurnData, at: datetime) -> Reply | Comma
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What was answered to a question; value: None leaves it out."""
+    """Hold the answer to a question; value: None leaves it out."""
 
     value: Json = None
     declined: bool = False
@@ -284,11 +284,11 @@ def _block(lines: Sequence[str]) -> str:
 
 
 def _block_line(value: object) -> str:
-    shown = tool_consent.escape_hidden(_plain(value)).replace("`", "'")
+    shown = tool_consent.escape_hidden(_make_plain(value)).replace("`", "'")
     return f"`{shown}`"
 
 
-def _plain(value: object) -> str:
+def _make_plain(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return json.dumps(value) if isinstance(value, bool) else str(value)

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
+from kenobot.cli.pictures import plots
 from kenobot.core.redaction import escape_controls
-from kenobot_evals import plots
 from kenobot_evals.life import fortnights, harm
 from kenobot_evals.life.asked import live_and_answer
 from kenobot_evals.life.harm import HarmScore

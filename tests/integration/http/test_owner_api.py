@@ -252,11 +252,11 @@ async def test_people_are_let_in_and_put_out(bot: ServedBot) -> None:
 async def test_a_key_is_revoked_at_once(bot: ServedBot) -> None:
     """Also the one that asks for it; what it is is never shown."""
     async with await bot.client() as client:
-        other = await bot.key(name="phone")
+        other = await bot.key(name="my phone / tablet")
         table = await client.get("/v1/access")
         assert other not in table.text
-        assert (await client.delete("/v1/access/keys/phone")).status_code == 204
-        assert (await client.delete("/v1/access/keys/phone")).status_code == 404
+        assert (await client.delete("/v1/access/keys/my%20phone%20%2F%20tablet")).status_code == 204
+        assert (await client.delete("/v1/access/keys/my%20phone%20%2F%20tablet")).status_code == 404
         (own,) = (each["name"] for each in (await client.get("/v1/access")).json()["keys"])
         assert (await client.delete(f"/v1/access/keys/{own}")).status_code == 204
         assert (await client.get("/v1/access")).status_code == 401

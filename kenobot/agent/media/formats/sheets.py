@@ -44,7 +44,7 @@ def read_sheets(path: Path) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Book:
-    """What the sheets of a workbook share. recalculates: the values of formulas are made when it is opened."""
+    """Hold what the sheets of a workbook share. recalculates: the values of formulas are made when it is opened."""
 
     texts: list[str]
     formats: list[str]

@@ -18,8 +18,7 @@ from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
-from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, find_copies
-from kenobot.cognitive.mirror.lists.log_append import TouchedRecords, plan_append
+from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, TouchedRecords, find_copies, plan_append
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers

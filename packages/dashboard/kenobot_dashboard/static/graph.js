@@ -18,13 +18,15 @@
     for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
     return [(hash >>> 0) / 4294967296, (Math.imul(hash, 2654435761) >>> 0) / 4294967296];
   };
+  const crowded = found.nodes.length > 1500;
+  const heaviest = Math.max(1, ...found.nodes.slice(0, 1).map((node) => node.weight));
   for (const node of found.nodes) {
     const [x, y] = place(node.id);
     const isMemory = node.kind === "memory";
     graph.addNode(node.id, {
       x: x * 1000,
       y: y * 1000,
-      size: isMemory ? 3 : Math.min(22, 5 + 2 * Math.sqrt(node.weight)),
+      size: isMemory ? (crowded ? 1.2 : 3) : 3 + (crowded ? 5 : 13) * Math.sqrt(node.weight / heaviest),
       label: node.id === "subject:owner" ? box.dataset.owner : node.label.slice(0, 60),
       color: colours[node.kind],
       forceLabel: !isMemory && found.nodes.length < 60,
@@ -39,8 +41,7 @@
     const settings = graphologyLibrary.layoutForceAtlas2.inferSettings(drawn);
     graphologyLibrary.layoutForceAtlas2.assign(drawn, { iterations, settings });
   };
-  const big = graph.order > 1500;
-  if (big) layOutClusters();
+  if (crowded) layOutClusters();
   else lay(graph, 200);
 
   // Too many nodes to lay out while somebody waits: subjects and topics are, and memories go around their subject.
@@ -60,7 +61,7 @@
     });
     if (hubs.size > 0) lay(hubs, 100);
     const extent = Math.max(1, ...hubs.mapNodes((_, { x, y }) => Math.hypot(x, y)));
-    const spread = (4 * Math.sqrt(graph.order) * Math.log(2 + hubs.order)) / extent;
+    const spread = (6 * Math.sqrt(graph.order)) / extent;
     hubs.forEachNode((hub, { x, y }) => graph.mergeNodeAttributes(hub, { x: x * spread, y: y * spread }));
     for (const [hub, memories] of around) {
       const [x, y] = hub ? [graph.getNodeAttribute(hub, "x"), graph.getNodeAttribute(hub, "y")] : [0, 0];
@@ -77,10 +78,10 @@
     labelColor: { color: colour("ink") },
     labelFont: "system-ui, sans-serif",
     labelSize: 13,
-    labelRenderedSizeThreshold: 7,
+    labelRenderedSizeThreshold: crowded ? 5 : 6,
     labelDensity: 0.6,
-    hideEdgesOnMove: big,
-    hideLabelsOnMove: big,
+    hideEdgesOnMove: crowded,
+    hideLabelsOnMove: crowded,
     defaultDrawNodeHover: drawHover,
     zIndex: true,
   });

@@ -1,6 +1,7 @@
 """Show the story step by step, wait for its reader, and record the tour."""
 
 import asyncio
+import contextlib
 import json
 import tempfile
 import time
@@ -26,6 +27,7 @@ class Tour:
     as_json: steps are printed as objects instead of text.
     record: file of the recording.
     page: file whose marked part shows the short form.
+    keep: folder in which the homes are kept.
     pauses: a step waits for its reader, or for `seconds`.
     """
 
@@ -33,6 +35,7 @@ class Tour:
     as_json: bool = False
     record: str | None = None
     page: str | None = None
+    keep: str | None = None
     pauses: bool = False
     seconds: float | None = None
     _pages: list[str] = field(default_factory=list)
@@ -81,7 +84,8 @@ def play_tour(story: Story, tour: Tour, *, skip_quiet_nights: bool) -> int:
     """Play every act; returns how many things were not as the story says. The loop rests while a reader reads."""
     failures = 0
     seen_to_the_end = True
-    with asyncio.Runner() as runner, tempfile.TemporaryDirectory(prefix="kenobot-demo-") as folder:
+    made = contextlib.nullcontext(tour.keep) if tour.keep else tempfile.TemporaryDirectory(prefix="kenobot-demo-")
+    with asyncio.Runner() as runner, made as folder:
         for act in story.acts:
             tour.begin(act)
             steps = play_act(story, act, Path(folder) / act.name, skip_quiet_nights=skip_quiet_nights)

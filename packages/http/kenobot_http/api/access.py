@@ -56,7 +56,7 @@ class Key(BaseModel):
 
 
 class AccessTable(BaseModel):
-    """Who may talk to the bot, who waits to be let in, and the keys of this API. locked: until when no code counts."""
+    """List people with access, those who wait for it, and the keys of this API. locked: until when no code counts."""
 
     people: list[Person]
     waiting: list[Waiting]
@@ -128,7 +128,7 @@ async def let_in(caller: AccessKeeper, given: Code) -> LetIn:
     return _render_result(result)
 
 
-@router.delete("/access/people/{channel}/{user}", status_code=204)
+@router.delete("/access/people/{channel}/{user:path}", status_code=204)
 async def put_out(caller: AccessKeeper, channel: ChannelName, user: UserId) -> None:
     """Make somebody who was let in a stranger again. Those of the configuration are taken out of kenobot.toml."""
     services = caller.services
@@ -139,7 +139,7 @@ async def put_out(caller: AccessKeeper, channel: ChannelName, user: UserId) -> N
     services.note_changes(_PEOPLE_CHANGED)
 
 
-@router.delete("/access/waiting/{channel}/{user}", status_code=204)
+@router.delete("/access/waiting/{channel}/{user:path}", status_code=204)
 async def turn_away(caller: AccessKeeper, channel: ChannelName, user: UserId) -> None:
     """Void the code of a stranger who waits."""
     services = caller.services
@@ -153,7 +153,7 @@ async def turn_away(caller: AccessKeeper, channel: ChannelName, user: UserId) ->
     await services.database.write(write)
 
 
-@router.delete("/access/keys/{name}", status_code=204)
+@router.delete("/access/keys/{name:path}", status_code=204)
 async def revoke_key(caller: AccessKeeper, name: Annotated[str, Path(min_length=1, max_length=64)]) -> None:
     """End a key of this API at once; new ones are made by `kenobot http key add` alone."""
     if not await caller.services.database.write(lambda connection: api_keys.revoke_key(connection, name)):

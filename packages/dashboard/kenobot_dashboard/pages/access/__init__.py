@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Response
+from fastapi import APIRouter, Form, Response
 
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import access
@@ -10,8 +10,8 @@ from kenobot_http.api.access import Code
 
 router = APIRouter(prefix="/access")
 
-ChannelName = Annotated[str, Path(min_length=1, max_length=64)]
-UserId = Annotated[str, Path(min_length=1, max_length=300)]
+ChannelName = Annotated[str, Form(min_length=1, max_length=64)]
+UserId = Annotated[str, Form(min_length=1, max_length=300)]
 
 
 @router.get("")
@@ -27,22 +27,22 @@ async def let_in(view: View, code: Annotated[str, Form(min_length=1, max_length=
     return view.go("/access", done="let_in")
 
 
-@router.post("/people/{channel}/{user}/put-out")
+@router.post("/people/put-out")
 async def put_out(view: View, channel: ChannelName, user: UserId) -> Response:
     """Make somebody who was let in a stranger again."""
     await access.put_out(view.caller, channel, user)
     return view.go("/access", done="put_out")
 
 
-@router.post("/waiting/{channel}/{user}/turn-away")
+@router.post("/waiting/turn-away")
 async def turn_away(view: View, channel: ChannelName, user: UserId) -> Response:
     """Void the code of a stranger who waits."""
     await access.turn_away(view.caller, channel, user)
     return view.go("/access", done="turned_away")
 
 
-@router.post("/keys/{name}/revoke")
-async def revoke_key(view: View, name: Annotated[str, Path(min_length=1, max_length=64)]) -> Response:
+@router.post("/keys/revoke")
+async def revoke_key(view: View, name: Annotated[str, Form(min_length=1, max_length=64)]) -> Response:
     """End a key at once."""
     await access.revoke_key(view.caller, name)
     return view.go("/access", done="revoked")

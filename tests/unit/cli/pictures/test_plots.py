@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kenobot.cli.pictures import plots
 from kenobot.ports.errors import ConfigError
-from kenobot_evals import plots
 
 
 def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Pictures that commands draw, by libraries of the extra `plots`."""
