@@ -70,7 +70,7 @@ async def test_a_body_that_is_too_long_or_no_form_is_refused(bot: ServedBot) -> 
         assert long.status_code == 413
         odd = await browser.client.post(f"{BASE}/memories", content=b"\xff\xfe", headers={"Content-Type": "text/plain"})
         assert odd.status_code in (403, 422)
-        parts = {"csrf": (None, token), "text": ("name.txt", b"a file")}
+        parts: dict[str, tuple[str | None, bytes | str]] = {"csrf": (None, token), "text": ("name.txt", b"a file")}
         files = await browser.client.post(f"{BASE}/memories", files=parts)
         assert files.status_code == 422
         assert "Nothing is remembered yet" in await browser.read("/memories")
