@@ -126,6 +126,7 @@ async def test_a_search_narrows_while_it_is_typed(lived_in: ServedBot) -> None:
         await page.wait_for_url("**/memories?q=Where*")
         await page.wait_for_selector("#results >> text=fits")
         assert "Sevilla" in await page.inner_text("#results")
+        await page.click("form details > summary")
         await page.select_option("select[name=form]", "episode")
         await page.wait_for_selector("#results .empty")
         await page.reload()
