@@ -1,11 +1,11 @@
 """Define the views of memory for people: filters of records, a timeline, a graph, and confidence over time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 Happening = Literal["learned", "confirmed", "replaced", "faded", "forgotten", "undone"]

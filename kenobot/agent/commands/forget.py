@@ -12,7 +12,7 @@ first, because no model will read it afterwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -31,6 +31,7 @@ from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ForgetResult
 from kenobot.ports.messages import Inbound

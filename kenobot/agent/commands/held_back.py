@@ -3,12 +3,12 @@
 In a group that is the owner alone, in private the person whose chat it is.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandCall, CommandContext
 from kenobot.core import texts
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation

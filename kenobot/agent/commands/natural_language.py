@@ -6,7 +6,6 @@ forget leads to a question first: see `kenobot.agent.commands.forget`.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -15,6 +14,7 @@ from kenobot.core.i18n import Language, find_language
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.lexicon import fill_parts, load_tables
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 240  # characters of a wish
 _LONGEST_ANSWER = 40

@@ -7,7 +7,7 @@ time lunch is", "recuérdame cuándo nació Ana") and what merely has its words 
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables
 from kenobot.language.sentences import split_sentences
 from kenobot.language.when import Choice, Moment, When, read_when, strip_when
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 OrderKind = Literal["add", "again", "list", "cancel", "skip", "move", "done", "wish"]
 

@@ -5,7 +5,7 @@ afternoon", a number, "no".
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, time, timedelta
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
 from kenobot.language.when import Choice as TimeChoice
 from kenobot.language.when import Meaning, Moment, Recurrence
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval

@@ -11,7 +11,7 @@ alone begins anew: the prefix stays, with what became known since behind it.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from importlib import resources
 from zoneinfo import ZoneInfo
@@ -31,6 +31,7 @@ from kenobot.identity.identity_files import Identity, IdentityText
 from kenobot.identity.preference_notes import note_preferences
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
 from kenobot.ports.recall import MemoryEntry, Section

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -22,6 +21,7 @@ from kenobot.ledger.ledger import ModelCall
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection

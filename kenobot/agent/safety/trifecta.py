@@ -6,9 +6,10 @@ are a way out as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from kenobot.agent.prompt.context_builder import PromptContext
@@ -14,6 +14,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
 from kenobot.ports.channel import Channel, ShowsDrafts, ShowsPreviews, capabilities_of
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.inbox import PendingMessage

@@ -6,7 +6,7 @@ new words take its place at once, and the person reads what changed.
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import UndoError
 from kenobot.ports.records import Record

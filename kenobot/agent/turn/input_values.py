@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
@@ -10,6 +9,7 @@ from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Text
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.tool_input import InputField
 

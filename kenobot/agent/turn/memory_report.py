@@ -7,12 +7,13 @@ them. The report is Markdown with one fact a line; its headings and labels are t
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, asks_for_days
+from kenobot.agenda.day_question import asks_for_days
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker
 from kenobot.agent.turn.change_question import ChangeAsker
 from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
@@ -46,6 +47,7 @@ from kenobot.language.statements import sentence_core
 from kenobot.language.statements.attribute_statements import attribute_name
 from kenobot.language.words import terms
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.recall import ConfidenceLevel

@@ -15,6 +15,7 @@ from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.core import texts
+from kenobot.core.attachment_words import without_attachments
 from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
 from kenobot.language.recall_need import recall_need
@@ -170,9 +171,14 @@ class ModelStage:
             return
         if recall_need(data.pending.inbound.text) == "no_recall":
             return
-        from kenobot.agent.turn.agenda_finding import AgendaAsker, add_agenda  # noqa: PLC0415 - not needed to start
+        from kenobot.agenda.day_question import asks_for_days  # noqa: PLC0415 - not needed to start
 
-        asker = AgendaAsker(data.pending, data.principal, data.language, self._s.clock.now(), self._s.zone)
+        now = self._s.clock.now()
+        if not asks_for_days(without_attachments(data.pending.inbound.text).strip(), now.date()):
+            return
+        from kenobot.agent.turn.agenda_finding import AgendaAsker, add_agenda  # noqa: PLC0415 - few messages ask
+
+        asker = AgendaAsker(data.pending, data.principal, data.language, now, self._s.zone)
         data.context = await add_agenda(data.context, self._s.database, asker)
 
     def settle_report(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:

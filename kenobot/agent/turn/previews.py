@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel, ShowsPreviews
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.storage import inbox, outbox
 from kenobot.storage.connection import Connection

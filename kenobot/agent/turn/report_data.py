@@ -1,6 +1,6 @@
 """Define the report of a message, and the question about a memory that it may end in."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from kenobot.agent.commands.command import one_line, time_ago_text
@@ -9,6 +9,7 @@ from kenobot.cognitive.memory import MemoryPack
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.changes.value_phrase import has_parts
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.provider import Block, Request
 from kenobot.ports.records import Record

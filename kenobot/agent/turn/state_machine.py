@@ -19,7 +19,7 @@ Every turn ends in exactly one of: committed, the person told of a failure, move
 the person told; or deferred, and then it goes on from the beginning.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -37,6 +37,7 @@ from kenobot.ports.errors import (
     StoreError,
     describe,
 )
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Reply, ToolResult
 from kenobot.ports.sentences import Sentence
 

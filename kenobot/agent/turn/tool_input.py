@@ -5,7 +5,7 @@ The form is a row: it outlasts restarts. Nothing of it goes to the tool before i
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import cast
@@ -20,6 +20,7 @@ from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.told_secrets import find_told_secret, names_secret
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall, ToolResult
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +16,7 @@ from kenobot.core.json_limits import find_excess
 from kenobot.core.left_out import cut_text
 from kenobot.core.time_limit import LimitedSteps, TookTooLong
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
 from kenobot.ports.tool import Tool, ToolContext, ToolEffects, ToolSource

@@ -10,7 +10,7 @@ known. The weights are `judge.json`, made by `python -m bench.learn_judge`.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from importlib import resources
 from itertools import islice
@@ -26,6 +26,7 @@ from kenobot.language.question import answers
 from kenobot.language.question.answer_features import Features, JudgedItem, JudgedQuestion, item_features
 from kenobot.language.question.question import Question
 from kenobot.language.question.search_terms import ParsedQuery
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import ConfidenceLevel, ItemKey
 
 WORDS_ALONE = "words"

@@ -7,7 +7,6 @@ meant is a logistic regression over both (`newer_first.json`, made by `python -m
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
@@ -18,6 +17,7 @@ from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.core import lazy
 from kenobot.language.references import tells_change
 from kenobot.language.words import fold, head_and_tail, stems
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import ItemKey
 
 FEATURE_NAMES = ("shared", "newer near", "older near", "apart", "figures", "tells a change", "place")

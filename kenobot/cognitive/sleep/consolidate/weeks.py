@@ -9,7 +9,6 @@ week's file stays; new days are added below it.
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
 
@@ -22,6 +21,7 @@ from kenobot.core import redaction
 from kenobot.language import calendar
 from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.language.sanitize import sanitize
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
