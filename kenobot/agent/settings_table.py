@@ -54,7 +54,7 @@ def iterate_values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
             for key, value in values.items():
                 field = model.model_fields.get(key)
                 secret = is_secret(key) or (field is not None and _holds_secrets(field.annotation))
-                yield f"{section}.{name}.{key}", _to_plain(value, secret=secret)
+                yield f"{section}.{name}.{key}", _hide_secret(value, secret=secret)
 
 
 def write_setting(home: Home, before: ResolvedSettings, key: str, written: str) -> ResolvedSettings:
@@ -104,12 +104,12 @@ def _holds_secrets(annotation: object) -> bool:
     return annotation is SecretStr or any(map(_holds_secrets, get_args(annotation)))
 
 
-def _to_plain(value: object, *, secret: bool) -> object:
+def _hide_secret(value: object, *, secret: bool) -> object:
     """Return a value as JSON has it; of a secret, and of each in a table of them, whether it is set."""
     if isinstance(value, dict):
-        return {name: _to_plain(inner, secret=secret) for name, inner in value.items()}
+        return {name: _hide_secret(inner, secret=secret) for name, inner in value.items()}
     if isinstance(value, SecretStr):
-        return _to_plain(value.get_secret_value(), secret=True)
+        return _hide_secret(value.get_secret_value(), secret=True)
     if secret:
         return "(set)" if value else "(not set)"
     return json.loads(json.dumps(value, default=str))

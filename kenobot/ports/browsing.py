@@ -1,4 +1,4 @@
-"""What people look through memory with: filters of records, a timeline, a graph, and confidence over time."""
+"""Filters of records, a timeline, a graph and confidence over time, for people who look through memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ class ConfidencePoint:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePeriod:
-    """What happened to memory in a period. first, last: its days, in the owner's zone. counts: by what happened."""
+    """A period of memory. first, last: its days, in the owner's zone. counts: how often each thing happened."""
 
     first: str
     last: str

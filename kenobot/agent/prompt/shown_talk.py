@@ -42,7 +42,7 @@ class TalkReader(NamedTuple):
 
 
 class TalkFrame(NamedTuple):
-    """What decides how a prompt shows a conversation, beside its messages.
+    """Frame in which a prompt shows the messages of a conversation.
 
     message_tokens: where a message is clipped. day: of the prompt, YYYY-MM-DD. last_message: up to which the beginning
     of the prompt holds the notes that were beside messages.

@@ -56,7 +56,7 @@ class Key(BaseModel):
 
 
 class AccessTable(BaseModel):
-    """Who may talk to the bot, who waits to be let in, and the keys of this API. locked: until when no code counts."""
+    """People with access, strangers who wait, and the keys of this API. locked: until when no code counts."""
 
     people: list[Person]
     waiting: list[Waiting]

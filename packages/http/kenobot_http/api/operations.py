@@ -100,7 +100,7 @@ class ModelsInAll(BaseModel):
 
 
 class AnswerTimes(BaseModel):
-    """How long answers took. all: null without any answer."""
+    """Times of answers. all: null without any answer."""
 
     days: int
     by: StatsGroup

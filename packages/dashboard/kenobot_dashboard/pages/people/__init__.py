@@ -17,7 +17,7 @@ _DRAWN: Final = {"topics": 1000, "memories": 10_000}
 
 
 class Chosen(BaseModel):
-    """What of the graph is shown. subject: of memories about it alone."""
+    """Choice of a graph. subject: of memories about it alone."""
 
     detail: GraphDetail = "topics"
     subject: str = Field("", max_length=200)

@@ -25,7 +25,7 @@ _ENDED: Final[tuple[Happening, ...]] = ("replaced", "faded", "forgotten")
 
 
 class Chosen(BaseModel):
-    """What of the timeline is shown. first, last: the days whose changes are listed; without, all that are counted."""
+    """Choice of a part of the timeline. first, last: days whose changes are listed; without, all that are counted."""
 
     by: Period = "week"
     subject: str = Field("", max_length=200)
