@@ -33,6 +33,7 @@ from bench.regression import Example, Floats, fit_by_newton, fit_weights
 from bench.unknown import CHATS, FOLDS, AskedQuestion, ask, ask_in_chat, digest, people
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.recall.results.trace import RecallTrace
+from kenobot.cognitive.recall.scoring.weights import MOST_ODDS
 from kenobot.cognitive.recall.search import judge
 from kenobot.cognitive.recall.search.fit import fit_features
 from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, speaker_features
@@ -97,7 +98,7 @@ class QuestionWeights:
     def score(self, example: JudgedExample) -> float:
         """Return the odds that a question is answered, as their logarithm."""
         if not example.able.any():
-            return -judge.MOST_ODDS
+            return -MOST_ODDS
         best = (example.features[example.able] @ self.features).max()
         return float(best + example.row @ self.vector + self.always)
 

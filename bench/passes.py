@@ -1,10 +1,10 @@
 """`python -m bench.passes`: what would be different without each pass of sleep, one after another.
 
 Each stage is played with the whole night first, and then without each pass that planned a change or asked a question in
-it; counted are the texts that only one of the two runs has. The stages are the month, a fortnight and forty days of
-`bench.years`, for their figures; the golden month of `tests.golden`, for what people see: prompts of replies, texts
-sent, answers of commands, files; and tests that play nights, for those that fail. An hour, in one process at a time;
-`--stages` and `--passes` take less.
+it; counted are the texts that only one of the two runs has. The stages are the month, a fortnight and two hundred days
+of `bench.years`, for their figures; the golden month of `tests.golden`, for what people see: prompts of replies, texts
+sent, answers of commands, files; and the steps of `kenobot demo`, five months of the first seed. An hour, in one
+process at a time; `--stages` and `--passes` take less.
 """
 
 import argparse
@@ -29,12 +29,6 @@ from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView, Pass
 _SHOWN = 200  # characters of what differs
 _TIMED = frozenset({"night", "turn", "database", "tree", "index"})  # figures of `bench.years` that no two runs share
 _TURN = re.compile(r"^##### \d+ · (?P<at>\S+) · turn · ", re.MULTILINE)
-_NIGHTLY = (
-    *("tests/integration/memory/test_pruning_nights.py", "tests/integration/memory/test_decay_recall.py"),
-    *("tests/integration/memory/test_lifecycle_by_talk.py", "tests/integration/memory/test_procedural_turns.py"),
-    *("tests/unit/evals/demo", "tests/unit/cognitive/mirror/lists/test_decay_files.py"),
-    *("tests/unit/cognitive/sleep/test_hearsay.py", "tests/unit/cognitive/sleep/test_confidences.py"),
-)
 OFF, SEEN = "BENCH_WITHOUT", "BENCH_BUSY"
 _LIFE = ("kenobot", "bench", "life", "--embedder", "none", "--json", "--person")
 _NONE = "none"  # the whole night once more: what differs then is chance
@@ -54,9 +48,9 @@ class Stage:
 STAGES: Mapping[str, Stage] = {
     "month": Stage([("bench.month", "--fast", "--json")], ("month",)),
     "life": Stage([(*_LIFE, "tom", "--model", "careful")], ("life",)),
-    "years": Stage([("bench.years", "--days", "40", "--per-day", "4", "--json")], ("years",)),
+    "years": Stage([("bench.years", "--days", "200", "--per-day", "2", "--json")], ("years",)),
     "golden": Stage([("tests.golden", "record", "{}", "--homes", "model")], ("prompts", "texts", "commands", "files")),
-    "cases": Stage([("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-rfE", *_NIGHTLY)], ("cases",)),
+    "demo": Stage([("kenobot", "demo", "--json")], ("demo",)),
 }
 
 
@@ -109,8 +103,6 @@ def _read(title: str, printed: str, folder: Path) -> Iterator[tuple[str, str]]:
     match title:
         case "golden":
             yield from _golden(folder)
-        case "cases":
-            yield from (("cases", line) for line in printed.splitlines() if line.startswith(("FAILED", "ERROR")))
         case "years":
             for row in map(json.loads, filter(lambda line: line.startswith("{"), printed.splitlines())):
                 yield title, json.dumps({key: value for key, value in row.items() if key not in _TIMED})

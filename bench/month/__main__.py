@@ -10,9 +10,9 @@ from bench.report import Report
 
 _DESCRIPTION = """\
 Live through a scripted month in a folder of its own, with a scripted model: corrections, contradictions, negations,
-people with the same habits, a renamed project, C++ and C#, names in Chinese and Arabic, an emoji, restarts, an hour
-without a model, a guest and a group. Then see for each kind of fact whether what should live can be answered with, and
-what should not is hidden. No network, no key; your own home is not touched.
+people with the same habits, a renamed project, C++ and C#, names in Chinese and Arabic, an emoji, restarts, nights, an
+hour without a model, a guest and a group. Then see for each kind of fact whether what should live can be answered with,
+and what should not is hidden. No network, no key; your own home is not touched.
 """
 
 

@@ -4,19 +4,19 @@ It needs no model; a model is given the same answers by its tool.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda.entry import Entry
 from kenobot.agenda.log import LogReach, find_done, find_last_said, find_told
-from kenobot.agenda.past_question import PastQuestion, past_question
+from kenobot.agenda.past_question import PastQuestion
 from kenobot.agenda.plans import find_plans
 from kenobot.agenda.say_time import say_day, say_rule
 from kenobot.core import texts
 from kenobot.core.i18n import Language
-from kenobot.language.question.agenda import AgendaQuestion, agenda_question
+from kenobot.language.question.agenda import AgendaQuestion
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 MOST_SHOWN = 20
@@ -52,16 +52,6 @@ class AgendaAnswer:
     def is_of_plans(self) -> bool:
         """Return whether the question is for what is ahead."""
         return isinstance(self.question, AgendaQuestion)
-
-
-def read_question(text: str, today: date) -> AgendaQuestion | PastQuestion | None:
-    """Return what of an agenda or of a log a message asks for; None for any other message."""
-    if (past := past_question(text, today)) is not None:
-        return past
-    asked = agenda_question(text, today)
-    if asked is not None and asked.days.last < today:  # "and yesterday?"
-        return PastQuestion("done", asked.days)
-    return asked
 
 
 def answer_question(connection: Connection, question: AgendaQuestion | PastQuestion, asker: Asker) -> AgendaAnswer:

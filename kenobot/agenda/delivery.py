@@ -8,7 +8,6 @@ import logging
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -27,6 +26,7 @@ from kenobot.gateway.bot_messages import BotMessenger, MessageButtons
 from kenobot.gateway.buttons import Choice
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.ports.names import sanitize_name
 from kenobot.storage.connection import Connection, savepoint

@@ -1,9 +1,9 @@
 """An entry of an agenda or of a log: a reminder, a memory of a day, or what somebody said."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.agenda.job import Job
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 EntryKind = Literal["reminder", "memory", "message"]

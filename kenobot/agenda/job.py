@@ -1,12 +1,12 @@
 """A job: what is to be said to whom, where, and when; and its occurrences."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from kenobot.core.i18n import Language, Text
 from kenobot.language.when.meaning import Moment, Recurrence
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, Principal, Trust
 from kenobot.ports.messages import Inbound
 

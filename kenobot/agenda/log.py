@@ -1,7 +1,6 @@
 """Find what was done, what happened and what was said on days that are over, in memories and in what people wrote."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import chain
 from zoneinfo import ZoneInfo
@@ -17,6 +16,7 @@ from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import asks, read_core
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection

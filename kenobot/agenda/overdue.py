@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -18,6 +17,7 @@ from kenobot.gateway.owner_alerts import OwnerAlerts, OwnerChat
 from kenobot.language.facts.clause_rules import is_duty
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, QUOTED_TRUST, session_id
 from kenobot.ports.messages import Outbound
 from kenobot.ports.records import Record

@@ -3,7 +3,6 @@
 A question about something by name, as "what did Ana do yesterday?", is none: its words find it.
 """
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
@@ -13,6 +12,7 @@ from kenobot.language.facts.due_days import tells_past
 from kenobot.language.lexicon import join_phrases, load_tables
 from kenobot.language.named_days import NamedDay, days_named
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 About = Literal["done", "told", "last"]
 

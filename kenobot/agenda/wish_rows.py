@@ -1,12 +1,12 @@
 """Rows of standing wishes."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.agenda.job import Place
 from kenobot.agenda.job_rows import stamp
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 _WISH = "id, text, cue, scope, person, channel, chat, language, cooldown_hours, times_left, ends, last_fired"

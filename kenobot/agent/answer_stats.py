@@ -1,13 +1,14 @@
 """Sum up how long answers took, what the time went into, what came of messages, and what models cost."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.language.calendar import local_day
 from kenobot.ledger.prices import PICODOLLARS
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import model_calls, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

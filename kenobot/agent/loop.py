@@ -60,7 +60,7 @@ def _is_stop(inbound: Inbound) -> bool:
 
 
 class ChatActivity(NamedTuple):
-    """What goes on in a chat with messages. since: of a turn under way. waiting: messages behind that one."""
+    """Show the work in a chat with messages. since: of a turn under way. waiting: messages behind that one."""
 
     session: str
     state: Literal["thinking", "waiting", "deferred"]
@@ -142,7 +142,7 @@ class IntakePolicy:
         return self._admission.in_first_chat(inbound)
 
     async def follow_chat(self, channel: str, former: str, current: str) -> bool:
-        """Have a chat go on under another id; returns whether that was news. Raises StoreError."""
+        """Move a chat to another id; returns whether that was news. Raises StoreError."""
         return await self._admission.follow_chat(channel, former, current)
 
     async def admits(self, inbound: Inbound) -> bool:
@@ -150,7 +150,7 @@ class IntakePolicy:
         return await self._admission.admits(inbound)
 
     async def take_back(self, channel: str, message: str, error: RemoteError) -> bool:
-        """Have a part tried again or given up that counted as sent; returns whether there is one. Raises StoreError."""
+        """Retry or drop a part that counted as sent; returns whether there is one. Raises StoreError."""
         return await self._messenger.delivery.take_back(channel, message, error)
 
     async def reject_flood(self, inbound: Inbound) -> None:
@@ -289,16 +289,26 @@ class AgentLoop:
             raise
         self._taking.add(storing)
         self._gate.begin_storing()
-        storing.add_done_callback(partial(self._queue, session, envelope))
-        pending = await asyncio.shield(storing)
+        queued = asyncio.get_running_loop().create_future()  # of the channel alone, which may be cancelled
+        storing.add_done_callback(partial(self._queue, session, envelope, queued))
+        await queued
+        pending = storing.result()
         if pending is not None and pending.inbound.external_id != inbound.external_id:
             await self.report(inbound.channel, Sentence("channels.reused_id", channel=inbound.channel))
         return pending is not None
 
-    def _queue(self, session: str, envelope: Envelope, storing: asyncio.Future[PendingMessage | None]) -> None:
-        """Queue a message that has been stored, also when its channel was cancelled meanwhile."""
+    def _queue(
+        self,
+        session: str,
+        envelope: Envelope,
+        queued: asyncio.Future[None],
+        storing: asyncio.Future[PendingMessage | None],
+    ) -> None:
+        """Queue a message that has been stored, also when its channel was cancelled meanwhile. queued: to be told."""
         self._taking.discard(storing)
         self._gate.end_storing()
+        if not queued.done():
+            queued.set_result(None)
         pending = None if storing.cancelled() or storing.exception() is not None else storing.result()
         if pending is None:
             self._count(session, -1)
@@ -359,7 +369,7 @@ class AgentLoop:
         await self._bus.emit(HEALTH_DEGRADED, channel, "", reason=problem)
 
     async def follow_chat(self, channel: str, former: str, current: str) -> None:
-        """Have a chat go on under another id, and announce that."""
+        """Move a chat to another id, and announce that."""
         if await self._policy.follow_chat(channel, former, current):
             await self.report(channel, Sentence("channels.group_moved", former=former, current=current))
 

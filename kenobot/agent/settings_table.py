@@ -34,7 +34,7 @@ def iterate_values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
     """Yield every setting by its dotted key; of a secret, whether it is set."""
     core = loaded.settings.model_dump(exclude={"providers", "embedders", "transcribers"}, mode="json")
     for section, table in core.items():
-        yield from _list_flat(section, table, tables=section not in PLUGIN_SECTIONS)
+        yield from _flatten(section, table, tables=section not in PLUGIN_SECTIONS)
     for limit in job_limits(loaded.settings.budget):
         yield f"budget.purposes.{limit.purpose}.daily_tokens", limit.amount
     for section, group in PLUGIN_SECTIONS.items():
@@ -54,7 +54,7 @@ def iterate_values(loaded: ResolvedSettings) -> Iterator[tuple[str, Any]]:
             for key, value in values.items():
                 field = model.model_fields.get(key)
                 secret = is_secret(key) or (field is not None and _holds_secrets(field.annotation))
-                yield f"{section}.{name}.{key}", _hide_secret(value, secret=secret)
+                yield f"{section}.{name}.{key}", _encode(value, secret=secret)
 
 
 def write_setting(home: Home, before: ResolvedSettings, key: str, written: str) -> ResolvedSettings:
@@ -90,13 +90,13 @@ def _try_value(
     return require_no_more_left_out(before, load_settings(home, os.environ, text=edited)), edited
 
 
-def _list_flat(at: str, table: Mapping[str, Any], *, tables: bool) -> Iterator[tuple[str, Any]]:
+def _flatten(at: str, table: Mapping[str, Any], *, tables: bool) -> Iterator[tuple[str, Any]]:
     """Yield the settings of a table, and with `tables` those of the tables in it."""
     for key, value in table.items():
         if not isinstance(value, dict):
             yield f"{at}.{key}", value
         elif tables:
-            yield from _list_flat(f"{at}.{key}", value, tables=True)
+            yield from _flatten(f"{at}.{key}", value, tables=True)
 
 
 def _holds_secrets(annotation: object) -> bool:
@@ -104,12 +104,12 @@ def _holds_secrets(annotation: object) -> bool:
     return annotation is SecretStr or any(map(_holds_secrets, get_args(annotation)))
 
 
-def _hide_secret(value: object, *, secret: bool) -> object:
+def _encode(value: object, *, secret: bool) -> object:
     """Return a value as JSON has it; of a secret, and of each in a table of them, whether it is set."""
     if isinstance(value, dict):
-        return {name: _hide_secret(inner, secret=secret) for name, inner in value.items()}
+        return {name: _encode(inner, secret=secret) for name, inner in value.items()}
     if isinstance(value, SecretStr):
-        return _hide_secret(value.get_secret_value(), secret=True)
+        return _encode(value.get_secret_value(), secret=True)
     if secret:
         return "(set)" if value else "(not set)"
     return json.loads(json.dumps(value, default=str))

@@ -1,11 +1,11 @@
 """Take a snapshot of the bot's state from its database, for `kenobot status`, the watch, metrics, doctor and chat."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.memory import Nights
 from kenobot.ledger.limits import Limit, find_used_up
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import mail_counts, queue_ages, turn_stats
 from kenobot.storage.connection import Connection
 from kenobot.storage.mail_counts import MailCounts

@@ -1,7 +1,6 @@
 """The parts of a running bot that a channel may serve to programs, such as a REST API."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
@@ -13,6 +12,7 @@ from kenobot.gateway.access import Access
 from kenobot.ledger.limits import Limit
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.sentences import Language
 from kenobot.storage.database import Database

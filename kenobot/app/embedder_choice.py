@@ -3,13 +3,13 @@
 import importlib.util
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from kenobot.app.machine import Machine, this_machine
 from kenobot.core.plugins import PluginGroup
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.embedder import Embedder
 from kenobot.ports.errors import ConfigError, KenobotError, PluginError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.plugin import PluginContext
 
 _log = logging.getLogger(__name__)

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
+
+from kenobot.ports.frozen import dataclass
 
 _ROOT = Path("/")
 

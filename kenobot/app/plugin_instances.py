@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import Embedder, PreviousEmbedders
 from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.postprocessor import PostProcessor
 from kenobot.ports.provider import Provider, calls_tools

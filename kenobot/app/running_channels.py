@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from kenobot.core import plugins
@@ -15,6 +14,7 @@ from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.channel import Channel, Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, KenobotError, PluginError, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.signals import HEALTH_DEGRADED
 

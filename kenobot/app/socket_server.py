@@ -5,7 +5,6 @@ import contextlib
 import logging
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -54,6 +53,7 @@ from kenobot.core.worker import TaskSet
 from kenobot.ports.channel import Sink
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.signals import MEMORY_WRITTEN, Envelope, Signals
 

@@ -9,7 +9,6 @@ import threading
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
@@ -20,6 +19,7 @@ from kenobot.core.redaction import escape_controls
 from kenobot.core.worker import run_until_first
 from kenobot.ports.channel import Capabilities, Sink
 from kenobot.ports.errors import StoreError, StreamFailed, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 from kenobot.ports.plugin import Plugin, PluginContext
 

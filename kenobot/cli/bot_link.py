@@ -5,7 +5,6 @@ import contextlib
 import socket
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kenobot.channels.console import CHAT, Console
 from kenobot.core import local_socket
@@ -33,6 +32,7 @@ from kenobot.core.frames import (
 )
 from kenobot.core.settings.home import Home
 from kenobot.ports.errors import ConfigError, KenobotError, StoreError, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, MessagePart, Outbound
 
 _GREETING_SECONDS = 5.0

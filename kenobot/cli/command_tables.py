@@ -101,7 +101,7 @@ def _find_package(name: str, extra: str | None) -> str | None:
 
 
 def _find_entries(name: str | None = None) -> "EntryPoints":
-    """Find the entry points of a command, or of all: ten milliseconds, which the core's commands do without."""
+    """Find the entry points of a command, or of all: twenty milliseconds, which the core's commands do without."""
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP) if name is None else entry_points(group=GROUP, name=name)

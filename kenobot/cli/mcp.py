@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from kenobot.cli import options
 from kenobot.cli.context import CommandContext
@@ -19,6 +18,7 @@ from kenobot.core.settings.config_text import current_text
 from kenobot.core.settings.load import load_settings, require_no_more_left_out
 from kenobot.core.settings.mcp import McpServerSettings, check_server_name
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 from kenobot.storage import disk
 from kenobot.tools.mcp.connection import ConnectionLost, Hooks, connect

@@ -6,12 +6,13 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Block, Content, Image, Message, Reply, Request, ToolSpec, Usage
 from kenobot.ports.sentences import Sentence
 from kenobot.providers.pictures import picture_file

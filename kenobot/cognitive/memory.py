@@ -6,12 +6,12 @@ all. Modules behind the door are imported at their first use: a process that ans
 
 import importlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from kenobot.cognitive.policy import DEFAULT
 from kenobot.cognitive.records import History, Records
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.storage.connection import Connection

@@ -9,10 +9,11 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 
 LineEnding = Literal["\n", "\r\n", "\r"]
@@ -101,10 +102,15 @@ def join_page(lines: Sequence[str], body: str) -> str:
     return "\n".join(["---", *lines, "---", "", body, ""])
 
 
+@lru_cache(512)  # most values of a record are those of the record before
+def _render_text(value: str) -> str:
+    is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _MEANT
+    return value if is_plain else _dump(value)
+
+
 def _scalar(value: str | float) -> str:
     if isinstance(value, str):
-        is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _MEANT
-        return value if is_plain else _dump(value)
+        return _render_text(value)
     return _dump(value) if isinstance(value, bool) or not math.isfinite(value) else repr(value)
 
 

@@ -5,12 +5,13 @@ does not come and go. Pure: the looks are `kenobot.app.watch`'s.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language, Text
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import pack_text, unpack_text
 
 Level = Literal["degraded", "unhealthy"]

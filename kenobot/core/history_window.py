@@ -5,9 +5,9 @@ is more than fits: every message is shown or summarized.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Role
 
 _FEW = 8  # messages that are worth a summary, however short a history is asked for

@@ -11,7 +11,7 @@ import stat
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
@@ -19,6 +19,7 @@ from typing import Any, get_args
 from kenobot.core.plugins import KINDS, PluginGroup
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import PluginError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.plugin import Plugin, PluginKind
 
 _MOST_FILES = 5000

@@ -11,11 +11,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
+
+from kenobot.ports.frozen import dataclass
 
 NAME = "kenobot.log"
 _ENDED = re.compile(r"kenobot-([0-9]{8}T[0-9]{12})Z\.log")

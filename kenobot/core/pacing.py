@@ -42,14 +42,19 @@ def current_rank() -> Rank:
     return _rank.get()
 
 
-@contextlib.contextmanager
-def run_at_rank(rank: Rank) -> Iterator[None]:
+class run_at_rank:  # noqa: N801 - a block, named by what it does
     """Run the block, and the tasks that it begins, at a rank."""
-    token = _rank.set(rank)
-    try:
-        yield
-    finally:
-        _rank.reset(token)
+
+    def __init__(self, rank: Rank) -> None:
+        self._rank = rank
+
+    def __enter__(self) -> None:
+        self._token = _rank.set(self._rank)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _rank.reset(self._token)
 
 
 class _Thread(threading.local):

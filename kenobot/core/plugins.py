@@ -65,7 +65,7 @@ def _all_installed() -> Mapping[PluginGroup, EntryPoints]:
 
 
 def forget_installed() -> None:
-    """Have the entry points read anew, after something was installed."""
+    """Forget the entry points that were read, so that they are read anew after an installation."""
     _all_installed.cache_clear()
 
 

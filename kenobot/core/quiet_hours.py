@@ -1,10 +1,10 @@
 """Tell when the bot keeps quiet of its own accord: a stretch of each day, by the clock on the owner's wall. Pure."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 
 _FORM = lazy.regex(r"([01]?[0-9]|2[0-3]):([0-5][0-9]) ?- ?([01]?[0-9]|2[0-3]):([0-5][0-9])")

@@ -3,13 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Self
 from urllib.parse import quote
 
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 
 _TABLES = tomllib.loads(resources.files(__package__).joinpath("redaction.toml").read_text("utf-8"))

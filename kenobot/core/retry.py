@@ -3,12 +3,12 @@
 Pure: the caller does the waiting.
 """
 
-from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import CircuitOpen, RateLimited, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.frozen import dataclass
 
 _MOST_JITTER = 0.25
 MAX_RETRY_AFTER = 3600.0  # seconds that a server's own wish counts; one that asks for a day may be wrong, or well again

@@ -5,9 +5,10 @@ and writes the group's own memory; a guest has a memory of their own; a stranger
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, Account, Principal, Trust, chat_scope, user_scope
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import Role

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
@@ -11,6 +11,7 @@ from kenobot.gateway.buttons import Choice, Pressers, add_buttons
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel, capabilities_of
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, MessagePart, Outbound
 from kenobot.storage import outbox
 from kenobot.storage.connection import Connection

@@ -8,13 +8,14 @@ row alone, so that it works after a restart and an upgrade, and no message can f
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.access import Access
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Button, Inbound, MessagePart
 from kenobot.storage import keyboards
 from kenobot.storage.connection import Connection

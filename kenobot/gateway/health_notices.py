@@ -6,7 +6,6 @@ tells it twice, or not at all.
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from kenobot.core import texts
 from kenobot.core.health import Cause
@@ -14,6 +13,7 @@ from kenobot.core.i18n import Language
 from kenobot.gateway.owner_alerts import OwnerAlerts
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.storage import health_told
 from kenobot.storage.connection import Connection

@@ -6,7 +6,7 @@ may be the very problem, it goes straight to the channel. No alert holds people'
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kenobot.core import texts
@@ -21,6 +21,7 @@ from kenobot.gateway.personal_settings import PersonalSettings
 from kenobot.ports.channel import capabilities_of
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.ports.names import sanitize_name
 from kenobot.ports.sentences import change_values, hide_mark, render

@@ -8,12 +8,13 @@ itself stands only in the message to the stranger, in the outbox. Everything her
 import hashlib
 import hmac
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from kenobot.core import texts
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import MessagePart, TextEntity
 from kenobot.storage import approved_people, outbox
 from kenobot.storage.approved_people import ApprovedPerson

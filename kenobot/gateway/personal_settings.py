@@ -1,13 +1,14 @@
 """The few settings that are each person's own: the language in which the bot speaks to them, drafts, quiet hours."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from kenobot.core.i18n import Language
 from kenobot.core.quiet_hours import QuietHours
 from kenobot.gateway.refreshed import RefreshedByCommands
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Account
 from kenobot.ports.messages import Inbound
 from kenobot.storage.connection import Connection

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.identity import rules
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.storage import disk
 

@@ -3,11 +3,11 @@
 import logging
 import stat
 import threading
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
 from kenobot.identity import rules
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.disk import MAX_FILE_BYTES, UNKNOWN, FileStamp
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,6 @@ Each chat has its own state, in the state table. The model talks; this module te
 import re
 import tomllib
 import unicodedata
-from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, find_language
 from kenobot.language.lexicon import alternatives
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state
 

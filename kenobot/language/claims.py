@@ -4,12 +4,12 @@ A claim begins with a subject of its own, or with a verb that continues the subj
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS, alternatives
 from kenobot.language.words import fold, stems, words
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 600  # characters of a statement that is taken apart
 _LEAST = 2  # words that mean something in a claim that can stand alone

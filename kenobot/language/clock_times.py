@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.core import lazy
 from kenobot.language.dates import WEEKDAYS
 from kenobot.language.lexicon import fill_parts, load_tables
 from kenobot.language.number_words import NUMBER_WORDS, read_number
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 2000  # characters of a text that are read
 

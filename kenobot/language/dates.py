@@ -2,11 +2,11 @@
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import alternatives, word_rows
+from kenobot.ports.frozen import dataclass
 
 
 def _by_place(rows: Sequence[str], first: int = 1) -> Mapping[str, int]:

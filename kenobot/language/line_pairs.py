@@ -7,12 +7,13 @@ what stands in some file was not rewritten.
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from kenobot.language.fingerprint import key_of
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.words import fold, words
+from kenobot.ports.frozen import dataclass
 
 _COMPARED = 2_000  # characters of a line that tell what it is like
 _PIECE = 3  # characters

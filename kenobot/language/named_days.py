@@ -6,12 +6,13 @@ The expressions are named_days.toml; a day that lies ahead goes before one that 
 import re
 from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 
 from kenobot.core import lazy
 from kenobot.language.dates import MONTHS, WEEKDAYS, day_of_year, end_of_month, valid_day
 from kenobot.language.lexicon import fill_parts, load_tables
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 2000  # characters of a text that are read
 _MOST_DAYS = 1000  # days and other units ahead

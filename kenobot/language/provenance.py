@@ -10,7 +10,6 @@ function words; in scripts without blanks, by pairs of letters.
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.core import lazy
@@ -19,6 +18,7 @@ from kenobot.core.sized_cache import SizedCache
 from kenobot.language.lexicon import UNSPOKEN
 from kenobot.language.pasted import split_pasted
 from kenobot.language.words import detect_language
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, trust_rank
 from kenobot.ports.memory import Candidate
 

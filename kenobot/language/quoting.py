@@ -1,9 +1,9 @@
 """Write and find quotations of others, in prompts and in memory's Markdown, and pointers to ref files. Pure."""
 
 import re
-from dataclasses import dataclass
 
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 
 IMPORTED = "import"

@@ -5,12 +5,12 @@ a long text is about something else; when in doubt, it is no reaction.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import alternatives, load_phrases
 from kenobot.language.outcomes import fold_reply
+from kenobot.ports.frozen import dataclass
 
 ReactionKind = Literal["confirmed", "disputed", "pinned"]
 

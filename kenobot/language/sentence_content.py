@@ -34,6 +34,7 @@ _DATE = lazy.regex(
 _NUMBER = lazy.regex(r"(?<![\w.,])[$€£¥]?\d[\d.,:]*\d(?:\s?[%€$£¥°])?|(?<![\w.,])[$€£¥]?\d(?:\s?[%€$£¥°])?(?![\w.,:])")
 _UNIT = lazy.regex(r"\s?([^\W\d_]{1,20})")
 _WORD = lazy.regex(r"[^\W\d_][\w'’-]*")
+_SIGN = lazy.regex(r"\W")
 _DAYS = MONTHS.keys() | WEEKDAYS.keys()
 
 
@@ -86,7 +87,7 @@ def numbers(sentence: str) -> tuple[str, ...]:
         bare = match[0].strip()
         if unit is not None and unit[1] not in STOPWORDS:
             found.append(f"{bare} {unit[1]}")
-        elif len(re.sub(r"\W", "", bare)) > 1 or not bare.isdecimal():
+        elif len(_SIGN.sub("", bare)) > 1 or not bare.isdecimal():
             found.append(bare)
     return tuple(found)
 
@@ -98,9 +99,7 @@ def names(sentence: str) -> tuple[str, ...]:
     end = -1
     for at, match in enumerate(_WORD.finditer(sentence)):
         word = match[0]
-        folded = fold(word)
-        capital = word[0].isupper() and folded not in STOPWORDS and folded not in _DAYS and len(word) > 1
-        if not capital:
+        if not word[0].isupper() or len(word) == 1 or (folded := fold(word)) in STOPWORDS or folded in _DAYS:
             continue
         if found and match.start() == end + 1 and sentence[end] == " ":
             found[-1].append(word)
@@ -129,8 +128,8 @@ class _StoredWords(NamedTuple):
 @lru_cache(512)
 def _read_stored_words(text: str) -> _StoredWords:
     folded = fold(text)
-    found = frozenset(stem for word in words(text) for stem in stems(word))
-    return _StoredWords(folded, found, frozenset(re.sub(r"\W", "", figure) for figure in _figures(folded)))
+    found = frozenset([stem for word in words(text) for stem in stems(word)])
+    return _StoredWords(folded, found, frozenset([_SIGN.sub("", figure) for figure in _figures(folded)]))
 
 
 class TextCoverage:
@@ -148,7 +147,7 @@ class TextCoverage:
     def __contains__(self, item: tuple[GapKind, str]) -> bool:
         kind, text = item
         if kind == "number":
-            return any(re.sub(r"\W", "", figure) in self._digits for figure in _figures(fold(text)))
+            return any(_SIGN.sub("", figure) in self._digits for figure in _figures(fold(text)))
         if kind == "date":
             day = day_named(fold(text), self._said)
             iso = day.isoformat() if day is not None else ""

@@ -4,6 +4,7 @@ Of a long text its beginning and end are scanned; see `kenobot.core.pattern_set`
 """
 
 import unicodedata
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.core.pattern_set import PatternSet
@@ -22,8 +23,11 @@ _HIGH, _MEDIUM, _LOW = phrases("signal_high"), phrases("signal_medium"), phrases
 def signal_level(text: str, patterns: PatternSet = _NO_PATTERNS) -> SignalLevel:
     """Return the level of what a person said. patterns: the owner's own, any of which makes it high."""
     seen = unicodedata.normalize("NFKC", _window(text))[:_SCANNED]  # some letters become many
-    if patterns.search(seen, _PATTERN_STEPS):
-        return "high"
+    return "high" if patterns.search(seen, _PATTERN_STEPS) else _level_of(seen)
+
+
+@lru_cache(512)  # of a line of a summary it is asked in each round
+def _level_of(seen: str) -> SignalLevel:
     plain = fold(seen).translate(_APOSTROPHES)
     if _HIGH.search(plain):
         return "high"

@@ -6,11 +6,12 @@ nothing, and the two sides of a pair of opposites, in every form of their words,
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS, word_rows, word_set
 from kenobot.language.words import stems, words
+from kenobot.ports.frozen import dataclass
 
 NEGATORS = NEGATIONS | word_set("negators")
 """Words that make the opposite of what follows."""

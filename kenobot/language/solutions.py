@@ -6,7 +6,6 @@ A sign of failure marks a problem, a word for its end a solution, unless it is h
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from kenobot.core import lazy
@@ -14,6 +13,7 @@ from kenobot.language.lexicon import alternatives, load_phrases, word_set
 from kenobot.language.problem_words import is_failure_word, keyword_coverage, keywords, stems_in
 from kenobot.language.salience import salience_signs
 from kenobot.language.words import fold, words
+from kenobot.ports.frozen import dataclass
 
 _CLAUSE = lazy.regex(r"\n+|\s*[—–;→]+\s*|\s+-+>?\s+|(?<=[.!…。！])\s+|(?<=[。！])")
 _PHRASES = load_phrases("kenobot.language", "solutions.toml")

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -21,6 +21,7 @@ from kenobot.ledger.limits import Limit, amount_text
 from kenobot.ledger.prices import PriceList
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import OverBudget, StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import NamesModel, Provider, Reply, Request, Usage, is_rule_based
 from kenobot.ports.signals import BUDGET_NEAR
 from kenobot.storage import model_calls

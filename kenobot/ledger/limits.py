@@ -1,11 +1,11 @@
 """The limits of a budget: what models may use in a day or a month, in all or for one purpose."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.core.settings.schema import DAILY_TOKENS, BudgetSettings, PurposeBudget
 from kenobot.ledger.prices import PICODOLLARS
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection
 from kenobot.storage.model_calls import Spending

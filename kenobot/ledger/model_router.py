@@ -5,7 +5,6 @@ Only the ledger (`kenobot.ledger.models`) asks: every call is reserved before it
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kenobot.core.containment import contain
 from kenobot.core.retry import CircuitBreaker
@@ -19,6 +18,7 @@ from kenobot.ports.errors import (
     RemoteError,
     TruncatedReply,
 )
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import OVERLONG, Block, Message, Provider, Reply, Request, ToolCall, Usage
 from kenobot.storage.connection import replace_surrogates
 

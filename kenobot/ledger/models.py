@@ -1,12 +1,13 @@
 """The models behind the ledger, the one way to a provider: no call is made that is not reserved first."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kenobot.core.retry import CircuitBreaker
 from kenobot.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.ledger.model_router import PROBE, ModelRouter
 from kenobot.ports.errors import AnswerLost, RemoteError, TruncatedReply
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Reply, Request, calls_tools, is_rule_based, sees_pictures
 from kenobot.storage import model_calls
 from kenobot.storage.connection import Connection

@@ -1,9 +1,8 @@
 """Reserve and settle what transcribers are asked: by the minute, or by tokens where the service counts these."""
 
-from dataclasses import dataclass
-
 from kenobot.ledger.ledger import CallOrigin, Ledger, ModelCall
 from kenobot.ports.errors import AnswerLost, OverBudget, RemoteError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Usage
 from kenobot.ports.transcriber import Recording, Transcriber, Transcript
 

@@ -1,11 +1,11 @@
-"""Filters of records, a timeline, a graph and confidence over time, for people who look through memory."""
+"""Define the views of memory for people: filters of records, a timeline, a graph, and confidence over time."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 Happening = Literal["learned", "confirmed", "replaced", "faded", "forgotten", "undone"]
@@ -89,7 +89,7 @@ class ConfidencePoint:
 
 @dataclass(frozen=True, slots=True)
 class TimelinePeriod:
-    """A period of memory. first, last: its days, in the owner's zone. counts: how often each thing happened."""
+    """Count the changes of memory in a period. first, last: its days, in the owner's zone. counts: by what happened."""
 
     first: str
     last: str

@@ -1,10 +1,10 @@
 """The seam to a place where people talk to the bot."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from kenobot.ports.errors import RemoteError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, Inbound, MediaKind, MessagePart, Outbound
 
 

@@ -1,9 +1,9 @@
 """Explanations of replies: the memories behind one, and why something was not remembered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import MatchExplanation, SourceKind
 from kenobot.ports.records import Record
 

@@ -3,10 +3,10 @@
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.names import Role
 
 D = TypeVar("D")

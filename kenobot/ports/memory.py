@@ -1,9 +1,9 @@
 """Candidates for memory, and decisions about them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 
 Form = Literal["note", "episode", "scratchpad", "profile", "procedure", "entity", "box", "summary", "question"]

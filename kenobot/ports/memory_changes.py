@@ -1,12 +1,12 @@
 """Changes to memory: who makes one, and the results of a forgetting, a purge, an undo and a proposal."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 

@@ -1,6 +1,8 @@
 """Files of memory: large edits, files that vanished, lines that came back, and imports of an export."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

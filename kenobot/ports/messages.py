@@ -3,10 +3,10 @@
 Text offsets are UTF-16 code units, the way chat platforms count; datetimes are aware, in UTC.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import session_id
 from kenobot.ports.names import label_id, name_person
 

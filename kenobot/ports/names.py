@@ -3,9 +3,10 @@
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Literal, get_args
 from urllib.parse import quote
+
+from kenobot.ports.frozen import dataclass
 
 Role = Literal["owner", "guest"]
 

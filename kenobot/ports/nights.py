@@ -1,10 +1,11 @@
 """Nights of memory, and their reports."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 
 Phase = Literal["consolidate", "errors", "prune", "improve"]

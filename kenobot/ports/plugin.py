@@ -1,13 +1,14 @@
 """The target of an entry point: settings, and how to build the part from them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.signals import NoSignals, Signals
 from kenobot.ports.workspace import Workspace
 

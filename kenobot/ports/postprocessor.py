@@ -1,9 +1,9 @@
 """The seam to what happens when the model writes a tag."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory import Candidate
 

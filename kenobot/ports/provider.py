@@ -1,10 +1,11 @@
 """The seam to language models: what one is asked, and how its answer comes."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 from typing import Literal, Protocol, runtime_checkable
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 
 Role = Literal["user", "assistant"]

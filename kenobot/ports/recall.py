@@ -1,9 +1,9 @@
 """Reasons, scores and sections of the records that a search of memory found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import LinkType, Record
 from kenobot.ports.sentences import Sentence, join_sentences

@@ -5,10 +5,10 @@ is sent. Names exist only here.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate, Decision
 
 PayloadValue = str | int | float | bool | None

@@ -1,13 +1,14 @@
 """The seam to tools that a model may call: entry points of the group `kenobot.tools`."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.tool_input import GivenInput
 

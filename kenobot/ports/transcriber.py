@@ -1,11 +1,12 @@
 """The seam to models that write down what is said in a recording: group `kenobot.transcribers`."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isfinite
 from pathlib import Path
 from typing import Protocol
 
 from kenobot.ports.errors import Rejected
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Usage
 
 _LONGEST = 1e6  # seconds

@@ -1,9 +1,9 @@
 """Turns as memory reads them, and the grades of replies."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.names import name_person
 

@@ -1,8 +1,9 @@
 """A folder of the owner's in which tools may work."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from kenobot.ports.frozen import dataclass
 
 SANDBOX_ROOT: Final = "/work"
 """The root of a workspace as commands in the sandbox see it, and as models may write it."""

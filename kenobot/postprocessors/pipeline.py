@@ -1,13 +1,13 @@
 """Run all post-processors over a reply: clean text for the person, effects of its tags for the turn."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from kenobot.core import lazy, texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language
 from kenobot.core.time_limit import TookTooLong, time_limit
 from kenobot.ports.errors import PluginError, StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.postprocessor import Element, PostProcessor, TurnEffects
 from kenobot.postprocessors.quotation import QuotationCheck, is_blank
 from kenobot.postprocessors.scanner import measure_settled, scan_tags, whole_length

@@ -21,11 +21,12 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.postprocessor import Element
 from kenobot.postprocessors.code_ranges import Range, code_ranges, find_fenced_ranges, find_quoted_ranges
 

@@ -1,8 +1,8 @@
 """Offer the contents of tags to memory, and end onboarding: the six tags that ship."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.memory import Candidate, Form
 from kenobot.ports.plugin import NoSettings, Plugin

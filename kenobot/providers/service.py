@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from math import inf, isfinite
@@ -20,6 +19,7 @@ from kenobot.ports.errors import (
     RemoteError,
     Unavailable,
 )
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Delta
 
 if TYPE_CHECKING:

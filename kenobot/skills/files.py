@@ -4,9 +4,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from kenobot.ports.frozen import dataclass
 from kenobot.skills.front_matter import UnusableSkill
 
 MOST_FILES, MOST_BYTES, DEEPEST = 200, 4_000_000, 6

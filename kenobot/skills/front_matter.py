@@ -6,12 +6,12 @@ refused before anything is built of them.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import yaml
 
 from kenobot.core import lazy
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.frozen import dataclass
 
 Value = str | Mapping[str, str]
 

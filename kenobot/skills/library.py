@@ -1,10 +1,11 @@
 """The folder of skills: list them with their state, and read again only those whose files were changed."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.skills.trust import Trusted, read_trusted
 from kenobot.storage.connection import Connection
 

@@ -2,10 +2,10 @@
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from kenobot.core import lazy
 from kenobot.core.lookalikes import INVISIBLE
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 from kenobot.skills.files import SkillFiles
 from kenobot.skills.front_matter import FrontMatter, UnusableSkill, Value, parse_page

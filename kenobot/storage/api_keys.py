@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

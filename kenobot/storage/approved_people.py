@@ -1,8 +1,8 @@
 """The people whom the owner let in at run time, beside those in the configuration: the table `approved_person`."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Account
 from kenobot.storage.connection import Connection
 

@@ -5,9 +5,10 @@ waiting → stored (its bytes lie in the media folder) → done | failed. A row 
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -1,4 +1,4 @@
-"""Who looks at the dashboard: links that open it once, and the sessions that they open.
+"""Store who looks at the dashboard: links that open it once, and the sessions that they open.
 
 Of each only the SHA-256 is kept, in the table of small things: there are a few of the owner's browsers at most.
 """

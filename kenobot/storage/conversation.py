@@ -6,12 +6,13 @@ length. sessions, scopes: those that a read may see; None for every one.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 from kenobot.core.token_estimate import PICTURE_TOKENS, estimate_tokens
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust, chat_scope, import_kind
 from kenobot.ports.names import SpokenLine, split_label, split_line
 from kenobot.ports.provider import Role
@@ -54,7 +55,8 @@ class StoredMessage(NamedTuple):
 
     @property
     def text_tokens(self) -> int:
-        return estimate_tokens(self.text) + PICTURE_TOKENS * (len(self.pictures.split()) // 2)
+        tokens = estimate_tokens(self.text)
+        return tokens + PICTURE_TOKENS * (len(self.pictures.split()) // 2) if self.pictures else tokens
 
     @property
     def context_tokens(self) -> int:
@@ -94,9 +96,11 @@ class MessageRow(NamedTuple):
     @property
     def line(self) -> SpokenLine:
         """Split the text into speaker and words. A private chat names no speakers, nor does a reply."""
-        if self.is_imported and self.role == "user":
+        if self.role == "assistant":
+            return SpokenLine("", "", self.text)
+        if self.is_imported:
             return split_label(self.text)
-        if self.role == "assistant" or not self.effective_scope.startswith("chat:"):
+        if not self.effective_scope.startswith("chat:"):
             return SpokenLine("", "", self.text)
         return split_line(self.text)
 

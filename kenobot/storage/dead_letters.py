@@ -5,11 +5,11 @@ beside a running bot: a row is only changed from a state in which nobody works o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import unpack_text
 from kenobot.storage.connection import Connection
 

@@ -3,10 +3,10 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 _NEWEST = """

@@ -13,9 +13,10 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from kenobot.ports.frozen import dataclass
 
 MAX_FILE_BYTES = 5_000_000
 

@@ -1,9 +1,10 @@
 """Find the turn of a message that its sender edits, and have the edit take its place."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.storage.attachments import AttachmentRow, item_names, save_row, to_fields
 from kenobot.storage.connection import Connection

@@ -11,10 +11,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.core.settings.home import Home
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.attachments import digests_in_use
 from kenobot.storage.connection import Connection, connect, to_store_error
 from kenobot.storage.media_files import MediaFolder

@@ -12,13 +12,14 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal
 
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Fenced
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, Outbound
 from kenobot.ports.sentences import change_values, pack_text
 from kenobot.storage import attachments as attachment_rows

@@ -2,10 +2,10 @@
 
 import json
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.state import read_state, write_state

@@ -1,9 +1,9 @@
 """Count the mail that still has to be worked on, and read what went wrong lately, for a person who asks."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import unpack
 from kenobot.storage.connection import Connection
 

@@ -7,7 +7,6 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import aiofiles
 
 from kenobot.core import lazy
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.disk import entries, fsync_folder
 
 if TYPE_CHECKING:

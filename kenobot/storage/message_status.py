@@ -1,9 +1,9 @@
 """Read what became of messages: their state, and the answer that the outbox keeps for whoever fetches it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 MessageState = Literal["pending", "deferred", "answered", "failed", "expired", "dead", "dropped"]

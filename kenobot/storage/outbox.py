@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, Button, MessagePart, Outbound, TextEntity
 from kenobot.ports.sentences import pack_text
 from kenobot.storage.attachments import to_fields

@@ -1,9 +1,9 @@
 """Read since when messages wait for their answer, and answers for being delivered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 

@@ -6,11 +6,11 @@ open row with a question.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 from kenobot.storage.inbox import PendingMessage, join_message, load_pending

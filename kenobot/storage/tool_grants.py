@@ -1,8 +1,8 @@
 """Store the tool calls that the owner allowed for good."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 

@@ -1,9 +1,9 @@
 """Store which tools turns called, with what, and what came of it: for the owner to read."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from kenobot.core.percentiles import Distribution, distribution
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 StatsGroup = Literal["all", "channel", "model", "day", "hour"]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.packaging.lowest import beside, read_project
+
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,16 +120,23 @@ def test_an_extra_names_a_distribution_of_the_index_or_of_the_tree(built: Built,
     assert _needs(wheel, "irc") == [f"kenobot-irc @ {(built.tree / 'packages/irc').as_uri()}"]
 
 
-def test_a_wheel_beside_the_core_holds_its_folder(built: Built, tmp_path: Path) -> None:
-    """Every module of it, and its entry point."""
-    folder = built.tree / "packages" / "irc"
+@pytest.mark.parametrize("folder", beside().values(), ids=lambda folder: folder.name)
+def test_a_wheel_beside_the_core_holds_its_folder(built: Built, tmp_path: Path, folder: Path) -> None:
+    """Every module of it and every file of data, and its entry points."""
+    folder = built.tree / folder.relative_to(ROOT)
+    declared = read_project(folder)["entry-points"]
     _build(folder, tmp_path, "--wheel")
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
         (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
-        assert "irc = kenobot_irc:plugin" in archive.read(name).decode()
-    assert held == {path.relative_to(folder).as_posix() for path in folder.glob("kenobot_irc/*.py")}
+        lines = archive.read(name).decode().splitlines()
+    assert {f"{name} = {value}" for points in declared.values() for name, value in points.items()} <= set(lines)
+    assert held == {path.relative_to(folder).as_posix() for path in folder.glob("kenobot_*/**/*") if _is_shipped(path)}
+
+
+def _is_shipped(path: Path) -> bool:
+    return path.is_file() and ".egg-info" not in path.as_posix()
 
 
 def test_the_links_at_the_top_lead_into_the_package() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.agent.safety.shown_texts import ShownTexts
-from kenobot.agent.safety.trifecta import Exposure, allowed, guard_reply
+from kenobot.agent.safety.trifecta import Exposure, guard_reply, limit_exposure
 from kenobot.ports.memory import Candidate
 from tests.scene import Scene
 
@@ -30,7 +30,7 @@ def test_two_of_the_three_are_allowed(private: bool, untrusted: bool, way_out: b
     """Of all eight combinations only the one with all three loses something, and that is the way out."""
     exposure = Exposure(private, untrusted, way_out)
     expected = Exposure(True, True, False) if private and untrusted and way_out else exposure
-    assert allowed(exposure) == expected
+    assert limit_exposure(exposure) == expected
 
 
 @pytest.mark.parametrize(("private", "untrusted", "way_out"), EIGHT)

@@ -1,4 +1,4 @@
-"""What follows a reply about reminders: wishes that the message fulfils, orders among other sentences, another zone.
+"""Add to a reply what reminders need: wishes that the message fulfils, orders among other sentences, another zone.
 
 The message itself is answered, and remembered, as any other; this only adds or asks.
 """
@@ -13,6 +13,7 @@ from kenobot.agenda.say_time import say_day, say_hour
 from kenobot.agent.commands import reminder_questions, reminders
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
 from kenobot.agent.commands.places import find_stay
+from kenobot.agent.commands.reminder_cues import may_tell_stay
 from kenobot.agent.commands.reminder_orders import find_order, match_offer
 from kenobot.core import texts
 from kenobot.gateway.buttons import Choice
@@ -85,7 +86,7 @@ def _read_on_named_day(text: str, before: str, meaning: Meaning | None, now: dat
 
 def _ask_zone(connection: Connection, call: CommandCall, context: CommandContext) -> CommandAnswer | None:
     """Ask whether local times are to be those of the place where the owner says that they are."""
-    if OWNER_SCOPE not in call.principal.read_scopes:
+    if OWNER_SCOPE not in call.principal.read_scopes or not may_tell_stay(call.inbound.text):
         return None
     here = context.find_zone(connection, call)
     now = to_local(call.at, here)

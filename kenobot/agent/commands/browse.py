@@ -10,7 +10,7 @@ from kenobot.agent.commands.command import (
     CommandCall,
     CommandContext,
     button_rows,
-    numbered_lines,
+    number_lines,
     one_line,
     time_ago_text,
 )
@@ -69,12 +69,12 @@ def show_memory(connection: Connection, call: CommandCall, context: CommandConte
     if not newest:
         return texts.MEMORY_NO_PAGE(call.language)
     shown, has_more = newest[:_NEWEST], len(newest) > _NEWEST
-    lines = numbered_lines(shown, call.language)
+    lines = number_lines(shown, call.language)
     if skipped:
         parts = [lines]
     else:
         parts = [
-            texts.MEMORY_SOME(call.language, forms=counted_forms(counts, call.language), lines=lines),
+            texts.MEMORY_SOME(call.language, forms=count_forms(counts, call.language), lines=lines),
             texts.MEMORY_HANDS(call.language),
         ]
     if has_more:
@@ -99,7 +99,7 @@ def open_memory(connection: Connection, call: CommandCall, _: CommandContext) ->
 
 
 def explain(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
-    """`/why`: the memories behind the last reply here, and the origin of each; `/why NUMBER`: that of one memory.
+    """List, for `/why`, the memories behind the last reply with their origin; for `/why NUMBER` that of one memory.
 
     `/why WORDS`: why what they say was not remembered.
     """
@@ -123,7 +123,7 @@ def _explain_absence(connection: Connection, call: CommandCall, context: Command
     return render_absence(found, call.arguments, call.language)
 
 
-def counted_forms(counts: Mapping[str, int], language: Language) -> str:
+def count_forms(counts: Mapping[str, int], language: Language) -> str:
     """Word how many memories there are of each form: "3 notes, 1 summary"."""
     known = ((_FORMS[form], count) for form, count in counts.items() if form in _FORMS)
     return ", ".join(f"{count} {names[count != 1](language)}" for names, count in known)
@@ -137,7 +137,7 @@ def _search(connection: Connection, call: CommandCall, context: CommandContext) 
     found, words = [each.record for each in meant[:_NEWEST]], one_line(call.arguments, _QUOTED)
     if not found:
         return texts.MEMORY_NOT_FOUND(call.language, words=words)
-    text = texts.MEMORY_FOUND(call.language, words=words, lines=numbered_lines(found, call.language))
+    text = texts.MEMORY_FOUND(call.language, words=words, lines=number_lines(found, call.language))
     return CommandAnswer(text, _openers(found))
 
 

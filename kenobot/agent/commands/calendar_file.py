@@ -1,7 +1,7 @@
 """Offer the events of a calendar file that was sent as reminders, and set them once the person says yes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -19,6 +19,7 @@ from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.when import Moment, Recurrence
 from kenobot.ports.errors import KenobotError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval

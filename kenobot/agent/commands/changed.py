@@ -5,7 +5,7 @@ that is not clear, the person is asked once more whether all of it is over. Afte
 the rest should read, unless that is clear. A no changes nothing: the same pair is never asked about again.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line, undo_button
@@ -18,6 +18,7 @@ from kenobot.language.changes.clauses import without_clause
 from kenobot.language.changes.value_phrase import tells_more, without_value
 from kenobot.language.relatives import find_lost_relative
 from kenobot.language.sentences import begins_with, without_sentence
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.records import Record
 from kenobot.storage import approvals, conversation, inbox
@@ -34,7 +35,7 @@ KIND = "change"
 
 @dataclass(frozen=True, slots=True)
 class ChangePayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     old: the memory that may be over. new: the one made of the message, None without one. after: the conversation's last
     message, behind which a plain answer counts. asked: inbox row of the message. language: of the question. clause:

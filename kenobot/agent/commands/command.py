@@ -1,7 +1,7 @@
 """A chat command: its rights, the language of its answer, memories and spans of time as text."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from kenobot.gateway.access import Access
 from kenobot.gateway.buttons import Choice
 from kenobot.language.calendar import local_day
 from kenobot.ledger.limits import Limit
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.records import Record
@@ -190,7 +191,7 @@ def one_line(text: str, longest: int = _SHOWN) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
-def numbered_lines(records: Sequence[Record], language: Language) -> str:
+def number_lines(records: Sequence[Record], language: Language) -> str:
     """List memories with their numbers, one a line."""
     return "\n".join(texts.RECORD_LINE(language, number=record.id, what=one_line(record.text)) for record in records)
 

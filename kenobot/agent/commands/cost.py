@@ -12,7 +12,7 @@ from kenobot.storage.model_calls import Spending
 
 
 def show_cost(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """`/cost`: what was spent today and this month, by purpose, and the budgets."""
+    """Sum up, for `/cost`, what was spent today and this month, by purpose, and the budgets."""
     day, language = local_day(call.at, context.zone), call.language
     first = f"{day[:7]}-01"
     month = model_calls.sum_spent_between(connection, first, day)

@@ -12,7 +12,7 @@ first, because no model will read it afterwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from kenobot.agent.commands.command import (
     CommandCall,
     CommandContext,
     button_rows,
-    numbered_lines,
+    number_lines,
     one_line,
     undo_button,
 )
@@ -31,6 +31,7 @@ from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.number_words import parse_number
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import ForgetResult
 from kenobot.ports.messages import Inbound
@@ -96,7 +97,7 @@ def forget_memory(
         return _forget(connection, [certain], call, context)
     buttons = _ask(connection, call, records)
     question = texts.FORGET_ONE if len(records) == 1 else texts.FORGET_WHICH
-    return CommandAnswer(question(call.language, lines=numbered_lines(records, call.language)), buttons)
+    return CommandAnswer(question(call.language, lines=number_lines(records, call.language)), buttons)
 
 
 def _forget_number(
@@ -146,7 +147,7 @@ def _follow(
     chosen, is_no = _read_choice(answer, question.records), answer in ("no", "part")
     if not is_no and not question.about and not chosen:
         records = Memory.records.get_all(connection, question.records, reach)
-        return texts.FORGET_WHICH(call.language, lines=numbered_lines(list(records.values()), call.language))
+        return texts.FORGET_WHICH(call.language, lines=number_lines(list(records.values()), call.language))
     approvals.close_approval(connection, approval, "denied" if is_no else "approved")
     if is_no:
         return texts.FORGET_DECLINED(call.language)
@@ -253,7 +254,7 @@ def _ask_others(
     lines = (
         f"- {texts.QUOTED(call.language, text=one_line(unread.text))}"
         if unread
-        else numbered_lines(records, call.language)
+        else number_lines(records, call.language)
     )
     text = (texts.FORGET_OTHERS_WHICH if len(records) > 1 else texts.FORGET_OTHERS)(call.language, lines=lines)
     return CommandAnswer(text, buttons, pressers=tuple(may_answer))

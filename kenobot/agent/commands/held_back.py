@@ -3,12 +3,12 @@
 In a group that is the owner alone, in private the person whose chat it is.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandCall, CommandContext
 from kenobot.core import texts
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
@@ -21,7 +21,7 @@ KIND = "held"
 
 @dataclass(frozen=True, slots=True)
 class HeldPayload:
-    """What was held back of a reply.
+    """Hold what was held back of a reply.
 
     held: each as it was written. asked: inbox row of the message that was answered. after: the conversation's last
     message, behind which plain words count.

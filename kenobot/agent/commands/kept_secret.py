@@ -4,7 +4,7 @@ The question holds no word of it, only the number of the message: a yes reads it
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import date, datetime, timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, undo_button
@@ -20,6 +20,7 @@ from kenobot.language.provenance import without_quotes
 from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import read_core
 from kenobot.language.told_secrets import find_told_secret
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation, inbox
@@ -35,7 +36,7 @@ _COMMAND = lazy.regex(r"\s*/\w+\s+")
 
 @dataclass(frozen=True, slots=True)
 class SecretPayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     asked: inbox row of the message that tells the secret. after: the conversation's last message, behind which a plain
     answer counts. language: of the question, and of what follows its answer.

@@ -11,7 +11,7 @@ from kenobot.agent.commands.command import (
     CommandAnswer,
     CommandCall,
     CommandContext,
-    numbered_lines,
+    number_lines,
     one_line,
     undo_button,
 )
@@ -173,4 +173,4 @@ def _render_undone(done: UndoResult, language: Language) -> str:
         elif record.status != "active":
             continue
         lines.append(sentence(language, number=record.id, what=one_line(record.text)))
-    return "\n".join(lines) or numbered_lines(done.after, language)
+    return "\n".join(lines) or number_lines(done.after, language)

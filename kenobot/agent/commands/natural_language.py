@@ -6,7 +6,7 @@ forget leads to a question first: see `kenobot.agent.commands.forget`.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.core import lazy
@@ -14,6 +14,7 @@ from kenobot.core.i18n import Language, find_language
 from kenobot.language.facts.taking_back import takes_back
 from kenobot.language.lexicon import fill_parts, load_tables
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 240  # characters of a wish
 _LONGEST_ANSWER = 40
@@ -164,8 +165,11 @@ def asks_what_was_heard(text: str) -> bool:
 
 def parse_answer(text: str) -> Answer | None:
     """Return the answer that a short message gives to a question of the bot's; None for any other message."""
-    if len(text) > _LONGEST_ANSWER:
-        return None
+    return _parse_short_answer(text) if len(text) <= _LONGEST_ANSWER else None
+
+
+@lru_cache(maxsize=64)  # several parts of a turn ask about its message
+def _parse_short_answer(text: str) -> Answer | None:
     plain = " ".join(fold(text).replace("’", "'").replace(",", " , ").strip(" .!¡¿?").split()).replace(" , ", ", ")
     bare = plain.replace(",", "")
     if bare in _YES:

@@ -1,11 +1,11 @@
 """Find the question that an answer is for, among those that the bot put to a person alone, and close it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from kenobot.agent.commands.command import CommandCall
 from kenobot.agent.commands.natural_language import Answer, parse_answer
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval

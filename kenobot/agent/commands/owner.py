@@ -7,7 +7,7 @@ from kenobot.agent.commands.command import (
     CommandAnswer,
     CommandCall,
     CommandContext,
-    numbered_lines,
+    number_lines,
     one_line,
     time_ago_text,
     undo_button,
@@ -140,7 +140,7 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
     live = [record for record in records.values() if record.status == "active"]
     if wish not in _FORGET:
         age = time_ago_text(loss.at, call.at, call.language)
-        lines = numbered_lines(live[: _POLICY.max_offered], call.language)
+        lines = number_lines(live[: _POLICY.max_offered], call.language)
         text = texts.MISSING_SOME(call.language, count=loss.files, where=f"`{loss.where}`", age=age, lines=lines)
         return CommandAnswer(text, choices_of("missing", call.language))
     elsewhere = tuple(sorted(set(loss.records) - records.keys()))
@@ -155,7 +155,7 @@ def missing_memory(connection: Connection, call: CommandCall, context: CommandCo
 # ── what came back ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def revived_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
+def revive_memory(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
     """`/revived`: list what was forgotten and stood in the files again; `remember` has it back, `forget` settles it."""
     held, reach = HeldFiles.get_revived(connection), call.principal.read_scopes
     lines = [line for line in held.lines if line.scope in reach] if held is not None else []
@@ -179,7 +179,7 @@ def revived_memory(connection: Connection, call: CommandCall, context: CommandCo
     records = [record for record in found if record is not None]
     if not records:
         return texts.REVIVED_NONE(call.language)
-    return texts.REVIVED_BACK(call.language, lines=numbered_lines(records, call.language))
+    return texts.REVIVED_BACK(call.language, lines=number_lines(records, call.language))
 
 
 def _render_revived(
@@ -188,7 +188,7 @@ def _render_revived(
     """List the first of what came back."""
     some = lines[: _POLICY.max_offered]
     known = Memory.records.get_all(connection, [line.record for line in some if line.record], reach)
-    shown = [numbered_lines(list(known.values()), language)] if known else []
+    shown = [number_lines(list(known.values()), language)] if known else []
     shown += [texts.REVIVED_ERASED(language, what=one_line(line.text)) for line in some if not line.record]
     more = len(lines) - len(some)
     return "\n".join([*shown, *([texts.REVIVED_MORE(language, count=more)] if more else [])])

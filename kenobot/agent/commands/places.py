@@ -1,6 +1,5 @@
 """Find where somebody says that they are, and the time zone of that place."""
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 
@@ -8,6 +7,7 @@ from kenobot.agent.commands.reminder_orders import match_stay, read_whole_time
 from kenobot.language.lexicon import load_tables
 from kenobot.language.sentences import split_sentences
 from kenobot.language.when import Moment
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ _ANY_TIME = datetime.fromisoformat("2026-01-01T12:00")  # which day it is hardly
 _SPOKEN = 24  # messages of a chat that tell which language is spoken there
 
 
-def _later(module: str, function: str, **more: bool) -> Answer:
+def _load(module: str, function: str, **more: bool) -> Answer:
     """Return the function of a command whose module is imported when the command is first given."""
 
     def answer(connection: Connection, call: CommandCall, context: CommandContext) -> str | CommandAnswer:
@@ -75,52 +75,67 @@ def _later(module: str, function: str, **more: bool) -> Answer:
 
 COMMANDS = (
     Command(("help", "ayuda"), guide.show_help, texts.HELP_HELP, frozenset()),
-    Command(("start", "empezar"), _later("greeting", "greet"), texts.HELP_START, frozenset(), openly=True),
+    Command(("start", "empezar"), _load("greeting", "greet"), texts.HELP_START, frozenset(), openly=True),
     Command(
-        ("new", "nueva", "reset", "nuevo"), _later("greeting", "begin_anew"), texts.HELP_NEW, frozenset(), openly=True
+        ("new", "nueva", "reset", "nuevo"),
+        _load("greeting", "begin_anew"),
+        texts.HELP_NEW,
+        frozenset(),
+        openly=True,
     ),
     Command(tuple(STOP_WORDS), tell_stopped, texts.HELP_STOP, frozenset(), openly=True),
-    Command(("status", "estado"), _later("status", "show_status"), texts.HELP_STATUS, frozenset()),
+    Command(("status", "estado"), _load("status", "show_status"), texts.HELP_STATUS, frozenset()),
     Command(
-        ("remember", "recuerda"), _later("memory", "remember"), texts.HELP_REMEMBER, stores_argument=True, openly=True
+        ("remember", "recuerda"),
+        _load("memory", "remember"),
+        texts.HELP_REMEMBER,
+        stores_argument=True,
+        openly=True,
     ),
     Command(
         ("remind", "recuerdame", "reminder", "recordatorio"),
-        _later("reminders", "remind"),
+        _load("reminders", "remind"),
         texts.HELP_REMIND,
         frozenset(),
         openly=True,
     ),
-    Command(("reminders", "recordatorios"), _later("reminders", "list_reminders"), texts.HELP_REMINDERS, frozenset()),
-    Command(("tasks", "tareas"), _later("tasks", "show_tasks"), texts.HELP_TASKS, _TASKS),
-    Command(("memory", "memoria"), _later("browse", "show_memory"), texts.HELP_MEMORY),
-    Command(("why", "porque"), _later("browse", "explain"), texts.HELP_WHY),
-    Command(("correct", "corrige"), _later("correct", "correct"), texts.HELP_CORRECT),
-    Command(("forget", "olvida"), _later("forget", "forget_memory"), texts.HELP_FORGET),
+    Command(("reminders", "recordatorios"), _load("reminders", "list_reminders"), texts.HELP_REMINDERS, frozenset()),
+    Command(("tasks", "tareas"), _load("tasks", "show_tasks"), texts.HELP_TASKS, _TASKS),
+    Command(("memory", "memoria"), _load("browse", "show_memory"), texts.HELP_MEMORY),
+    Command(("why", "porque"), _load("browse", "explain"), texts.HELP_WHY),
+    Command(("correct", "corrige"), _load("correct", "correct"), texts.HELP_CORRECT),
+    Command(("forget", "olvida"), _load("forget", "forget_memory"), texts.HELP_FORGET),
     Command(
-        ("transcript", "transcripcion"), _later("transcript", "show_transcript"), texts.HELP_TRANSCRIPT, frozenset()
+        ("transcript", "transcripcion"),
+        _load("transcript", "show_transcript"),
+        texts.HELP_TRANSCRIPT,
+        frozenset(),
     ),
-    Command(("undo", "deshacer"), _later("memory", "undo_change"), texts.HELP_UNDO),
-    Command(("settings", "ajustes"), _later("preferences", "show_settings"), texts.HELP_SETTINGS, _SETTINGS),
-    Command(("sleep", "dormir"), _later("status", "sleep"), texts.HELP_SLEEP, _SLEEP, owner_only=True),
-    Command(("missing", "perdidos", "lost"), _later("owner", "missing_memory"), texts.HELP_MISSING, owner_only=True),
-    Command(("revived", "revividos"), _later("owner", "revived_memory"), texts.HELP_REVIVED, owner_only=True),
+    Command(("undo", "deshacer"), _load("memory", "undo_change"), texts.HELP_UNDO),
+    Command(("settings", "ajustes"), _load("preferences", "show_settings"), texts.HELP_SETTINGS, _SETTINGS),
+    Command(("sleep", "dormir"), _load("status", "sleep"), texts.HELP_SLEEP, _SLEEP, owner_only=True),
+    Command(("missing", "perdidos", "lost"), _load("owner", "missing_memory"), texts.HELP_MISSING, owner_only=True),
+    Command(("revived", "revividos"), _load("owner", "revive_memory"), texts.HELP_REVIVED, owner_only=True),
     Command(
         ("proposals", "propuestas"),
-        _later("owner", "show_proposals"),
+        _load("owner", "show_proposals"),
         texts.HELP_PROPOSALS,
         _PROPOSALS,
         owner_only=True,
     ),
-    Command(("approve", "aprobar"), _later("owner", "approve"), texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
-    Command(("reject", "rechazar"), _later("owner", "reject"), texts.HELP_REJECT, _PROPOSALS, owner_only=True),
-    Command(("cost", "gasto"), _later("cost", "show_cost"), texts.HELP_COST, frozenset(), owner_only=True),
-    Command(("tools", "herramientas"), _later("tools", "show_tools"), texts.HELP_TOOLS, frozenset(), owner_only=True),
+    Command(("approve", "aprobar"), _load("owner", "approve"), texts.HELP_APPROVE, _PROPOSALS, owner_only=True),
+    Command(("reject", "rechazar"), _load("owner", "reject"), texts.HELP_REJECT, _PROPOSALS, owner_only=True),
+    Command(("cost", "gasto"), _load("cost", "show_cost"), texts.HELP_COST, frozenset(), owner_only=True),
+    Command(("tools", "herramientas"), _load("tools", "show_tools"), texts.HELP_TOOLS, frozenset(), owner_only=True),
     Command(
-        ("skills", "habilidades"), _later("skills", "show_skills"), texts.HELP_SKILLS, frozenset(), owner_only=True
+        ("skills", "habilidades"),
+        _load("skills", "show_skills"),
+        texts.HELP_SKILLS,
+        frozenset(),
+        owner_only=True,
     ),
-    Command(("people", "personas"), _later("people", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
-    Command(("pair", "emparejar"), _later("people", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
+    Command(("people", "personas"), _load("people", "show_people"), texts.HELP_PEOPLE, _PEOPLE, owner_only=True),
+    Command(("pair", "emparejar"), _load("people", "pair"), texts.HELP_PAIR, _PEOPLE, owner_only=True),
 )
 _BY_PLATFORM = frozenset({"start"})  # written by Telegram when a chat begins, so no sign of the person's language
 _NAMED: Mapping[str, Command] = {
@@ -132,47 +147,47 @@ COMMAND_NAMES = tuple(_NAMED)
 """The names of all commands, in every language, without the slash."""
 
 _WISHES: Mapping[str, Command] = {
-    "tell": Command((), _later("browse", "show_memory"), openly=True),
-    "forget": Command((), _later("forget", "forget_memory", asking=True)),
-    "forget_known": Command((), _later("forget", "forget_memory", asking=True), if_known=True),
-    "forget_all": Command((), _later("forget", "decline_everything")),
-    "why": Command((), _later("browse", "explain")),
-    "undo": Command((), _later("memory", "undo_change")),
-    "take_back": Command((), _later("take_back", "ask_to_take_back"), points_back=True),
+    "tell": Command((), _load("browse", "show_memory"), openly=True),
+    "forget": Command((), _load("forget", "forget_memory", asking=True)),
+    "forget_known": Command((), _load("forget", "forget_memory", asking=True), if_known=True),
+    "forget_all": Command((), _load("forget", "decline_everything")),
+    "why": Command((), _load("browse", "explain")),
+    "undo": Command((), _load("memory", "undo_change")),
+    "take_back": Command((), _load("take_back", "ask_to_take_back"), points_back=True),
 }
-_ANSWER = Command((), _later("forget", "answer_question"))
-_ANSWER_OF_CHANGE = Command((), _later("changed", "answer_change"))
-_ANSWER_OF_TAKE_BACK = Command((), _later("take_back", "answer_take_back"))
-_ANSWER_OF_SECRET = Command((), _later("kept_secret", "answer_secret"))
-_ORDER = Command((), _later("obey_reminder", "obey"), changes=frozenset(), openly=True)
-_ANSWER_OF_REMINDER = Command((), _later("reminder_changes", "answer"), changes=frozenset(), openly=True)
-_ANSWER_OF_PROMISE = Command((), _later("promises", "answer"))
-_ANSWER_OF_CALENDAR = Command((), _later("calendar_file", "answer"), changes=frozenset())
-OFFER_CALENDAR = Command((), _later("calendar_file", "offer"), changes=frozenset())
+_ANSWER = Command((), _load("forget", "answer_question"))
+_ANSWER_OF_CHANGE = Command((), _load("changed", "answer_change"))
+_ANSWER_OF_TAKE_BACK = Command((), _load("take_back", "answer_take_back"))
+_ANSWER_OF_SECRET = Command((), _load("kept_secret", "answer_secret"))
+_ORDER = Command((), _load("obey_reminder", "obey"), changes=frozenset(), openly=True)
+_ANSWER_OF_REMINDER = Command((), _load("reminder_changes", "answer"), changes=frozenset(), openly=True)
+_ANSWER_OF_PROMISE = Command((), _load("promises", "answer"))
+_ANSWER_OF_CALENDAR = Command((), _load("calendar_file", "answer"), changes=frozenset())
+OFFER_CALENDAR = Command((), _load("calendar_file", "offer"), changes=frozenset())
 """Answers a calendar file by the events in it, which are the arguments."""
-_CANCEL_TASK = Command((), _later("tasks", "cancel_that"), changes=_TASKS, openly=True)
-_EXPORT = Command((), _later("calendar_export", "export"), changes=frozenset(), openly=True)
-_SHOW_HELD = Command((), _later("held_back", "show_held"), changes=frozenset())
-_WORDS = Command((), _later("correct", "correct_as_asked"))
+_CANCEL_TASK = Command((), _load("tasks", "cancel_that"), changes=_TASKS, openly=True)
+_EXPORT = Command((), _load("calendar_export", "export"), changes=frozenset(), openly=True)
+_SHOW_HELD = Command((), _load("held_back", "show_held"), changes=frozenset())
+_WORDS = Command((), _load("correct", "correct_as_asked"))
 _PRESSED: Mapping[str, Command] = {
-    "answer": Command((), _later("forget", "answer_by_button")),
-    "open": Command((), _later("browse", "open_memory")),
-    "ask_admit": Command((), _later("people", "ask_to_admit"), owner_only=True),
-    "admit": Command((), _later("people", "admit"), changes=_PEOPLE, owner_only=True),
-    "turn_away": Command((), _later("people", "turn_away"), owner_only=True),
-    "leave": Command((), _later("correct", "leave_as_is")),
-    "changed": Command((), _later("changed", "answer_change_by_button")),
-    "take_back": Command((), _later("take_back", "answer_take_back_by_button")),
-    "reminder": Command((), _later("reminder_changes", "press"), changes=frozenset(), openly=True),
-    "secret": Command((), _later("kept_secret", "answer_secret_by_button")),
-    "promise": Command((), _later("promises", "answer_by_button")),
-    "calendar": Command((), _later("calendar_file", "press"), changes=frozenset()),
+    "answer": Command((), _load("forget", "answer_by_button")),
+    "open": Command((), _load("browse", "open_memory")),
+    "ask_admit": Command((), _load("people", "ask_to_admit"), owner_only=True),
+    "admit": Command((), _load("people", "admit"), changes=_PEOPLE, owner_only=True),
+    "turn_away": Command((), _load("people", "turn_away"), owner_only=True),
+    "leave": Command((), _load("correct", "leave_as_is")),
+    "changed": Command((), _load("changed", "answer_change_by_button")),
+    "take_back": Command((), _load("take_back", "answer_take_back_by_button")),
+    "reminder": Command((), _load("reminder_changes", "press"), changes=frozenset(), openly=True),
+    "secret": Command((), _load("kept_secret", "answer_secret_by_button")),
+    "promise": Command((), _load("promises", "answer_by_button")),
+    "calendar": Command((), _load("calendar_file", "press"), changes=frozenset()),
     "tool": Command((), lambda *_: "", changes=frozenset(), for_model=True),
-    "show_held": Command((), _later("held_back", "show_held_by_button"), changes=frozenset()),
-    "task": Command((), _later("tasks", "press"), changes=_TASKS, openly=True),
+    "show_held": Command((), _load("held_back", "show_held_by_button"), changes=frozenset()),
+    "task": Command((), _load("tasks", "press"), changes=_TASKS, openly=True),
 }
 """What only buttons give."""
-_TRANSCRIPT = Command((), _later("transcript", "show_transcript"), changes=frozenset())
+_TRANSCRIPT = Command((), _load("transcript", "show_transcript"), changes=frozenset())
 _PRESSED_BEFORE = Command((), lambda *_: "", changes=frozenset())
 _UNKNOWN = Command((), guide.decline_unknown, changes=frozenset())
 
@@ -209,7 +224,7 @@ class CommandRegistry:
         if is_cancel and not await self._has_tasks(database, inbound, principal):
             found = None  # it is about something else
         if found is not None and found[0].points_back:
-            if (answer := await self._answers(database, inbound, principal, at)) is not None:
+            if (answer := await self._is_answer(database, inbound, principal, at)) is not None:
                 return answer, inbound.text
             found = found if inbound.private else None
         if found is not None and found[0].is_allowed(principal, inbound, one_reader=one_reader):
@@ -219,9 +234,9 @@ class CommandRegistry:
             return _ORDER, inbound.text
         if await self._awaits(database, inbound, principal, at):
             return _WORDS, inbound.text
-        if await self._answers_reminder(database, inbound, principal, at):
+        if await self._is_answer_about_reminder(database, inbound, principal, at):
             return _ANSWER_OF_REMINDER, inbound.text
-        if (answer := await self._answers(database, inbound, principal, at)) is not None:
+        if (answer := await self._is_answer(database, inbound, principal, at)) is not None:
             return answer, inbound.text
         if asks_what_was_heard(inbound.text) and await self._hears(database, inbound):
             return _TRANSCRIPT, ""
@@ -261,7 +276,7 @@ class CommandRegistry:
             self._awaiting.drop(inbound.session)
         return question is not None
 
-    async def _answers(
+    async def _is_answer(
         self, database: Database, inbound: Inbound, principal: Principal, at: datetime
     ) -> Command | None:
         """Return what follows the answer that a message gives to an open question, None for another. Never raises."""
@@ -283,7 +298,7 @@ class CommandRegistry:
         if back:  # "forget it" is a yes to whether to forget, a no to a secret's offer, and no answer to a change
             answers = (answers[0], answers[2])
 
-        def asked(connection: Connection) -> Command | None:
+        def find_asked(connection: Connection) -> Command | None:
             if asks:
                 return _SHOW_HELD if held_back.find_held(connection, inbound, principal, at) is not None else None
             if not back and forget.open_question(connection, inbound, principal, at) is not None:
@@ -294,7 +309,7 @@ class CommandRegistry:
             return next(put, None)
 
         try:
-            return await database.read(asked)
+            return await database.read(find_asked)
         except StoreError as error:
             _log.warning("open questions cannot be read: %s", error)
             return None
@@ -318,7 +333,9 @@ class CommandRegistry:
 
         return await self._ask(database, refers)
 
-    async def _answers_reminder(self, database: Database, inbound: Inbound, principal: Principal, at: datetime) -> bool:
+    async def _is_answer_about_reminder(
+        self, database: Database, inbound: Inbound, principal: Principal, at: datetime
+    ) -> bool:
         """Return whether a message answers a question about a reminder. Never raises."""
         if not inbound.text or len(inbound.text) > LONGEST_ANSWER or not _ORDER.is_allowed(principal, inbound):
             return False
@@ -423,11 +440,11 @@ def _language(connection: Connection, command: Command, call: CommandCall) -> La
         return command.language
     # A single word may be a code or a name, whose letters look like a word of either language.
     written = find_language(call.arguments) if " " in call.arguments else None
-    told = written or spoken_language(connection, call.inbound.session)
+    told = written or find_spoken_language(connection, call.inbound.session)
     return told or command.language or call.language
 
 
-def spoken_language(connection: Connection, session: str) -> Language | None:
+def find_spoken_language(connection: Connection, session: str) -> Language | None:
     """Return the language of a chat: of the last message that tells one, else of the last answers; None without one."""
     lines = conversation.load_latest(connection, session, _SPOKEN)[::-1]
     said, replies = ([line.text for line in lines if line.role == role] for role in ("user", "assistant"))

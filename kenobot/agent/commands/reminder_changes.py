@@ -464,7 +464,7 @@ def _keep_wish(connection: Connection, order: ReminderOrder, call: CommandCall) 
 
 
 def _follow_zone(connection: Connection, asked: ReminderPayload, call: CommandCall, context: CommandContext) -> str:
-    """Have local times be those of another zone, or of the configured one again."""
+    """Set the zone of local times, or return to the configured one."""
     is_home = asked.what == context.zone.key
     until = datetime.fromisoformat(asked.times[0]["until"]) if asked.times else None
     set_zone(connection, None if is_home else ZoneInfo(asked.what), context.zone, call.at, until=until)

@@ -7,7 +7,7 @@ time lunch is", "recuérdame cuándo nació Ana") and what merely has its words 
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables
 from kenobot.language.sentences import split_sentences
 from kenobot.language.when import Choice, Moment, When, read_when, strip_when
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 OrderKind = Literal["add", "again", "list", "cancel", "skip", "move", "done", "wish"]
 
@@ -74,7 +75,7 @@ class _Phrases:
         parts: Mapping[str, str] = table["parts"]
         lead: str = table["lead"]
 
-        def compiled(name: str, before: str = lead) -> tuple[re.Pattern[str], ...]:
+        def compile_rows(name: str, before: str = lead) -> tuple[re.Pattern[str], ...]:
             rows = table[name]
             each = [rows] if isinstance(rows, str) else rows
             return tuple(lazy.regex(fill_parts(before + row, parts), re.DOTALL) for row in each)
@@ -83,18 +84,20 @@ class _Phrases:
         self.names: Mapping[str, str] = dict(table["names"])
         self.early: str = table["early"]
         self.rise = lazy.regex(table["rise"])
-        self.adding = {name: compiled(name) for name in ("again", "remind", "forget", "alarm", "call")}
-        self.behind = compiled("remind", f"(?P<before>.{{2,80}}?),? {lead}") + compiled(
+        self.adding = {name: compile_rows(name) for name in ("again", "remind", "forget", "alarm", "call")}
+        self.behind = compile_rows("remind", f"(?P<before>.{{2,80}}?),? {lead}") + compile_rows(
             "forget", f"(?P<before>.{{2,80}}?),? {lead}"
         )
-        self.about = {name: compiled(name) for name in ("list", "cancel", "skip", "shift", "move", "did", "wish")}
-        bare = {name: compiled(name, "")[0] for name in ("asks", "never", "bound", "thing", "lead_in", "bare", "more")}
+        self.about = {name: compile_rows(name) for name in ("list", "cancel", "skip", "shift", "move", "did", "wish")}
+        bare = {
+            name: compile_rows(name, "")[0] for name in ("asks", "never", "bound", "thing", "lead_in", "bare", "more")
+        }
         self.asks, self.never, self.bound, self.thing = bare["asks"], bare["never"], bare["bound"], bare["thing"]
         self.lead_in, self.bare, self.more = bare["lead_in"], bare["bare"], bare["more"]
         self.noun = lazy.regex(parts["noun"])
-        self.offer = compiled("offer", parts["hello"])[0]
-        self.please = compiled("please", "")[0]
-        self.zone = compiled("zone", parts["hello"])[0]
+        self.offer = compile_rows("offer", parts["hello"])[0]
+        self.please = compile_rows("please", "")[0]
+        self.zone = compile_rows("zone", parts["hello"])[0]
 
 
 _TABLES = load_tables(__package__, "reminder_orders.toml")

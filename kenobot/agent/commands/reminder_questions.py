@@ -5,7 +5,7 @@ afternoon", a number, "no".
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, time, timedelta
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from kenobot.core.i18n import Language, Text
 from kenobot.gateway.buttons import Choice
 from kenobot.language.when import Choice as TimeChoice
 from kenobot.language.when import Meaning, Moment, Recurrence
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
@@ -38,7 +39,7 @@ Act = Literal["set", "cancel", "skip", "move", "away"]
 
 @dataclass(frozen=True, slots=True)
 class ReminderPayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     act: what is done upon the answer. what: of the reminder, the words of the order, or a zone. job: one that is moved,
     0 for a new one. after: the conversation's last message, behind which a plain answer counts. asked: inbox row of the

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from kenobot.agent.commands.browse import counted_forms
+from kenobot.agent.commands.browse import count_forms
 from kenobot.agent.commands.command import (
     CommandAnswer,
     CommandCall,
@@ -31,7 +31,7 @@ _CHATS = 5  # others that are
 
 
 def show_status(connection: Connection, call: CommandCall, context: CommandContext) -> str:
-    """`/status`: whether all is well, what waits, how much is remembered, and how long the last answer here took.
+    """Report, for `/status`, whether all is well, what waits, how much is remembered, and how long an answer took.
 
     To the owner also what is wrong, what went wrong, and what goes on in other chats; others learn of their own alone.
     """
@@ -61,7 +61,7 @@ def show_status(connection: Connection, call: CommandCall, context: CommandConte
     if answered:
         lines.append(texts.STATUS_ANSWERED(language, age=time_ago_text(answered, call.at, language)))
         lines += _last_times(connection, call)
-    forms = counted_forms(Memory.records.count_by_form(connection, call.principal.read_scopes), language)
+    forms = count_forms(Memory.records.count_by_form(connection, call.principal.read_scopes), language)
     lines.append(texts.STATUS_MEMORY(language, forms=forms) if forms else texts.MEMORY_NONE(language))
     if owner:
         lines.append(_last_night(connection, call, language))

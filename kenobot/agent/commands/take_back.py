@@ -4,7 +4,7 @@ A yes undoes all that their last message had remembered, as one decision; a no k
 and alone with the bot: elsewhere such words are as likely about something else.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 
 from kenobot.agent.commands.command import CommandAnswer, CommandCall, CommandContext, one_line
@@ -14,6 +14,7 @@ from kenobot.cognitive.memory import Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import UndoError
 from kenobot.storage import approvals, conversation
 from kenobot.storage.approvals import Approval
@@ -27,7 +28,7 @@ _ANSWER_WITHIN = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class TakeBackPayload:
-    """What a stored question is about.
+    """Hold what a stored question is about.
 
     decisions: the events to be undone, the newest first. after: the conversation's last message, behind which a plain
     answer counts. asked: inbox row of the wish. language: of the question.

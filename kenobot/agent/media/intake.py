@@ -6,7 +6,7 @@ What came of each attachment is on disk, so a restart goes on where the last run
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from kenobot.ledger.transcription import LedgerTranscriber
 from kenobot.ports.channel import Channel, FetchesMedia
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import AnswerLost, OverBudget, Rejected, RemoteError, StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment
 from kenobot.ports.transcriber import Recording, UnplayableRecording
 from kenobot.providers import pictures
@@ -90,7 +91,7 @@ class MediaIntake:
             task.add_done_callback(partial(self._is_done, pending.id))
         return task
 
-    async def ready(self, pending: PendingMessage) -> AttachedMedia:
+    async def wait_until_ready(self, pending: PendingMessage) -> AttachedMedia:
         """Return a message once its attachments have been read, in words. Raises StoreError."""
         rows = await asyncio.shield(self.begin(pending))
         return describe(pending.inbound, rows, self.limits.document_chars)

@@ -1,12 +1,13 @@
 """Say in words what a message with attachments holds: its sender's own words, and others' as quotations. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from kenobot.agent.media.problems import file_name
 from kenobot.core.left_out import cut_text
 from kenobot.language.quoting import quote_lines
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, Inbound
 from kenobot.ports.provider import Image
 from kenobot.storage.attachments import AttachmentRow
@@ -46,7 +47,7 @@ def message_pictures(inbound: Inbound) -> str:
     return " ".join(f"{each.digest} {each.mime}" for each in pictures)
 
 
-def shown_pictures(stored: str) -> tuple[Image, ...]:
+def select_pictures(stored: str) -> tuple[Image, ...]:
     """Return the pictures of a message as a prompt shows them. stored: as the conversation keeps them."""
     words = stored.split()
     return tuple(Image(digest, mime) for digest, mime in zip(words[::2], words[1::2], strict=False))

@@ -11,12 +11,12 @@ alone begins anew: the prefix stays, with what became known since behind it.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from importlib import resources
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.media.message_words import message_pictures, shown_pictures
+from kenobot.agent.media.message_words import message_pictures, select_pictures
 from kenobot.agent.prompt import speakers
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.agent.prompt.shown_message import PersonText, ShownMessage, quotations, time_mark
@@ -31,6 +31,7 @@ from kenobot.identity.identity_files import Identity, IdentityText
 from kenobot.identity.preference_notes import note_preferences
 from kenobot.language.calendar import describe_age
 from kenobot.language.provenance import AttributedText, SpeechContext
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, Principal, chat_scope
 from kenobot.ports.provider import Block, Content, Message, Request, ToolResult
 from kenobot.ports.recall import MemoryEntry, Section
@@ -94,7 +95,7 @@ class PromptLimits:
         room = max(self.message_tokens, self.budget_tokens - self.memory_tokens - 2 * self.message_tokens)
         return HistoryWindow(self.history_min, self.history_max, self.message_tokens, room, self.summary_tokens)
 
-    def reduced(self) -> "PromptLimits":
+    def reduce(self) -> "PromptLimits":
         """Return limits of a quarter of the size, for a model that could not read a prompt of the usual one."""
         sizes = {name: getattr(self, name) // _REDUCTION for name in _REDUCED}
         return replace(self, always_new_prefix=True, **sizes)
@@ -153,10 +154,10 @@ class PromptPlan:
         """Return what the prompt shows of memory, as it stands there."""
         return (self.prefix.shown_text, *self.talk.later_contexts, self.notes, self.recalled)
 
-    def quoted_memory(self, tail: str) -> Iterator[AttributedText]:
+    def quote_memory(self, tail: str) -> Iterator[AttributedText]:
         """Iterate over what memory shows of others' words."""
         yield from (*quotations(self.prefix.text), *quotations(self.prefix.later))
-        yield from self.talk.quoted_memory
+        yield from self.talk.quote_memory
         yield from (*quotations(self.notes), *quotations(self.recalled), *quotations(tail))
 
     def adding(self, pack: MemoryPack) -> "PromptPlan":
@@ -310,7 +311,7 @@ class ContextBuilder:
 
     def plan(self, connection: Connection, request: PromptRequest) -> PromptPlan:
         """Decide what the prompt of a message shows, and what to search for; nothing is searched or rendered yet."""
-        limits = self._limits.reduced() if request.reduced else self._limits
+        limits = self._limits.reduce() if request.reduced else self._limits
         identity, text, reach = self._identity.read(), request.pending.inbound.text, request.principal.read_scopes
         base = MemoryQuery(
             text,
@@ -323,14 +324,14 @@ class ContextBuilder:
         )
         reader = TalkReader.of(request.pending.inbound, request.principal)
         given = base, limits, identity, reader
-        plan = self._continued(connection, *given) or self._new(connection, *given)
-        plan = plan.adding(self.memory.procedures(connection, base, lambda: _joined(plan.memory_on_show)))
+        plan = self._continue_log(connection, *given) or self._new(connection, *given)
+        plan = plan.adding(self.memory.procedures(connection, base, lambda: _join_texts(plan.memory_on_show)))
         if not self.memory.searches(plan.prefix.omitted, text):
             return plan
         query = replace(
             base,
             preceding_text=" ".join(line.text for line in plan.history[-_PRECEDING:]),
-            prompt_text=_joined((*plan.memory_on_show, identity.preferences, *plan.talk.said)),
+            prompt_text=_join_texts((*plan.memory_on_show, identity.preferences, *plan.talk.said)),
             from_message=plan.history[0].id if plan.history else None,
             all_shown=not self.memory.searches(plan.prefix.omitted),
         )
@@ -349,7 +350,7 @@ class ContextBuilder:
             clipped += f"\n\n[… the message is {len(message)} characters long; the rest is not shown]"
         time = time_mark(request.now.astimezone(self._zone), plan.prefix.day)
         blocks: list[Content] = [Block(runtime_block(notes))] if notes else []
-        blocks += [Block(clipped or " "), *shown_pictures(message_pictures(inbound)), Block(time, cache=True)]
+        blocks += [Block(clipped or " "), *select_pictures(message_pictures(inbound)), Block(time, cache=True)]
         if behind := runtime_block("\n\n".join(part for part in (plan.recalled, tail) if part)):
             blocks.append(Block(behind))
         skills = self._skill_list(connection, request)
@@ -358,8 +359,8 @@ class ContextBuilder:
             Block(f"{_day_line(plan.prefix.day, self._zone)}\n\n{_MEMORY}\n\n{plan.prefix.text}", cache=True),
             *([Block(plan.prefix.later)] if plan.prefix.later else []),
         )
-        spoken = PersonText(speakers.spoken_words(inbound))
-        speech = speakers.speech_context(inbound, spoken, principal, talk, tuple(plan.quoted_memory(tail)))
+        spoken = PersonText(speakers.list_spoken_words(inbound))
+        speech = speakers.speech_context(inbound, spoken, principal, talk, tuple(plan.quote_memory(tail)))
         shows_private = (
             bool(talk.lines)
             or any(plan.texts)
@@ -395,7 +396,7 @@ class ContextBuilder:
         state: onboarding.BootstrapState | None,
         skills: str,
     ) -> str:
-        """Identity, rules, who is who in a group; for the owner in private their skills, preferences and onboarding."""
+        """Render identity, rules, who is who in a group; for the owner in private skills, preferences, onboarding."""
         identity = plan.identity
         sections = [identity.core, identity.rules]
         if not request.pending.inbound.private:
@@ -418,7 +419,7 @@ class ContextBuilder:
             return ""
         return escape_runtime_block(self._skills.prompt_section(connection))
 
-    def _continued(
+    def _continue_log(
         self,
         connection: Connection,
         base: MemoryQuery,
@@ -437,7 +438,7 @@ class ContextBuilder:
         if not limits.window.fits(len(talk.lines), talk.tokens, self.memory.count_summary(prefix.later)):
             return self._with_new_log(connection, base, limits, identity, reader, prefix)
         preferences = _preferences(identity, base)
-        added = _noted_preferences(prefix.known_preferences, preferences)
+        added = _note_preferences(prefix.known_preferences, preferences)
         updates = self.memory.updates(connection, base, prefix)
         if added is None or updates.stale or updates.prefix is None:
             return None
@@ -454,9 +455,9 @@ class ContextBuilder:
         reader: TalkReader,
         prefix: PromptPrefix,
     ) -> PromptPlan | None:
-        """The plan that begins the log anew behind the session's prefix and what became known since that was made."""
+        """Plan a log that begins anew behind the session's prefix and what became known since that was made."""
         preferences = _preferences(identity, base)
-        added = _noted_preferences(prefix.preferences, preferences)
+        added = _note_preferences(prefix.preferences, preferences)
         made = replace(prefix, last_event=prefix.made_event, last_record=prefix.made_record)
         updates = self.memory.updates(connection, base, made)
         shown = self.memory.list_in_prefix(connection, base.session)
@@ -568,7 +569,7 @@ class ContextBuilder:
         return "\n\n".join(sections)
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _join_texts(texts: Sequence[str]) -> str:
     return "".join(f"{text}\n" for text in texts if text)
 
 
@@ -598,7 +599,7 @@ def _render(memory: MemoryPack, nothing: str) -> str:
     return "\n\n".join(parts)
 
 
-def _noted_preferences(told: str, current: str) -> str | None:
+def _note_preferences(told: str, current: str) -> str | None:
     """Return the note of new preferences; None when they are worth a new prefix."""
     added = note_preferences(told, current)
     return added if added is not None and estimate_tokens(added) <= _NOTED_PREFERENCES else None

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -22,6 +21,7 @@ from kenobot.ledger.ledger import ModelCall
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.embedder import QueryExpander, Reranker
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Request
 from kenobot.storage.connection import Connection
@@ -130,7 +130,7 @@ class RerankResult:
 
 
 async def request_marks(model: BudgetedModel, request: Request, count: int, seconds: float) -> RerankResult | None:
-    """Have a model mark the `count` notes of a request; None where the budget is exhausted.
+    """Ask a model to mark the `count` notes of a request; None where the budget is exhausted.
 
     Raises TimeoutError or RemoteError.
     """

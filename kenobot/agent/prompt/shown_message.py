@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.media.message_words import shown_pictures
+from kenobot.agent.media.message_words import select_pictures
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.core import lookalikes
 from kenobot.core.attachment_words import without_attachments
@@ -60,7 +60,7 @@ class ShownMessage(PersonText):
         self.trust = stored.trust
         self.text_tokens = stored.text_tokens
         self.context_tokens = stored.context_tokens
-        self.pictures = shown_pictures(stored.pictures)
+        self.pictures = select_pictures(stored.pictures)
         self._written = datetime.fromisoformat(stored.asked_at or stored.at).astimezone(zone)
         self._rendered: tuple[tuple[int, str, bool], Message | None] | None = None
 
@@ -70,7 +70,7 @@ class ShownMessage(PersonText):
         return _COPIES * (len(self.text) + len(self.context) + len(self.recalled))
 
     @cached_property
-    def quoted_memory(self) -> tuple[AttributedText, ...]:
+    def quote_memory(self) -> tuple[AttributedText, ...]:
         """Return the words of others that memory showed beside the message, which its reply may repeat."""
         return (*quotations(self.context), *quotations(self.recalled))
 

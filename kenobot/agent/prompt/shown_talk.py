@@ -42,7 +42,7 @@ class TalkReader(NamedTuple):
 
 
 class TalkFrame(NamedTuple):
-    """Frame in which a prompt shows the messages of a conversation.
+    """Hold what decides how a prompt shows a conversation, beside its messages.
 
     message_tokens: where a message is clipped. day: of the prompt, YYYY-MM-DD. last_message: up to which the beginning
     of the prompt holds the notes that were beside messages.
@@ -59,7 +59,7 @@ class ShownTalk:
 
     It is extended by making a longer one, so that each prompt keeps its own. stored: the messages as they are stored.
     tokens: of all, each clipped. messages: rendered. said: people's texts. contexts: the notes beside messages.
-    later_contexts, quoted_memory: of the messages after `frame.last_message`, the notes, and the words of others that
+    later_contexts, quote_memory: of the messages after `frame.last_message`, the notes, and the words of others that
     memory showed. before: the reader's own words. asked: the replies to those. others: what else was said. marked:
     people's texts that hold something like markup. last_own: the reader's last message.
     """
@@ -73,7 +73,7 @@ class ShownTalk:
         self.said: tuple[str, ...] = ()
         self.contexts: tuple[str, ...] = ()
         self.later_contexts: tuple[str, ...] = ()
-        self.quoted_memory: tuple[AttributedText, ...] = ()
+        self.quote_memory: tuple[AttributedText, ...] = ()
         self.before: tuple[str, ...] = ()
         self.asked: tuple[str, ...] = ()
         self.others: tuple[AttributedText, ...] = ()
@@ -100,7 +100,7 @@ class ShownTalk:
             self.contexts += (line.context,)
         if is_later:
             self.later_contexts += (line.context,)
-            self.quoted_memory += line.quoted_memory
+            self.quote_memory += line.quote_memory
         message = line.render(most, self.frame.day, with_context=is_later)
         if message is not None:
             self.messages += (message,)

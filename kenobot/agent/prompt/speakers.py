@@ -16,7 +16,7 @@ def message_text(inbound: Inbound, role: Role) -> str:
 
     What comes after its first line is indented or marked, so that nobody can write a line in another's name.
     """
-    text = spoken_words(inbound)
+    text = list_spoken_words(inbound)
     if inbound.forwarded:
         text = "\n".join([FORWARDED, *quote_lines(inbound.text)])
     if not inbound.private:
@@ -25,7 +25,7 @@ def message_text(inbound: Inbound, role: Role) -> str:
     return text
 
 
-def spoken_words(inbound: Inbound) -> str:
+def list_spoken_words(inbound: Inbound) -> str:
     """Put what a message answers above it, as a quotation."""
     if not inbound.quoted.strip():
         return inbound.text
@@ -39,11 +39,11 @@ def speech_context(
     spoken: PersonText,
     principal: Principal,
     talk: ShownTalk,
-    quoted_memory: Sequence[AttributedText],
+    quote_memory: Sequence[AttributedText],
 ) -> SpeechContext:
     """Attribute the words of a prompt to their speakers.
 
-    spoken: the words of `inbound`. talk: the history on show. quoted_memory: what memory shows of others' words.
+    spoken: the words of `inbound`. talk: the history on show. quote_memory: what memory shows of others' words.
     """
     passages = (AttributedText("forward", inbound.text),) if inbound.forwarded else spoken.passages
     others = (*talk.others, *passages)
@@ -52,7 +52,7 @@ def speech_context(
         "" if inbound.forwarded else spoken.own_words,
         talk.before,
         talk.asked,
-        (*quoted_memory, *others),
+        (*quote_memory, *others),
         has_quotes=bool(passages),
         others_spoke=bool(others),
     )
@@ -69,5 +69,5 @@ def shows_untrusted_words(spoken: PersonText, talk: ShownTalk, heard: SpeechCont
 
 
 def texts_with_markup(talk: ShownTalk, heard: SpeechContext) -> list[str]:
-    """Earlier texts that the model may be made to repeat: everybody else's, and whatever holds something like a tag."""
+    """List earlier texts that the model may be made to repeat: others', and what holds something like a tag."""
     return [*[voice.text for voice in heard.other_texts], *talk.marked]

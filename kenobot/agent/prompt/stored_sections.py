@@ -1,12 +1,12 @@
 """Measure the sections of the prompt in which a reply was given, from what is stored of it."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.agent.prompt.context_builder import TAG_INSTRUCTIONS
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.identity.identity_files import Identity
 from kenobot.ports.explanations import ReplyExplanation
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 

@@ -38,18 +38,18 @@ _DOMAINS = TLDS | _RESERVED
 
 
 def is_domain(ending: str) -> bool:
-    """Whether names may end in `ending`, which has no dot."""
+    """Return whether names may end in `ending`, which has no dot."""
     return ending in _DOMAINS or ending.startswith("xn--")
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a name of two parts is rather a file's."""
+    """Return whether a name of two parts is rather a file's."""
     stem, _, ending = name.casefold().rpartition(".")
     return "." not in stem and ending in _FILE_DOMAINS
 
 
 def is_host(name: str, *, followed: bool, in_code: bool = False, before_word: bool = False) -> bool:
-    """Whether `name`, as written, is the host of an address.
+    """Return whether `name`, as written, is the host of an address.
 
     followed: by a path, a query or a port, or after the @ of a mail address. in_code: marked as code, which clients do
     not make an address of. before_word: a blank and a small letter come after it.

@@ -125,6 +125,6 @@ def _is_word(hump: str) -> bool:
     return len(word) <= 3 or (_VOWEL.search(word) is not None and _UNREADABLE.search(word) is None)
 
 
-def hidden_names(text: str, spans: Iterable[tuple[int, int]], private: PrivateWords) -> list[tuple[int, int]]:
+def find_hidden_names(text: str, spans: Iterable[tuple[int, int]], private: PrivateWords) -> list[tuple[int, int]]:
     """Return those of `spans` whose names carry private words."""
     return [(start, end) for start, end in spans if private.carries(text[start:end])]

@@ -37,7 +37,7 @@ _HOLDING, _HELD = 7, 5  # letters of a word that may hold a private one, and of 
 
 
 def asks_to_pass_on(text: str) -> bool:
-    """Whether `text` tells a person to paste, send, type or say something somewhere."""
+    """Return whether `text` tells a person to paste, send, type or say something somewhere."""
     return _PASSING_ON.search(text) is not None
 
 
@@ -99,7 +99,7 @@ class PrivateWords:
         return len(held) > 1 or (bool(held) and any(map(str.isdigit, pieces)))
 
     def _is_chain(self, word: str) -> bool:
-        """Whether `word` is nothing but private words, two or more."""
+        """Return whether `word` is nothing but private words, two or more."""
         reached = {0: 0}
         for end in range(1, len(word) + 1):
             for start, count in list(reached.items()):

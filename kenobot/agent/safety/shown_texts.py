@@ -1,7 +1,8 @@
 """Define the texts that a prompt shows, by whose they are."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

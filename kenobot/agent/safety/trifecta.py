@@ -6,9 +6,10 @@ are a way out as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.agent.safety.shown_texts import ShownTexts
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate
 
 
@@ -25,7 +26,7 @@ class Exposure:
     way_out: bool
 
 
-def allowed(exposure: Exposure) -> Exposure:
+def limit_exposure(exposure: Exposure) -> Exposure:
     """Reduce `exposure` to what a turn may have."""
     return replace(exposure, way_out=exposure.way_out and not (exposure.private and exposure.untrusted))
 
@@ -49,7 +50,7 @@ def guard_reply(
     """
     texts = [reply, *(candidate.text for candidate in candidates)]
     untouched = GuardResult(reply, tuple(candidates))
-    if allowed(replace(exposure, way_out=True)).way_out:
+    if limit_exposure(replace(exposure, way_out=True)).way_out:
         return untouched
     from kenobot.agent.safety.way_out import close_ways_out  # only where a turn shows both: few do
 

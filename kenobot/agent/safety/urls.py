@@ -14,13 +14,13 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
 from kenobot.agent.safety.contacts import FIGURES, figures_of, find_contacts
 from kenobot.agent.safety.hosts import FRONT_PAGES, is_domain, is_file_name, is_host
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.postprocessors.code_ranges import Range, code_ranges
 
 # What takes no room on screen: a client may drop it, and the address works.

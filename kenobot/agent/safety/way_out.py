@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from kenobot.agent.safety.plain_urls import PlainUrls, hidden_names
+from kenobot.agent.safety.plain_urls import PlainUrls, find_hidden_names
 from kenobot.agent.safety.relay import PrivateWords, asks_to_pass_on
 from kenobot.agent.safety.shown_texts import ShownTexts
 from kenobot.agent.safety.urls import (
@@ -53,13 +53,13 @@ class _Guard:
         """Return whether a picture may be shown, which a client may fetch by itself."""
         return self._known(address)
 
-    def hidden(self, text: str) -> list[tuple[int, int]]:
+    def find_hidden(self, text: str) -> list[tuple[int, int]]:
         """Find the words that hide private ones."""
         return list(self.private.find(text))
 
     def telling_names(self, text: str) -> list[tuple[int, int]]:
         """Find the names of programs that carry private words."""
-        return hidden_names(text, find_code_names(text), self.private)
+        return find_hidden_names(text, find_code_names(text), self.private)
 
     @cached_property
     def _told(self) -> PrivateWords:
@@ -92,7 +92,7 @@ def _close(text: str, guard: _Guard, mark: str, is_asked: bool) -> tuple[str, li
     closed, held = remove_urls(text, guard.keeps, mark, guard.keeps_picture)
     spans = guard.telling_names(closed)
     if is_asked or asks_to_pass_on(closed):
-        spans += guard.hidden(closed)
+        spans += guard.find_hidden(closed)
     pieces: list[str] = []
     at = 0
     for start, end in sorted(spans):
@@ -113,7 +113,7 @@ def _takes_something(texts: Sequence[str], shown: ShownTexts, guard: _Guard, is_
     word counts as taken too, and so do hidden private words where others' words ask for something to be passed on.
     """
     recalled, own = tuple(shown.recalled()), tuple(shown.own())
-    if _share_a_row(texts, recalled, own) or (is_asked and any(map(guard.hidden, texts))):
+    if _share_a_row(texts, recalled, own) or (is_asked and any(map(guard.find_hidden, texts))):
         return True
     words = PrivateWords(recalled, own[:1], ())
     new = [url.text for text in texts for url in find_urls(text) if not guard.keeps(url.text)]
@@ -176,7 +176,7 @@ class OpenSentences:
             yield from (url.start for url in held)
             yield from (start for start, _ in guard.telling_names(text))
         if self._waits or not self._is_asked:
-            hidden = (start for start, _ in guard.hidden(text))
+            hidden = (start for start, _ in guard.find_hidden(text))
             yield from (at for at in hidden if not any(url.start <= at < url.end for url in held))
 
 

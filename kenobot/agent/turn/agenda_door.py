@@ -1,6 +1,5 @@
 """Read and change the speaker's agenda for the tools of a turn, by the rules of the orders in plain words."""
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -8,6 +7,7 @@ from zoneinfo import ZoneInfo
 from kenobot.language.dates import DateRange
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
 

@@ -1,16 +1,18 @@
 """Find what answers a question for an agenda or a log: for the report of memory, and for a model that is asked it."""
 
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from kenobot.agenda import answers
+from kenobot.agenda.day_question import read_question
 from kenobot.agenda.zones import zone_in_force
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.prompt.runtime_block import escape_runtime_block, runtime_block
 from kenobot.cognitive.memory import MemoryReader, SearchReport
 from kenobot.core.attachment_words import without_attachments
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import Block
 from kenobot.ports.records import Record
@@ -23,7 +25,7 @@ AGENDA = "### What the agenda says"
 
 @dataclass(frozen=True, slots=True)
 class AgendaFinding:
-    """What answers a question for days. text: "" for plans of which there are none. records: the memories in it.
+    """Answer a question for days. text: "" for plans of which there are none. records: the memories in it.
 
     of_others: it holds words of others than the person.
     """
@@ -41,7 +43,7 @@ class AgendaFinding:
 
 @dataclass(frozen=True, slots=True)
 class AgendaAsker:
-    """Who asks, where, when, and in which language. zone: of the settings."""
+    """Describe the asker: who, where, when, and in which language. zone: of the settings."""
 
     pending: PendingMessage
     principal: Principal
@@ -55,7 +57,7 @@ class AgendaAsker:
         inbound = self.pending.inbound
         account = "" if inbound.private else inbound.user
         asker = answers.Asker(self.principal.read_scopes, self.pending.session, account, self.now, zone)
-        question = answers.read_question(text, asker.today)
+        question = read_question(text, asker.today)
         if question is None:
             return None
         answer = answers.answer_question(connection, question, asker)
@@ -64,15 +66,10 @@ class AgendaAsker:
         return AgendaFinding(answers.render_answer(answer, self.language, asker.today), records, of_others)
 
 
-def asks_for_days(text: str, today: date) -> bool:
-    """Return whether a text asks for an agenda or a log, and so tells nothing."""
-    return answers.read_question(text, today) is not None
-
-
 async def add_agenda(context: PromptContext, database: Database, asker: AgendaAsker) -> PromptContext:
-    """Show a model what answers the person's question for days, if the message is one."""
+    """Show a model what answers the person's question for days."""
     text = without_attachments(asker.pending.inbound.text).strip()
-    if not asker.principal.read_scopes or not asks_for_days(text, asker.now.date()):
+    if not asker.principal.read_scopes:
         return context
     found = await database.read(lambda connection: asker.find(connection, text))
     if found is None or not found.text:

@@ -128,7 +128,7 @@ def _make_call() -> Reply:
 
 
 def _tell_task(each: ToolRound, told: str) -> ToolRound:
-    """Have the calls of a round that begin a task be answered by what is to be known in it."""
+    """Answer the calls of a round that begin a task with what is to be known in it."""
     results = (replace(result, text=told) if _begins(call, result) else result for call, result in _pairs(each))
     return each._replace(results=tuple(results))
 

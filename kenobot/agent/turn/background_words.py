@@ -4,13 +4,13 @@ Precision before recall: pictures, stories and music have a background as well.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.language.lexicon import load_tables
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 _TABLES = load_tables(__package__, "background_words.toml")
 _CUES: Final[tuple[str, ...]] = tuple(_TABLES["cues"])

@@ -60,7 +60,7 @@ class ChangeAsker:
         if not self._may_ask(connection, turn, at):
             return None
         made = [decision.record for _, decision in decisions if decision.record is not None]
-        if any(_ended_something(connection, record) for record in made):
+        if any(_has_ended_something(connection, record) for record in made):
             return None
         standing = [each for each in _standing(connection, turn) if each.id not in made]
         said = turn.at.astimezone(self._zone).date()
@@ -95,7 +95,7 @@ class ChangeAsker:
     ) -> tuple[Choice, ...]:
         """Open a question in the transaction that stores its reply, behind it; return its buttons."""
         pending, day, language = data.pending, local_day(at, self._zone), data.reply_language
-        count = {"day": day, "count": self._asked_today(connection, at) + 1}
+        count = {"day": day, "count": self._count_today(connection, at) + 1}
         write_json(connection, _COUNT, count)
         told = {"words": question.words, "new": question.new}
         Telling.note(connection, question.old.id, ASKED, at, pending.session, told)
@@ -117,9 +117,9 @@ class ChangeAsker:
 
     def _may_ask(self, connection: Connection, turn: ConversationTurn, at: datetime) -> bool:
         is_own = turn.trust == "owner" and len(turn.text) <= _LONGEST_MESSAGE
-        return is_own and self._asked_today(connection, at) < self._most
+        return is_own and self._count_today(connection, at) < self._most
 
-    def _asked_today(self, connection: Connection, at: datetime) -> int:
+    def _count_today(self, connection: Connection, at: datetime) -> int:
         known: dict[str, str | int] = read_json(connection, _COUNT, {})
         return int(known.get("count", 0)) if known.get("day") == local_day(at, self._zone) else 0
 
@@ -141,7 +141,7 @@ def _standing(connection: Connection, turn: ConversationTurn) -> list[Record]:
     return [record for record in found if _may_be_asked_about(record, turn.inbox_id)]
 
 
-def _ended_something(connection: Connection, record: int) -> bool:
+def _has_ended_something(connection: Connection, record: int) -> bool:
     root = Memory.history.last_decision(connection, record)
     return root is not None and any(each.kind in _ENDING for each in Memory.history.list_decision(connection, root))
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from kenobot.agent.prompt.context_builder import PromptContext
@@ -14,6 +14,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.worker import TextWork
 from kenobot.ports.channel import Channel, ShowsDrafts, ShowsPreviews, capabilities_of
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.inbox import PendingMessage
@@ -62,8 +63,8 @@ class Surface(Protocol):
         """Show `text` in place of what was shown; "" when no answer will replace it."""
         ...
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
-        """Have the parts of the answer take the place of what is shown."""
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+        """Replace what is shown with the parts of the answer."""
         ...
 
 
@@ -80,7 +81,7 @@ class PrivateDraft:
     async def show(self, text: str) -> None:
         await self.channel.draft(self.chat, self.name, text, self.thread)
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
         return [replace(answer[0], draft=self.name), *answer[1:]]
 
 
@@ -120,9 +121,9 @@ class ReplyDraft:
             self._task.cancel()
             self._task = None
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
-        """Have the parts of the answer take the place of what is shown."""
-        return self._surface.replaced_by(answer) if self._is_begun else answer
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+        """Replace what is shown with the parts of the answer."""
+        return self._surface.replace_with(answer) if self._is_begun else answer
 
     async def withdraw(self) -> None:
         """Take away what is shown: no answer will replace it."""
@@ -161,7 +162,7 @@ class ReplyDraft:
         assert reply is not None
 
         def settle() -> str:
-            shown = reply.shown(text)
+            shown = reply.show(text)
             return shown if self._fits(shown) else self._shown
 
         long = sys.maxsize if reply.is_guarded else _WORK * len(text)

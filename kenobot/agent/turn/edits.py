@@ -6,7 +6,7 @@ new words take its place at once, and the person reads what changed.
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.memory_changes import UndoError
 from kenobot.ports.records import Record
@@ -35,7 +36,7 @@ _LATEST = 5000  # memories of a scope among which those of a message are looked 
 
 @dataclass(frozen=True, slots=True)
 class TakenEdit:
-    """What is to be done of an edit.
+    """Plan what is to be done of an edit.
 
     pending: the message to answer in place of what was edited; None for none. renews: the row of the answer there.
     command: what answers it, where no model does.
@@ -75,12 +76,12 @@ class Edits:
                 self._take_back(connection, edit, record, principal, when)
             edits.take_over(connection, edit, turn)
             tasks.cancel_replaced(connection, turn.rows, at)
-            return TakenEdit(_renewed(edit, turn), turn.answer)
+            return TakenEdit(_renew_message(edit, turn), turn.answer)
 
         return await self._database.write(work)
 
     def _follow(self, edit: PendingMessage, connection: Connection, call: CommandCall, context: CommandContext) -> str:
-        """Have memory and the conversation follow the edit of an earlier message; returns what the person reads."""
+        """Change memory and the conversation after the edit of an earlier message; returns what the person reads."""
         from kenobot.cognitive.memory import Telling
 
         turn = edits.find_edited_turn(connection, edit)
@@ -144,7 +145,7 @@ def _tell(gone: tuple[str, ...], learned: tuple[str, ...], language: Language) -
     return f"{texts.EDIT_LEARNED(language, what=new)}{instead}"
 
 
-def _renewed(edit: PendingMessage, turn: EditedTurn) -> PendingMessage:
+def _renew_message(edit: PendingMessage, turn: EditedTurn) -> PendingMessage:
     whole = join_message(turn.parts).inbound if len(turn.parts) > 1 else turn.parts[0].inbound
     inbound = replace(edit.inbound, text=whole.text, attachments=whole.attachments)
     return replace(edit, inbound=inbound, fragments=turn.parts)

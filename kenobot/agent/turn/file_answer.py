@@ -70,7 +70,7 @@ def wants_file(text: str) -> bool:
     return False
 
 
-def asked_for_file(request: Request) -> Request:
+def ask_for_file(request: Request) -> Request:
     """Tell the model that what it writes is sent as a file."""
     *before, last = request.messages
     return replace(request, messages=(*before, Message(last.role, (*last.blocks, Block(_NOTE)))))

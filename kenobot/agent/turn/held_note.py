@@ -49,7 +49,7 @@ def add_note(
 
 
 def without_previews(data: TurnData, parts: Sequence[MessagePart]) -> Sequence[MessagePart]:
-    """Have no platform fetch the addresses of a reply that was made while words of others were on show."""
+    """Keep platforms from fetching the addresses of a reply that was made while words of others were on show."""
     if data.context is None or not data.context.shows_untrusted:
         return parts
     return [replace(part, has_previews=False) for part in parts]

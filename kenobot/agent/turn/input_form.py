@@ -1,8 +1,9 @@
 """Define the form that a tool wants filled in, with the answers so far."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import ToolCall
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput

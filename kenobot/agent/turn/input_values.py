@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
@@ -10,6 +9,7 @@ from kenobot.agent.commands.natural_language import parse_answer
 from kenobot.core import lazy, texts
 from kenobot.core.i18n import Text
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.tool_input import InputField
 
@@ -78,7 +78,7 @@ def _read_number(asked: InputField, said: str) -> Answer | None:
         return None
     number = float(said.strip().replace(",", "."))
     whole = number.is_integer()
-    if (asked.kind == "integer" and not whole) or not _within(asked, number):
+    if (asked.kind == "integer" and not whole) or not _is_within(asked, number):
         return Refusal(texts.INPUT_UNFIT)
     return Value(int(number) if whole else number)
 
@@ -102,7 +102,7 @@ def _read_choices(asked: InputField, said: str) -> Answer | None:
     if not read or any(each is None for each in read):
         return None
     values: list[Json] = list(dict.fromkeys(str(each.value) for each in read if isinstance(each, Value)))
-    if any(isinstance(each, Refusal) for each in read) or not _within(asked, len(values)):
+    if any(isinstance(each, Refusal) for each in read) or not _is_within(asked, len(values)):
         return Refusal(texts.INPUT_UNFIT)
     return Value(values)
 
@@ -118,7 +118,7 @@ def _find_choice(asked: InputField, said: str) -> str:
     return next((value for value, title in asked.choices if plain in (fold(value), fold(title))), "")
 
 
-def _within(asked: InputField, number: float) -> bool:
+def _is_within(asked: InputField, number: float) -> bool:
     return (asked.least is None or number >= asked.least) and (asked.most is None or number <= asked.most)
 
 

@@ -1,6 +1,5 @@
 """Explain and forget memories for the tools of a turn, by the rules of the commands."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -9,6 +8,7 @@ from kenobot.cognitive.memory import AdmitContext, Memory
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import Matches
 from kenobot.ports.sentences import Sentence
 from kenobot.storage.connection import Connection

@@ -7,12 +7,13 @@ them. The report is Markdown with one fact a line; its headings and labels are t
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker, asks_for_days
+from kenobot.agenda.day_question import asks_for_days
+from kenobot.agent.turn.agenda_finding import AGENDA, AgendaAsker
 from kenobot.agent.turn.change_question import ChangeAsker
 from kenobot.agent.turn.report_data import ChangeQuestion, MemoryReport
 from kenobot.agent.turn.turn_data import TurnData
@@ -46,6 +47,7 @@ from kenobot.language.statements import sentence_core
 from kenobot.language.statements.attribute_statements import attribute_name
 from kenobot.language.words import terms
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal, chat_scope
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.recall import ConfidenceLevel
@@ -73,7 +75,7 @@ _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that th
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What a search shows. of_plans: for what is planned. agenda: the answer to a question for days, in words."""
+    """Hold what a search shows. of_plans: for what is planned. agenda: the answer to a question for days, in words."""
 
     report: SearchReport
     of_plans: bool = False
@@ -122,7 +124,7 @@ class MemoryReporter:
         elif turn is not None and asks_for_days(turn.text, turn.at.date()):
             turn = None
         decisions: list[tuple[Candidate, Decision]] = []
-        change = await self._corrected(pending, turn) if turn is not None and not here else None
+        change = await self._find_corrected(pending, turn) if turn is not None and not here else None
         if turn is not None and change is None:
             extracted = await self._database.read(partial(self._extract, pending.session, turn))
             if here and not extracted.facts and not sentence_core.question_in(here):
@@ -134,7 +136,7 @@ class MemoryReporter:
                 self._embedding.note_news()
         is_whole = not here and all(made.action != "refused" for _, made in decisions)
         if turn is not None and change is None and is_whole:
-            change = await self._changed(pending, turn, decisions)
+            change = await self._find_changed(pending, turn, decisions)
         if turn is not None and change is not None and change.new is None:  # without an answer both stay
             new, lines = await self._note(pending.session, turn, change.noted)
             change = replace(change, new=new)
@@ -171,14 +173,14 @@ class MemoryReporter:
 
     # ── what the message tells ───────────────────────────────────────────────────────────────────────────────────
 
-    async def _corrected(self, pending: PendingMessage, turn: ConversationTurn) -> ChangeQuestion | None:
+    async def _find_corrected(self, pending: PendingMessage, turn: ConversationTurn) -> ChangeQuestion | None:
         """Return the memory told a moment ago that the message puts right in few words."""
         asker, at = self._asker, self._clock.now()
         if asker is None or not pending.inbound.private:
             return None
         return await self._database.read(lambda connection: asker.choose_corrected(connection, turn, at))
 
-    async def _changed(
+    async def _find_changed(
         self, pending: PendingMessage, turn: ConversationTurn, decisions: Sequence[tuple[Candidate, Decision]]
     ) -> ChangeQuestion | None:
         """Return the memory that the message probably changes, where the person is to be asked about it."""
@@ -208,7 +210,11 @@ class MemoryReporter:
     ) -> tuple[list[tuple[Candidate, Decision]], list[str]]:
         at, near = self._clock.now(), self._embedding.nearness
         decisions = Telling.admit(connection, session, turn, extracted, at, self._zone, near)
-        told = [line for candidate, made in decisions for line in _told(connection, candidate, made, turn, session)]
+        told = [
+            line
+            for candidate, made in decisions
+            for line in _describe_decision(connection, candidate, made, turn, session)
+        ]
         return decisions, list(dict.fromkeys(told))
 
     # ── what memory holds ────────────────────────────────────────────────────────────────────────────────────────
@@ -246,7 +252,7 @@ class MemoryReporter:
         report = Memory(self._index).recall(connection, query)
         own = find_attribute(query.text)
         others = "" if own else find_attribute_of_another(query.text)
-        subjects = (OWNER_SUBJECT,) if own else _named_subjects(query.text, report) if others else ()
+        subjects = (OWNER_SUBJECT,) if own else _find_subjects(query.text, report) if others else ()
         asked = _records_with_attribute(connection, query, subjects, own or others)
         first = {record.id for record in asked}
         best = max((each.relevance for each in report.memories), default=0.0)
@@ -287,8 +293,8 @@ def _of_no_day(report: SearchReport) -> SearchReport:
     return replace(report, shown=tuple(each for each in about if Promises.due_on(each.record) is None)[:_MOST_FOUND])
 
 
-def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
-    """Whom a question names, also as a relation: "my sister" is the subject until her name is known."""
+def _find_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
+    """Find whom a question names, also as a relation: "my sister" is the subject until her name is known."""
     kin = (attribute_name("relation", word) for each in find_relationships(question) for word in each.words)
     return tuple(subject for subject in dict.fromkeys((*report.subjects, *kin)) if subject != OWNER_SUBJECT)
 
@@ -296,7 +302,7 @@ def _named_subjects(question: str, report: SearchReport) -> tuple[str, ...]:
 def _records_with_attribute(
     connection: Connection, query: MemoryQuery, subjects: Sequence[str], attribute: str
 ) -> list[Record]:
-    """The live records that hold this attribute of one of the subjects, or what tells it as well, newest first."""
+    """List the live records that hold this attribute of one of the subjects, or what tells it as well, newest first."""
     found = {
         record.id: record
         for scope in query.scopes
@@ -320,7 +326,7 @@ def _is_about(memory: RecalledMemory, report: SearchReport, best: float) -> bool
     return "meaning" in memory.ways and report.near not in ("none", "low") and memory.relevance >= _NEAR_FROM
 
 
-def _told(
+def _describe_decision(
     connection: Connection, candidate: Candidate, decision: Decision, turn: ConversationTurn, session: str
 ) -> Iterator[str]:
     """Yield the lines that tell what a decision kept, and what it took the place of."""

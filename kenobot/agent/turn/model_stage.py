@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from kenobot.agent.prompt.context_builder import PromptContext
 from kenobot.agent.turn.drafts import Drafts
-from kenobot.agent.turn.pieces import ToolRound, continued, joined_text, without_calls
+from kenobot.agent.turn.pieces import ToolRound, continue_request, join_text, without_calls
 from kenobot.agent.turn.tool_rounds import with_rounds
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.agent.turn.turn_services import TurnServices
 from kenobot.core import texts
+from kenobot.core.attachment_words import without_attachments
 from kenobot.core.worker import TextWork
 from kenobot.gateway.buttons import Choice
 from kenobot.language.recall_need import recall_need
@@ -45,12 +46,12 @@ class ModelStage:
             data.first_call_at = self._s.clock.monotonic()
         await self._report_memory(data, level)
         await self._add_agenda(data, level)
-        said, context = joined_text(pieces), self.with_rounds(data, rounds)
-        request = replace(continued(context.request, said), language=data.language)
+        said, context = join_text(pieces), self.with_rounds(data, rounds)
+        offered = self._select_tools(data, level)
+        request = continue_request(context.request, said)
+        request = replace(request, language=data.language, tools=offered or request.tools)
         listener = self._listener(data, context, said)
-        if offered := self._offered(data, level):
-            request = replace(request, tools=offered)
-        elif rounds:
+        if rounds and not offered:
             request = without_tools(request)
         if data.called_nothing and not offered:
             request = without_calls(request)
@@ -58,7 +59,7 @@ class ModelStage:
             data.cut_short = False
             await self._s.model.count_lost(request, data.calls)
         try:
-            reply = await self._ask_for(data, request, level, len(said), self._timed(data, listener))
+            reply = await self._ask_for(data, request, level, len(said), self._time_first_word(data, listener))
         finally:
             if data.draft is not None:
                 data.draft.stop()
@@ -106,13 +107,13 @@ class ModelStage:
         if shows_pictures(request):
             yield without_pictures(request), note_pictures
         if request.tools and self._s.tools is not None:
-            yield without_tools(request), partial(self._s.tools.refused_by, level)
+            yield without_tools(request), partial(self._s.tools.find_refusal, level)
 
-    def _offered(self, data: TurnData, level: int) -> tuple[ToolSpec, ...]:
+    def _select_tools(self, data: TurnData, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools that provider number `level` is offered."""
         if self._s.tools is None or not self._s.model.calls_tools(level):
             return ()
-        offered = self._s.tools.offered(data.principal, level)
+        offered = self._s.tools.list_offered(data.principal, level)
         if self._s.tasks is None or not self._s.tasks.may_begin(data):
             offered = tuple(each for each in offered if each.name != BACKGROUND)
         if data.context is not None and data.context.shows_skills:
@@ -133,7 +134,7 @@ class ModelStage:
         data.draft = data.draft or self._drafts.open(data.pending, data.attempt)
         return None if data.draft is None else data.draft.listen(context, said, texts.HELD_BACK(data.language))
 
-    def _timed(self, data: TurnData, listener: Callable[[str], None] | None) -> Callable[[str], None]:
+    def _time_first_word(self, data: TurnData, listener: Callable[[str], None] | None) -> Callable[[str], None]:
         """Return `listener`, which notes when the first word comes."""
         clock, began = self._s.clock, self._s.clock.monotonic()
         heard = False
@@ -161,7 +162,7 @@ class ModelStage:
             said = [line.text for line in context.plan.history if line.role == "user"]
             data.report = await self._reporter.report(data.pending, data.principal, "".join(said[-1:]), data.language)
         if data.report is not None and data.report.text and not context.reported:
-            request = data.report.added_to(context.request)
+            request = data.report.add_to(context.request)
             data.context = context.with_report(request, data.report.text, data.report.found)
 
     async def _add_agenda(self, data: TurnData, level: int) -> None:
@@ -170,9 +171,14 @@ class ModelStage:
             return
         if recall_need(data.pending.inbound.text) == "no_recall":
             return
-        from kenobot.agent.turn.agenda_finding import AgendaAsker, add_agenda  # noqa: PLC0415 - not needed to start
+        from kenobot.agenda.day_question import asks_for_days  # noqa: PLC0415 - not needed to start
 
-        asker = AgendaAsker(data.pending, data.principal, data.language, self._s.clock.now(), self._s.zone)
+        now = self._s.clock.now()
+        if not asks_for_days(without_attachments(data.pending.inbound.text).strip(), now.date()):
+            return
+        from kenobot.agent.turn.agenda_finding import AgendaAsker, add_agenda  # noqa: PLC0415 - few messages ask
+
+        asker = AgendaAsker(data.pending, data.principal, data.language, now, self._s.zone)
         data.context = await add_agenda(data.context, self._s.database, asker)
 
     def settle_report(self, connection: Connection, data: TurnData, at: datetime) -> tuple[Choice, ...]:

@@ -90,7 +90,7 @@ class Notices:
         reason = self._clean(reason)
         await self._signals.emit(MESSAGE_DEFERRED, pending, reason=reason, parks=pending.deferrals + 1)
 
-    async def still_working(self, data: TurnData) -> None:
+    async def say_still_working(self, data: TurnData) -> None:
         """Tell the person, once a message, that the answer is still to come.
 
         Whoever sees it being written need not be told.

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kenobot.agent.safety.shown_texts import ShownTexts
-from kenobot.agent.safety.trifecta import Exposure, allowed
+from kenobot.agent.safety.trifecta import Exposure, limit_exposure
 from kenobot.core import redaction
 from kenobot.core.graphemes import is_joined, last_whole
 from kenobot.core.redaction import Redactor
@@ -27,12 +27,12 @@ class OpenReply:
         self._redact = redact
         self._prompt = shown
         self._mark = mark
-        self.is_guarded = not allowed(replace(exposure, way_out=True)).way_out
+        self.is_guarded = not limit_exposure(replace(exposure, way_out=True)).way_out
         self._sentences: OpenSentences | None = None
         self._before = ""
         self._settled = 0
 
-    def shown(self, text: str) -> str:
+    def show(self, text: str) -> str:
         """Return what may be shown of a reply that begins with `text`. Of one reply a call repeats no search."""
         text = replace_surrogates(text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text)
         clean = self._redact.settle_known(self._pipeline.clean_settled(self._redact.settle_known(text)))

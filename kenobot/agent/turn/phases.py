@@ -1,4 +1,4 @@
-"""Where the time of a turn goes, phase by phase."""
+"""Measure where the time of a turn goes, phase by phase."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

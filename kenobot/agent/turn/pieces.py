@@ -25,19 +25,19 @@ class ToolRound(NamedTuple):
 
     @property
     def text(self) -> str:
-        return joined_text(self.pieces)
+        return join_text(self.pieces)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         return self.pieces[-1].calls
 
 
-def joined_text(pieces: Sequence[Reply]) -> str:
+def join_text(pieces: Sequence[Reply]) -> str:
     """Join what the pieces of an answer say."""
     return "".join(piece.text for piece in pieces)
 
 
-def continued(request: Request, said: str) -> Request:
+def continue_request(request: Request, said: str) -> Request:
     """Ask for the rest of an answer of which `said` is there; for all of it when that is nothing.
 
     The answer so far is followed by a message, because not every model goes on with a message of its own.

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.gateway.delivery import Delivery
 from kenobot.ports.channel import Channel, ShowsPreviews
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Outbound
 from kenobot.storage import inbox, outbox
 from kenobot.storage.connection import Connection
@@ -65,7 +66,7 @@ class MessagePreview:
         assert isinstance(self._channel, ShowsPreviews)
         await self._channel.preview(inbound.chat, self._message, text, inbound.thread)
 
-    def replaced_by(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
+    def replace_with(self, answer: Sequence[Outbound]) -> Sequence[Outbound]:
         """Return the answer as it is: its first part names the stored preview."""
         return answer
 

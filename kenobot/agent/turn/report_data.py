@@ -1,6 +1,6 @@
 """Define the report of a message, and the question about a memory that it may end in."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from kenobot.agent.commands.command import one_line, time_ago_text
@@ -9,6 +9,7 @@ from kenobot.cognitive.memory import MemoryPack
 from kenobot.core import texts
 from kenobot.core.i18n import Language
 from kenobot.language.changes.value_phrase import has_parts
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.provider import Block, Request
 from kenobot.ports.records import Record
@@ -16,7 +17,7 @@ from kenobot.ports.records import Record
 
 @dataclass(frozen=True, slots=True)
 class ChangeQuestion:
-    """Whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
+    """Return whether a message takes the place of memory `old`. new: the memory made of the message, None without one.
 
     words: a fingerprint of what is new, by which the same pair is known. noted: what is to be noted of the message,
     where nothing was. clause: the one of `old` that is meant, "" for all of it.
@@ -44,7 +45,7 @@ class MemoryReport:
     found: MemoryPack = field(default_factory=MemoryPack)
     change: ChangeQuestion | None = None
 
-    def added_to(self, request: Request) -> Request:
+    def add_to(self, request: Request) -> Request:
         """Return a request that ends with this report."""
         last = request.messages[-1]
         blocks = (*last.blocks, Block(runtime_block(escape_runtime_block(self.text))))

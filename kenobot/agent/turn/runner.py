@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kenobot.agent.commands.command import Command
-from kenobot.agent.commands.registry import OFFER_CALENDAR, spoken_language
+from kenobot.agent.commands.registry import OFFER_CALENDAR, find_spoken_language
 from kenobot.agent.media.intake import MediaIntake
 from kenobot.agent.media.message_words import join_media
 from kenobot.agent.media.problems import problem_text
@@ -18,11 +18,11 @@ from kenobot.agent.safety import trifecta
 from kenobot.agent.turn import state_machine as machine
 from kenobot.agent.turn.drafts import Drafts
 from kenobot.agent.turn.edits import Edits, TakenEdit
-from kenobot.agent.turn.file_answer import asked_for_file, wants_file
+from kenobot.agent.turn.file_answer import ask_for_file, wants_file
 from kenobot.agent.turn.model_stage import ModelStage
 from kenobot.agent.turn.notices import Notices
 from kenobot.agent.turn.phases import PhaseTimes
-from kenobot.agent.turn.pieces import ToolRound, joined_text
+from kenobot.agent.turn.pieces import ToolRound, join_text
 from kenobot.agent.turn.previews import Previews
 from kenobot.agent.turn.reaction import take_reaction
 from kenobot.agent.turn.reply_writer import ReplyWriter, may_react
@@ -36,6 +36,7 @@ from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, find_language
 from kenobot.core.log import current_trace
+from kenobot.core.sized_cache import SizedCache
 from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import sends_files
 from kenobot.language.provenance import Provenance, SpeechContext
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_CHATS = 1000  # whose language is kept at hand
 _WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
 
 
@@ -77,6 +79,7 @@ class TurnRunner:
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
         self._edits = Edits(services.database, services.clock, services.zone)
+        self._spoken = SizedCache[str, Language](_CHATS, _CHATS, lambda _: 1)  # of each chat, as it was told last
         self._moving: dict[int, int] = {}  # bounded: the turns under way; turn
 
     def prepare(self, pending: PendingMessage) -> None:
@@ -85,7 +88,7 @@ class TurnRunner:
             self._s.media.begin(pending)
 
     def note_behind(self, under_way: PendingMessage, pending: PendingMessage) -> None:
-        """Have a turn go on as a task where the message behind it says so."""
+        """Continue a turn as a task where the message behind it says so."""
         if self._s.tasks is not None and self._s.tasks.moves(under_way.inbound, pending.inbound):
             self._moving.setdefault(under_way.id, pending.id)
 
@@ -147,7 +150,7 @@ class TurnRunner:
                 self._release_if_cancelled(data),
                 show_typing(self._s.channels.get(inbound.channel), inbound.chat, inbound.thread),
                 StartLate(
-                    "patience", self._s.patience_seconds, lambda: self._notices.still_working(data), break_off=False
+                    "patience", self._s.patience_seconds, lambda: self._notices.say_still_working(data), break_off=False
                 ),
             ):
                 return await self._drive(data)
@@ -161,10 +164,16 @@ class TurnRunner:
 
     async def _choose_language(self, inbound: Inbound, own_words: str) -> Language:
         """Choose the language of an answer: the one set, else that of the words, of the talk before, the default."""
-        told = self._s.language or self._s.personal.of(inbound).language or find_language(own_words)
+        chosen = self._s.language or self._s.personal.of(inbound).language
+        if chosen is not None:
+            return chosen
+        session = inbound.session
+        told = find_language(own_words) or self._spoken.peek(session)
         if told is None:
             with contextlib.suppress(StoreError):
-                told = await self._s.database.read(lambda c: spoken_language(c, inbound.session))
+                told = await self._s.database.read(lambda c: find_spoken_language(c, session))
+        if told is not None and not own_words.startswith("/"):
+            self._spoken.put(session, told)
         return told or self._s.default_language
 
     async def _find_command(self, inbound: Inbound, principal: Principal, at: datetime) -> tuple[Command, str] | None:
@@ -203,11 +212,12 @@ class TurnRunner:
                 return True
             began = self._s.clock.monotonic()
             try:
-                with (
-                    contain(),
-                    self._s.database.pacer.step_away() if isinstance(effect, _WAITS) else contextlib.nullcontext(),
-                ):
-                    event = await self._perform(effect, data)
+                with contain():
+                    if isinstance(effect, _WAITS):
+                        with self._s.database.pacer.step_away():
+                            event = await self._perform(effect, data)
+                    else:
+                        event = await self._perform(effect, data)
             except Exception as error:
                 if data.task is not None and self._s.tasks is not None and await self._s.tasks.ask(data, error):
                     return True
@@ -224,7 +234,7 @@ class TurnRunner:
         return not turn.deferred
 
     async def _move(self, data: TurnData) -> bool:
-        """Have a turn go on as a task, from its last step on, if its person said so."""
+        """Continue a turn as a task, from its last step on, if its person said so."""
         asked_by = self._moving.pop(data.pending.id, None)
         if asked_by is None or self._s.tasks is None:
             return False
@@ -252,7 +262,7 @@ class TurnRunner:
                 await run_command(self._s, self._signals, data)
             case machine.BuildContext(reduced):
                 context = await self._s.prompt_service.build(data.pending, data.principal, reduced=reduced)
-                data.context = self._asked_for_file(data, context)
+                data.context = self._ask_for_file(data, context)
                 data.times.add_recall(context.recall_seconds)
                 data.reduced = reduced
             case machine.SavePiece(pieces, rounds):
@@ -315,7 +325,7 @@ class TurnRunner:
         """
         pending = data.pending
         with self._s.database.pacer.step_away():
-            attached = join_media([await media.ready(each) for each in pending.fragments or (pending,)])
+            attached = join_media([await media.wait_until_ready(each) for each in pending.fragments or (pending,)])
         data.pending = replace(pending, inbound=attached.inbound)
         now = self._s.clock.now()
         data.language = await self._choose_language(pending.inbound, attached.own_words)
@@ -336,13 +346,13 @@ class TurnRunner:
             data.command = Command((), lambda *_: data.unread, changes=frozenset()), ""
         data.attachments_read = True
 
-    def _asked_for_file(self, data: TurnData, context: PromptContext) -> PromptContext:
+    def _ask_for_file(self, data: TurnData, context: PromptContext) -> PromptContext:
         """Tell the model where its answer becomes a file, because the person asks for one."""
         inbound = data.pending.inbound
         data.as_file = (
             not inbound.forwarded and sends_files(self._s.channels, inbound.channel) and wants_file(inbound.text)
         )
-        return replace(context, request=asked_for_file(context.request)) if data.as_file else context
+        return replace(context, request=ask_for_file(context.request)) if data.as_file else context
 
     def _process(self, data: TurnData, pieces: Sequence[Reply], fresh: bool, rounds: Sequence[ToolRound]) -> None:
         """Clean the answer and collect what its tags ask for; mark one that is not whole.
@@ -357,7 +367,7 @@ class TurnRunner:
         if rounds and self._s.tasks is not None and self._s.tasks.may_begin(data):
             data.seed = self._s.tasks.find_seed(rounds)
         effects = data.effects = CollectedEffects(data.pending.session, data.principal)
-        said = [text for text in (*(each.text for each in rounds), joined_text(pieces)) if text.strip()]
+        said = [text for text in (*(each.text for each in rounds), join_text(pieces)) if text.strip()]
         processed = join_replies(
             self._s.pipeline.process(
                 self._s.redact.redact_known(text), context.untrusted_texts, effects, data.language
@@ -366,7 +376,7 @@ class TurnRunner:
         )
         mark = texts.HELD_BACK(data.language)
         guarded = trifecta.guard_reply(processed.clean, effects.candidates, context.exposure, context.shown, mark)
-        effects.candidates = _attributed(guarded.candidates, context.speech)
+        effects.candidates = _attribute_candidates(guarded.candidates, context.speech)
         shown = guarded.reply if pieces[-1].whole else f"{guarded.reply}\n\n{texts.CUT(data.language)}"
         data.processed, data.held_addresses = replace(processed, clean=shown), guarded.held
         data.grade = Replies.grade(guarded.reply, data.pending.inbound.text, context.plan.texts)
@@ -393,7 +403,7 @@ class TurnRunner:
         if self._s.tasks is not None and data.seed is not None:
             self._s.tasks.wake()
         draft, data.draft = data.draft, None
-        self._s.delivery.dispatch(waiting if draft is None else draft.replaced_by(waiting))
+        self._s.delivery.dispatch(waiting if draft is None else draft.replace_with(waiting))
         await data.calls.release()
         data.decisions = [*(data.report.decisions if data.report is not None else ()), *written]
         decided = [decision.record for _, decision in data.decisions if decision.record is not None]
@@ -436,7 +446,7 @@ def _speak(inbound: Inbound, pressed: str, language: Language) -> Inbound:
     return replace(inbound, kind="message", text=word_press(pressed, language))
 
 
-def _attributed(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:
+def _attribute_candidates(candidates: Sequence[Candidate], speech: SpeechContext) -> list[Candidate]:
     """Lower the trust of memories to that of the authors of their words."""
     if not candidates:
         return []

@@ -1,9 +1,9 @@
 """Read the owner's skills for the tools of a turn: only to the owner, and only while nobody has changed them."""
 
 import asyncio
-from dataclasses import dataclass
 
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.skills.library import SkillLibrary
 from kenobot.skills.trust import Trusted, read_trusted

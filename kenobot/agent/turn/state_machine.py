@@ -19,7 +19,7 @@ Every turn ends in exactly one of: committed, the person told of a failure, move
 the person told; or deferred, and then it goes on from the beginning.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import Literal, NamedTuple
 
@@ -37,6 +37,7 @@ from kenobot.ports.errors import (
     StoreError,
     describe,
 )
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Reply, ToolResult
 from kenobot.ports.sentences import Sentence
 
@@ -294,25 +295,25 @@ def step(
     """Return the next state of `turn` and the effect to perform. jitter: spreads the pauses between model calls."""
     match event:
         case MessageClaimed():
-            return _begun(turn._replace(attempt=event.attempt, stage_failures=0), event, policy)
+            return _on_begun(turn._replace(attempt=event.attempt, stage_failures=0), event, policy)
         case EffectDone():
             return _advance(turn, policy)
         case ModelReplied(reply):
-            return _answered(turn._replace(pieces=(*turn.pieces, reply), fresh=True), policy)
+            return _on_answered(turn._replace(pieces=(*turn.pieces, reply), fresh=True), policy)
         case ToolsReturned(results):
             rounds = (*turn.rounds, ToolRound(turn.pieces, results))
             return _ask(turn._replace(rounds=rounds, pieces=(), provider_calls=0, stage_failures=0))
         case WaitElapsed():
-            return _again(turn, policy)
+            return _repeat_stage(turn, policy)
         case ProbeFinished(True):
             return _ask(turn._replace(ending=None, message_suspected=True, level=0, provider_calls=0))
         case ProbeFinished():
             return _end(turn, turn.ending or Defer(""))
         case EffectFailed():
-            return _failed(turn, event, policy, jitter)
+            return _on_failed(turn, event, policy, jitter)
 
 
-def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[TurnState, Effect]:
+def _on_begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     if turn.attempt > policy.attempts:
         return _end(turn, MoveToDeadLetters(f"{policy.attempts} attempts failed"))
     if begun.is_command:
@@ -327,9 +328,9 @@ def _begun(turn: TurnState, begun: MessageClaimed, policy: TurnPolicy) -> tuple[
 def _advance(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     """Go on from a stage whose effect is done."""
     if turn.stage == "piece":
-        return _answered(turn._replace(fresh=False, stage_failures=0), policy)
+        return _on_answered(turn._replace(fresh=False, stage_failures=0), policy)
     if turn.stage == "context" and turn.pieces:
-        return _answered(turn, policy)
+        return _on_answered(turn, policy)
     if turn.stage in ("context", "shorten"):
         return _ask(turn)
     if turn.stage == "process":
@@ -337,7 +338,7 @@ def _advance(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     return turn._replace(stage="done"), Stop()
 
 
-def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
+def _on_answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     """Take what the model said so far: have it go on, process it, or report that it is no answer."""
     last = turn.pieces[-1]
     if last.end == "refused":
@@ -364,7 +365,7 @@ def _answered(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
 
 
 def _calls_tools(turn: TurnState, policy: TurnPolicy) -> bool:
-    """Whether tools are called, and the model was not told already that it must answer."""
+    """Return whether tools are called, and the model was not told already that it must answer."""
     return policy.tool_rounds > 0 and bool(turn.pieces[-1].calls) and len(turn.rounds) <= policy.tool_rounds
 
 
@@ -374,7 +375,7 @@ def _run_tools(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
 
 
 def _goes_on(turn: TurnState, policy: TurnPolicy) -> bool:
-    """Whether an answer is to be continued: more of it is to come, and asking for that is likely to bring it."""
+    """Return whether to ask for the rest of an answer: there is more, and asking is likely to bring it."""
     last = turn.pieces[-1]
     if last.calls:
         return False
@@ -398,7 +399,7 @@ def _ask(turn: TurnState) -> tuple[TurnState, Effect]:
     return turn._replace(stage="model", provider_calls=turn.provider_calls + 1), effect
 
 
-def _again(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
+def _repeat_stage(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     """Repeat a stage after a pause."""
     if turn.ending is not None:
         return turn, turn.ending
@@ -417,14 +418,14 @@ def _again(turn: TurnState, policy: TurnPolicy) -> tuple[TurnState, Effect]:
     return turn._replace(stage="claim"), ClaimMessage()
 
 
-def _failed(
+def _on_failed(
     turn: TurnState, failed: EffectFailed, policy: TurnPolicy, jitter: Random | None
 ) -> tuple[TurnState, Effect]:
     error = failed.error
     if isinstance(error, Fenced):
         return turn._replace(stage="done", ending=None), Stop()
     if turn.stage == "model" and isinstance(error, RemoteError):
-        return _unanswered(turn, error, failed.elapsed, policy, jitter)
+        return _on_unanswered(turn, error, failed.elapsed, policy, jitter)
     stuck = turn._replace(stage_failures=turn.stage_failures + 1)
     pause = Backoff(1.0, policy.longest_pause).pause(turn.stage_failures)
     if isinstance(error, StoreError) or (isinstance(error, MemoryError) and turn.stage_failures < _SHORTAGE):
@@ -439,7 +440,7 @@ def _failed(
     return stuck._replace(stage="claim", pieces=turn.pieces[:-1] if turn.fresh else turn.pieces), Wait(pause)
 
 
-def _unanswered(
+def _on_unanswered(
     turn: TurnState, error: RemoteError, elapsed: float, policy: TurnPolicy, jitter: Random | None
 ) -> tuple[TurnState, Effect]:
     """Retry a model that did not answer, shorten the prompt, ask the next provider, or end."""

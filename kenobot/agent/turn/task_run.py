@@ -2,10 +2,11 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.agent.prompt.speakers import message_text
 from kenobot.agent.turn.pieces import ToolRound
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound
 from kenobot.ports.names import Role
 from kenobot.storage import conversation
@@ -57,6 +58,6 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True)
 class TaskSeed:
-    """What a task begins with: the rounds of tools before it was begun."""
+    """Hold what a task begins with: the rounds of tools before it was begun."""
 
     rounds: tuple[ToolRound, ...] = ()

@@ -34,10 +34,10 @@ _BLANK = lazy.regex(  # letters, marks and signs that have no look of their own
 
 def may_ask(data: TurnData, call: ToolCall) -> bool:
     """Return whether the owner can be asked: they speak, and the call can be shown to them whole."""
-    return data.principal.role == "owner" and bool(_shown(call))
+    return data.principal.role == "owner" and bool(_show_call(call))
 
 
-def wanted_call(rounds: Sequence[ToolRound]) -> tuple[ToolCall, str] | None:
+def find_wanted_call(rounds: Sequence[ToolRound]) -> tuple[ToolCall, str] | None:
     """Return the last call that was held back, and what the model was told; also when a crash came between."""
     pairs = [pair for each in rounds for pair in zip(each.calls, each.results, strict=True)]
     return next(
@@ -53,7 +53,7 @@ def question(data: TurnData) -> str:
     sentence = sentences.get(told, texts.TOOL_MAY_RUN)(data.language)
     if not data.pending.inbound.private:
         sentence = f"{sentence} {texts.TOOL_BY_BUTTON(data.language)}"
-    return f"{sentence}\n{_FENCE}\n{_shown(call)}\n{_FENCE}"
+    return f"{sentence}\n{_FENCE}\n{_show_call(call)}\n{_FENCE}"
 
 
 def ask(
@@ -67,7 +67,7 @@ def ask(
         return ()
     pending, (call, told) = data.pending, data.held_back
     newest = conversation.newest_message_id(connection, pending.session)
-    payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _shown(call)}
+    payload: dict[str, Json] = {"after": newest, "asked": pending.id, "call": _show_call(call)}
     payload["behind"] = inbox.newest_id(connection)  # what was written by then answers something else
     by_rule = told == RULE_ASKS  # what the guard holds back is asked each time
     payload |= {"id": call.id, "name": call.name, "arguments": dict(call.arguments), "by_rule": by_rule}
@@ -146,7 +146,7 @@ def close_asked(
 def take_consent(connection: Connection, data: TurnData, call: ToolCall, at: datetime) -> bool:
     """Use up the owner's yes to this very call, inside a transaction; False where there is none."""
     asked = find_asked(connection, data, at)
-    if asked is None or asked.payload.get("call") != _shown(call):
+    if asked is None or asked.payload.get("call") != _show_call(call):
         return False
     return approvals.close_approval(connection, asked.id, "approved")
 
@@ -159,17 +159,17 @@ def describe_call(call: ToolCall) -> str:
 def escape_hidden(text: str) -> str:
     """Return a text with escapes in the place of what nobody would see of it."""
     text = escape_controls(text)
-    return text if text.isascii() else "".join(map(_visible, text))
+    return text if text.isascii() else "".join(map(_make_visible, text))
 
 
-def _visible(letter: str) -> str:
+def _make_visible(letter: str) -> str:
     """Return a letter, or its escape where nobody would see it: words can be hidden in such letters."""
     if letter.isprintable() and not _BLANK.match(letter):
         return letter
     return letter if letter in "\n\t" else f"\\u{ord(letter):04x}"
 
 
-def _shown(call: ToolCall) -> str:
+def _show_call(call: ToolCall) -> str:
     """Return a call as its owner reads it; "" for one that cannot be shown whole."""
     text = unlink(describe_call(call))
     return "" if len(text) > _LONGEST or _FENCE in text else text

@@ -5,7 +5,7 @@ The form is a row: it outlasts restarts. Nothing of it goes to the tool before i
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import cast
@@ -20,6 +20,7 @@ from kenobot.core import lazy, texts
 from kenobot.core.i18n import Language
 from kenobot.gateway.buttons import Choice
 from kenobot.language.told_secrets import find_told_secret, names_secret
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.provider import Reply, ToolCall, ToolResult
 from kenobot.ports.tool_input import GivenInput, InputField, WantedInput
@@ -98,7 +99,7 @@ def word_question(form: Form, language: Language) -> str:
     asked, asker = form.field, tool_consent.escape_hidden(form.wanted.asker)
     if asked is None:
         sent = {name: value for group in form.values.values() for name, value in group.items()}
-        lines = [f"{name}: {_plain(value)}" for name, value in sent.items()] or ["—"]
+        lines = [f"{name}: {_make_plain(value)}" for name, value in sent.items()] or ["—"]
         return f"{texts.INPUT_SEND(language, asker=asker)}\n{_block(lines)}"
     numbered = [f"{number}. {title}" for number, (_, title) in enumerate(asked.choices, 1)]
     question = f"{texts.INPUT_ASKED(language, asker=asker)}\n{_block([asked.message, asked.label, *numbered])}"
@@ -225,7 +226,7 @@ def go_on(connection: Connection, data: TurnData, at: datetime) -> Reply | Comma
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What was answered to a question; value: None leaves it out."""
+    """Hold the answer to a question; value: None leaves it out."""
 
     value: Json = None
     declined: bool = False
@@ -284,11 +285,11 @@ def _block(lines: Sequence[str]) -> str:
 
 
 def _block_line(value: object) -> str:
-    shown = tool_consent.escape_hidden(_plain(value)).replace("`", "'")
+    shown = tool_consent.escape_hidden(_make_plain(value)).replace("`", "'")
     return f"`{shown}`"
 
 
-def _plain(value: object) -> str:
+def _make_plain(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return json.dumps(value) if isinstance(value, bool) else str(value)

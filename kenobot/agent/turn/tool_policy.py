@@ -49,14 +49,14 @@ def _match(name: str, value: Json, pattern: str, *, every: bool) -> bool:
     if not isinstance(value, str | int | float):
         return False
     text = str(value)
-    spellings = {text} if name == "command" else {text, _plain(text)}
+    spellings = {text} if name == "command" else {text, _simplify(text)}
     if name != "command" and not every:
-        spellings |= {*_find_aliases(_plain(text))}
+        spellings |= {*_find_aliases(_simplify(text))}
     found = [fnmatchcase(each, pattern) or fnmatchcase(each, unquote(pattern)) for each in spellings]
     return all(found) if every else any(found)
 
 
-def _plain(text: str) -> str:
+def _simplify(text: str) -> str:
     """Return an address or a path without detours; any other text as it is."""
     stripped = text.strip()
     if "://" in stripped:

@@ -44,7 +44,7 @@ class ToolJournal:
 
 
 class SavedTurn(NamedTuple):
-    """What earlier attempts at a turn left: its rounds, the pieces of the reply under way, and the journal."""
+    """Hold what earlier attempts at a turn left: its rounds, the pieces of the reply under way, and the journal."""
 
     rounds: tuple[ToolRound, ...]
     pieces: tuple[Reply, ...]
@@ -100,12 +100,12 @@ def with_rounds(
     for each in rounds:
         results = list[Content]()
         for call, result in zip(each.calls, each.results, strict=True):
-            told = _shown(call, result, effects, reduced)
+            told = _show_result(call, result, effects, reduced)
             shown.append(told)
             results.append(replace(result, text=told.text))
         words = [Block(each.text)] if each.text.strip() else []
         messages += Message("assistant", (*words, *each.calls)), Message("user", tuple(results))
-    return _attributed(context, replace(context.request, messages=tuple(messages)), shown)
+    return _attribute_results(context, replace(context.request, messages=tuple(messages)), shown)
 
 
 def brings_foreign(context: PromptContext) -> bool:
@@ -113,14 +113,14 @@ def brings_foreign(context: PromptContext) -> bool:
     return any(voice.trust == "tool" and voice.text.startswith(_FOREIGN) for voice in context.speech.other_texts)
 
 
-def _shown(call: ToolCall, result: ToolResult, effects: Mapping[str, ToolEffects], reduced: bool) -> ShownResult:
+def _show_result(call: ToolCall, result: ToolResult, effects: Mapping[str, ToolEffects], reduced: bool) -> ShownResult:
     ran = not (result.failed and result.text in NOT_RUN)
     known = effects.get(call.name, ToolEffects()) if ran else _NO_EFFECTS
     text = escape_runtime_block(cut_text(result.text, len(result.text) // _REDUCTION) if reduced else result.text)
     return ShownResult(_FOREIGN + text if known.brings_untrusted else text, known)
 
 
-def _attributed(context: PromptContext, request: Request, shown: Sequence[ShownResult]) -> PromptContext:
+def _attribute_results(context: PromptContext, request: Request, shown: Sequence[ShownResult]) -> PromptContext:
     """Count results among the texts of others, or among those of memory with what it quotes of others."""
     foreign = tuple(AttributedText("tool", text) for text, effects in shown if effects.brings_untrusted)
     private = tuple(text for text, effects in shown if effects.reads_private)

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from kenobot.agent.commands.command import Command
 from kenobot.agent.media.fetched import read_fetched
 from kenobot.agent.prompt.context_builder import PromptContext
-from kenobot.agent.safety.trifecta import allowed
+from kenobot.agent.safety.trifecta import limit_exposure
 from kenobot.agent.turn import tool_consent, tool_input, tool_policy
 from kenobot.agent.turn.agenda_door import TurnAgenda
 from kenobot.agent.turn.background import MOST_OPEN, TaskWaits
@@ -33,7 +33,7 @@ from kenobot.agent.turn.tool_refusals import (
     RULE_ASKS,
 )
 from kenobot.agent.turn.tool_rounds import first_number, with_rounds
-from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, bound_call, failed, validated
+from kenobot.agent.turn.toolbox import PreparedTool, Toolbox, bound_call, make_failure, validate_arguments
 from kenobot.agent.turn.turn_data import TurnData
 from kenobot.cognitive.memory import MemoryPack
 from kenobot.core.bus import Bus
@@ -93,17 +93,17 @@ class ToolStage:
     _today: datetime | None = None
     _ran_today: int = 0
 
-    def offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
+    def list_offered(self, principal: Principal, level: int) -> tuple[ToolSpec, ...]:
         """Return the tools for provider number `level`; none while it is known to take none."""
         until = self._refused.get(level)
-        return () if until is not None and self.clock.monotonic() < until else self.toolbox.offered(principal)
+        return () if until is not None and self.clock.monotonic() < until else self.toolbox.list_offered(principal)
 
     def unwrap(self, reply: Reply) -> Reply:
         """Return a reply with its calls bounded; those of tools that were found on demand name these."""
         calls = tuple(unwrap_call(bound_call(call)) for call in reply.calls)
         return replace(reply, calls=calls) if calls else reply
 
-    def refused_by(self, level: int) -> None:
+    def find_refusal(self, level: int) -> None:
         """Note that a provider takes requests without tools only."""
         _log.warning("the model of provider %d takes no tools: it is offered none for an hour", level)
         self._refused[level] = self.clock.monotonic() + _REFUSED_SECONDS
@@ -111,7 +111,7 @@ class ToolStage:
     def note_held_back(self, data: TurnData, rounds: Sequence[ToolRound]) -> None:
         """Note which call of a turn the owner has to be asked about, and of which calls nobody knows what they did."""
         if data.task is None:  # that of a task is asked about when the call is made
-            data.held_back = tool_consent.wanted_call(rounds)
+            data.held_back = tool_consent.find_wanted_call(rounds)
             data.form = tool_input.find_wanted(rounds) if data.held_back is None else None
         ended = ((call.name, result) for each in rounds for call, result in zip(each.calls, each.results, strict=True))
         data.interrupted = tuple(dict.fromkeys(name for name, result in ended if result.text == INTERRUPTED))
@@ -204,41 +204,41 @@ class ToolStage:
         journal = data.tools
         if at + 1 not in journal.results:
             if is_last or place >= self.toolbox.limits.calls:
-                result = failed(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
+                result = make_failure(call.id, _LAST if is_last else _TOO_MANY.format(most=self.toolbox.limits.calls))
             else:
-                result = await self._result(data, rounds, call, at)
+                result = await self._run_call(data, rounds, call, at)
             journal.results[at + 1] = result
         if at + 1 not in journal.stored:
             await self._store_result(data, at + 1, call)
             journal.stored.add(at + 1)
 
-    async def _result(self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int) -> ToolResult:
+    async def _run_call(self, data: TurnData, rounds: Sequence[ToolRound], call: ToolCall, at: int) -> ToolResult:
         """Run one call, or say why not."""
         if call.problem:
-            return failed(call.id, call.problem)
+            return make_failure(call.id, call.problem)
         prepared = self.toolbox.find(call.name, data.principal)
         if at in data.tools.begun and (prepared is None or prepared.effects.changes_outside):
             data.tools.took[at + 1] = 0.0
-            return failed(call.id, INTERRUPTED)
+            return make_failure(call.id, INTERRUPTED)
         if prepared is None:
-            return failed(call.id, _UNKNOWN.format(name=call.name[:80]))
-        arguments = validated(prepared, call)
+            return make_failure(call.id, _UNKNOWN.format(name=call.name[:80]))
+        arguments = validate_arguments(prepared, call)
         if isinstance(arguments, str):
-            return failed(call.id, arguments)
-        if call.name == BACKGROUND and (problem := await self._background_problem(data)):
-            return failed(call.id, problem)
+            return make_failure(call.id, arguments)
+        if call.name == BACKGROUND and (problem := await self._find_background_problem(data)):
+            return make_failure(call.id, problem)
         limits = self.toolbox.limits
         left = (limits.total_seconds if data.task is None else 60 * data.task.limits.minutes) - data.tools.seconds
         if left <= 0:
-            return failed(call.id, _NO_TIME)
+            return make_failure(call.id, _NO_TIME)
         if await self._count_today() >= limits.calls_a_day:
-            return failed(call.id, _USED_UP.format(most=limits.calls_a_day))
-        refusal = await self._refusal(data, prepared, call, rounds, at)
+            return make_failure(call.id, _USED_UP.format(most=limits.calls_a_day))
+        refusal = await self._find_refusal(data, prepared, call, rounds, at)
         if refusal is not None:
             if data.task is not None and refusal in HELD:
                 raise TaskWaits(call, refusal, at)
             await self._announce(data, call, "refused", 0.0)
-            return failed(call.id, refusal)
+            return make_failure(call.id, refusal)
         if at not in data.tools.begun:
             await self._store_beginning(data, at, call, prepared.effects)
         context = ToolContext(
@@ -283,7 +283,7 @@ class ToolStage:
         result = await self.toolbox.run(prepared, arguments, declined, seconds)
         return replace(result, text=f"{tool_input.DECLINED}\n{result.text}")
 
-    async def _refusal(
+    async def _find_refusal(
         self, data: TurnData, prepared: PreparedTool, call: ToolCall, rounds: Sequence[ToolRound], at: int
     ) -> str | None:
         """Return why a call is not run now, by the owner's rules and what the model was shown; None to run it."""
@@ -296,7 +296,7 @@ class ToolStage:
         context = with_rounds(data.context, rounds, self.effects)
         may_ask, shown = self._may_ask(data, call, context), context.exposure
         leads_out = prepared.effects.way_out and not is_given(call, prepared.effects, data, rounds)
-        if leads_out and not allowed(replace(shown, way_out=True)).way_out:
+        if leads_out and not limit_exposure(replace(shown, way_out=True)).way_out:
             return HELD_BACK if may_ask else NO_WAY_OUT
         if prepared.effects.asks_first and shown.untrusted:
             return ASKS_FIRST if may_ask else CANNOT_ASK
@@ -357,7 +357,7 @@ class ToolStage:
         data.tools.begun.add(at)
         return True
 
-    async def _background_problem(self, data: TurnData) -> str:
+    async def _find_background_problem(self, data: TurnData) -> str:
         """Return why no task may be begun by this turn; "" where one may."""
         if data.task is not None:
             return _NO_NESTING

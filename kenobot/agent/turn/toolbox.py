@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +16,7 @@ from kenobot.core.json_limits import find_excess
 from kenobot.core.left_out import cut_text
 from kenobot.core.time_limit import LimitedSteps, TookTooLong
 from kenobot.ports.errors import PluginError, RemoteError, ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Principal
 from kenobot.ports.provider import ToolCall, ToolResult, ToolSpec
 from kenobot.ports.tool import Tool, ToolContext, ToolEffects, ToolSource
@@ -105,7 +106,7 @@ class Toolbox:
         """Return the effects of each tool by its name."""
         return {name: each.effects for name, each in {**self._tools, **self._more}.items()}
 
-    def offered(self, principal: Principal) -> tuple[ToolSpec, ...]:
+    def list_offered(self, principal: Principal) -> tuple[ToolSpec, ...]:
         """Return the tools that a turn of this speaker offers, always in the same order: prompts are cached by it.
 
         Where all of them would take too many tokens, the first ones and those by which the others are found and called.
@@ -157,31 +158,31 @@ class Toolbox:
     ) -> ToolResult:
         """Run a tool for at most so many seconds; whatever it does, there is a result. Raises InputWanted."""
         try:
-            text = await _within(seconds, asyncio.ensure_future(_contained(prepared, arguments, context)))
+            text = await _wait_within(seconds, asyncio.ensure_future(_run_contained(prepared, arguments, context)))
             if not isinstance(text, str):
                 raise TypeError(f"it returned a {type(text).__name__}")
         except TimeoutError:
-            return failed(context.call, f"It took longer than {seconds:.3g} seconds and was broken off.")
+            return make_failure(context.call, f"It took longer than {seconds:.3g} seconds and was broken off.")
         except TookTooLong:
             _log.warning("the tool %s kept everything waiting for %.0f seconds", prepared.spec.name, _STEP_SECONDS)
-            return failed(context.call, "It kept everything else waiting and was broken off.")
+            return make_failure(context.call, "It kept everything else waiting and was broken off.")
         except InputWanted as wanting:
             if not context.may_ask:
-                return failed(context.call, self._bounded(str(wanting)))
+                return make_failure(context.call, self._bound_text(str(wanting)))
             raise
         except (ToolFailed, RemoteError) as error:
-            return failed(context.call, self._bounded(str(error)))
+            return make_failure(context.call, self._bound_text(str(error)))
         except Exception:
             _log.warning("the tool %s broke", prepared.spec.name, exc_info=True)
-            return failed(context.call, "The tool broke. Calling it again will hardly help.")
-        return ToolResult(context.call, self._bounded(text) or "(nothing)")
+            return make_failure(context.call, "The tool broke. Calling it again will hardly help.")
+        return ToolResult(context.call, self._bound_text(text) or "(nothing)")
 
-    def _bounded(self, text: str) -> str:
+    def _bound_text(self, text: str) -> str:
         return cut_text(replace_surrogates(text.replace("\0", "")), self.limits.result_chars)
 
     @staticmethod
     def _may_call(principal: Principal, each: PreparedTool) -> bool:
-        """What changes something or leads out is the owner's alone."""
+        """Keep what changes something or leads out for the owner alone."""
         return principal.role == "owner" or not (each.effects.changes_outside or each.effects.way_out)
 
 
@@ -200,7 +201,7 @@ def _prepare(tools: Iterable[Tool[BaseModel]], others: Mapping[str, PreparedTool
     return found
 
 
-def failed(call: str, text: str) -> ToolResult:
+def make_failure(call: str, text: str) -> ToolResult:
     """Tell the model why a call brought nothing."""
     return ToolResult(call, text, failed=True)
 
@@ -221,7 +222,7 @@ def _find_half_letter(call: ToolCall) -> str:
     return ""
 
 
-def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:
+def validate_arguments(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:
     """Return the arguments of a call, or what is wrong with them in words for the model."""
     try:
         with contain():  # a validator is the plugin's own code
@@ -236,28 +237,28 @@ def validated(prepared: PreparedTool, call: ToolCall) -> BaseModel | str:
         return "The tool broke over these arguments. Call it with others, or do without it."
 
 
-async def _contained(prepared: PreparedTool, arguments: BaseModel, context: ToolContext) -> str:
+async def _run_contained(prepared: PreparedTool, arguments: BaseModel, context: ToolContext) -> str:
     """Run a tool; one that wants to end the process ends only itself."""
     with contain():
         return await LimitedSteps(lambda: prepared.tool.run(arguments, context), _STEP_SECONDS)
 
 
-async def _within(seconds: float, task: "asyncio.Future[T]") -> T:
+async def _wait_within(seconds: float, task: "asyncio.Future[T]") -> T:
     """Wait for a tool; one that does not even end when it is cancelled is left behind."""
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
-        await _cancelled(task)
+        await _cancel_task(task)
         raise
     if task.cancelled():
         raise RuntimeError("it cancelled itself")  # the turn goes on
     if done:
         return task.result()
-    await _cancelled(task)
+    await _cancel_task(task)
     raise TimeoutError
 
 
-async def _cancelled(task: "asyncio.Future[T]") -> None:
+async def _cancel_task(task: "asyncio.Future[T]") -> None:
     task.cancel()
     done, _ = await asyncio.wait({task}, timeout=_GRACE_SECONDS)
     if not done:

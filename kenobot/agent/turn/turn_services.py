@@ -1,7 +1,7 @@
 """Define the services that every turn uses."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -21,6 +21,7 @@ from kenobot.identity.identity_files import Identity
 from kenobot.ledger.models import ReplyModel
 from kenobot.ports.channel import Channel
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.postprocessors.pipeline import Pipeline
 from kenobot.storage.database import Database
 

@@ -44,7 +44,7 @@ class TurnSignals:
 
     async def announce_commit(self, data: TurnData, clean: str) -> None:
         """Announce what a committed turn did: the reply `clean`, memory, tags, post-processors, grade."""
-        for signal, payload in _committed(data, clean):
+        for signal, payload in _list_committed(data, clean):
             await self.emit(signal, data.pending, **payload)
 
     async def emit(self, signal: Signal, pending: PendingMessage, **payload: PayloadValue) -> None:
@@ -52,7 +52,7 @@ class TurnSignals:
         await self._bus.emit(signal, "loop", pending.trace, **payload)
 
     async def report_account(self, data: TurnData, error: AccountRefused, *, is_last: bool) -> None:
-        """Have the owner told at once why a model's service refuses the bot, unless this turn itself tells them.
+        """Tell the owner at once why a model's service refuses the bot, unless this turn itself tells them.
 
         is_last: no other provider answers in its place.
         """
@@ -81,7 +81,7 @@ def turn_figures(data: TurnData) -> dict[str, PayloadValue]:
     return told
 
 
-def _committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, PayloadValue]]]:
+def _list_committed(data: TurnData, clean: str) -> Iterator[tuple[Signal, dict[str, PayloadValue]]]:
     chat = _chat_of(data.pending)
     assert data.processed is not None
     yield MESSAGE_OUT, {"text": clean, **chat}

@@ -1,8 +1,9 @@
 """Measure the process and its disk: memory taken, the limit of it, and room left."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from kenobot.ports.frozen import dataclass
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STATM = Path("/proc/self/statm")

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from kenobot.ledger.expert_rest import EXTRACTION, is_replaced_by_rules
 from kenobot.ports.channel import Channel, ReportsLiveness, find_last_heard
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreCorrupt, StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence, change_values
 from kenobot.ports.signals import CHANNEL_DOWN, HEALTH_DEGRADED, Envelope, Signals
 from kenobot.storage import diagnosis

@@ -1,10 +1,10 @@
 """Join the updates of an album, which Telegram sends one a picture, into one message. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from kenobot.channels.telegram.updates import ALBUM, update_id
+from kenobot.ports.frozen import dataclass
 
 MOST_ITEMS: Final = 10  # of an album, by Telegram's own limit
 _NOT_NUMBERED: Final = -1

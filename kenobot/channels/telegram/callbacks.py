@@ -1,7 +1,6 @@
 """Read presses of buttons from raw updates, and make the buttons below a message."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
@@ -9,6 +8,7 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 from kenobot.channels.telegram.updates import CHANNEL, EphemeralId, MalformedUpdate, update_id
 from kenobot.core.i18n import Language
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Button, Inbound
 
 FIELD = "callback_query"

@@ -7,12 +7,13 @@ become the blocks themselves. Nothing but the tags of this module gets into the 
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Final
 
 from kenobot.channels.telegram.markdown import RULE
 from kenobot.core import lazy
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import MessagePart, TextEntity
 
 _MOST_BLOCKS: Final = 500

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from telegram import Bot, InputFile, LinkPreviewOptions, MessageEntity
@@ -16,6 +16,7 @@ from kenobot.channels.telegram.updates import EphemeralId
 from kenobot.core import texts
 from kenobot.core.i18n import guess_language
 from kenobot.core.worker import TextWork
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import MessagePart, TextEntity
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Annotated, Any, Final, Literal
@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr, Validat
 from kenobot.channels.telegram.media import ATTACHMENT_FIELDS, read_attachments
 from kenobot.core import lazy
 from kenobot.core.redaction import one_line
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment, Inbound
 
 CHANNEL: Final = "telegram"

@@ -3,10 +3,10 @@
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 
 logger = logging.getLogger(__name__)

@@ -1,8 +1,9 @@
 """What the doctor found: how grave it is, in words, and what can be done."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from kenobot.ports.frozen import dataclass
 
 Severity = Literal["ok", "note", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = ("ok", "note", "warning", "error")

@@ -2,13 +2,13 @@
 
 import asyncio
 import sys
-from dataclasses import dataclass
 
 from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate
 from kenobot.cli.memory.vectors import embed_new_records
 from kenobot.cognitive.memory import MemoryFiles, Policy
 from kenobot.core.settings.home import AlreadyLocked
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.database import Database
 
 _BOT_SECONDS = 10.0

@@ -1,7 +1,6 @@
 """Set up channels beside Telegram: each channel's model of its settings says what to ask, and checks the answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from pydantic import SecretStr
@@ -14,6 +13,7 @@ from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.core import plugins
 from kenobot.core.settings.load import ResolvedSettings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 
 _GROUP: plugins.PluginGroup = "kenobot.channels"

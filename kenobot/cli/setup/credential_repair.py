@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kenobot.cli.setup.repair import free_copy
 from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import split_sentences
 
 

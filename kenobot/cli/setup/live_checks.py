@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.channel import ChecksAccess
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError, KenobotError, Rejected, RemoteError, TruncatedReply, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Inbound, MessagePart
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.provider import Block, Message, Provider, Request

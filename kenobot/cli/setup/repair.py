@@ -4,7 +4,6 @@ import itertools
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -14,6 +13,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import load_settings
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import split_sentences
 
 _LINE = lazy.regex(r"\(at line (\d+), column \d+\)$")

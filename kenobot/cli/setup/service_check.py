@@ -6,9 +6,9 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kenobot.core.settings.load import ResolvedSettings
+from kenobot.ports.frozen import dataclass
 from kenobot.providers.openai_compatible import PRESETS
 
 _SECONDS = 5.0

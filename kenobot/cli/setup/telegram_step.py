@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kenobot.channels.telegram.owner_code import OwnerUnknown
 from kenobot.cli.options import show_progress
@@ -12,6 +11,7 @@ from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.gateway.pairing import new_code
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.sentences import Sentence
 
 CODE_SECONDS = 300.0

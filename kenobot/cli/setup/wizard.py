@@ -1,7 +1,7 @@
 """The questions of `kenobot setup`: few on a new machine, and later only what is wrong or wanted."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from typing import Literal
@@ -19,6 +19,7 @@ from kenobot.cli.setup.time_zone import note_guess
 from kenobot.core import plugins
 from kenobot.core.settings.schema import BotSettings
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.providers.openai_compatible import PRESETS, Preset
 
 _SHOWN_MODELS = 8

@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kenobot.app import plugin_instances, wiring
@@ -26,6 +26,7 @@ from kenobot.core import plugins
 from kenobot.core.bus import Bus
 from kenobot.core.settings.home import AlreadyLocked, Home
 from kenobot.ledger.model_router import ModelRouter
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.nights import NightProgress, NightReport, NightUndo, Phase
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -9,7 +9,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -37,6 +37,7 @@ from kenobot.language.words import detect_language
 from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, RemoteError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust, chat_scope, import_kind, least_trusted
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate

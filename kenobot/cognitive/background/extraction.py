@@ -6,7 +6,7 @@ then either extracted, and its facts are written once, or still pending.
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Literal
@@ -33,6 +33,7 @@ from kenobot.ledger.ledger import NO_CALL, ModelCall
 from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.errors import KenobotError, PromptTooLong, Rejected, RemoteError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, Decision
 from kenobot.ports.records import Record

@@ -3,7 +3,7 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -21,6 +21,7 @@ from kenobot.ledger.model_router import ModelRouter
 from kenobot.ledger.models import BudgetedModel
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import session_id
 from kenobot.ports.signals import MESSAGE_OUT, Envelope, Signal
 from kenobot.storage.connection import Connection

@@ -9,7 +9,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -45,6 +45,7 @@ from kenobot.ports.errors import (
     TruncatedReply,
     Unavailable,
 )
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.nights import PHASES, NightProgress, NightReport, Phase, SleepRun
 from kenobot.ports.provider import Block, Message, Reply, Request

@@ -6,7 +6,6 @@ warms, silence cools.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
@@ -19,6 +18,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.language.calendar import parse_time
 from kenobot.language.lexicon import word_set
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Source

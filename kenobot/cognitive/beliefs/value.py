@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy.beliefs import Feature, FeatureWeights, ValuePolicy
 from kenobot.cognitive.store.feedback import NO_FEEDBACK, FeedbackCounts
 from kenobot.language.calendar import parse_time
 from kenobot.language.salience import salience_signs
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 _DAY = 86_400.0

@@ -1,7 +1,6 @@
 """Build the request for a summary, and parse its answer strictly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from zoneinfo import ZoneInfo
 
@@ -11,6 +10,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.language.json_answers import json_objects
 from kenobot.language.summary.digest import Digest
 from kenobot.language.summary.rule_summary import MAX_LINE_CHARS, MAX_LINES
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.ports.turns import ConversationTurn

@@ -1,12 +1,12 @@
 """Show the summary of a conversation in a prompt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kenobot.cognitive.compact import summary_rows
 from kenobot.core.history_window import HistoryLine
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.summary.digest import render_digest, trim_digest
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 
 SUMMARY_HEADING = "### Earlier in this conversation"

@@ -7,7 +7,6 @@ checks all of it before it writes any, and writes in short transactions where a 
 import base64
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +21,7 @@ from kenobot.cognitive.store.change import tombstone_time
 from kenobot.core import redaction
 from kenobot.language.fingerprint import key_about, key_of
 from kenobot.language.sanitize import sanitize
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, KEPT_ON_YES
 from kenobot.ports.memory_files import MemoryImportReport

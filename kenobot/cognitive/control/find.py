@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from kenobot.cognitive.policy import DEFAULT
-from kenobot.cognitive.policy.control import ControlPolicy
 from kenobot.cognitive.recall.candidates.by_words import LexicalHit, search_records
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.remember.extract.known_memories import NearSearch
@@ -22,26 +21,18 @@ from kenobot.storage.scopes import Scopes, scope_names
 _NEAR = 50
 _FRESH = 300  # newest records that an index may not know yet
 _SHOWN = 5
+_POLICY = DEFAULT.control
 
 
-def find_memories(
-    connection: Connection,
-    text: str,
-    reach: Scopes,
-    *,
-    search: NearSearch | None = None,
-    policy: ControlPolicy = DEFAULT.control,
-) -> Matches:
+def find_memories(connection: Connection, text: str, reach: Scopes, *, search: NearSearch | None = None) -> Matches:
     """Find the live records within `reach` that `text` may mean, the likeliest first.
 
-    Words count by their stems, function words do not. Without an index the newest `policy.sought` are compared.
+    Words count by their stems, function words do not. Without an index the newest records are compared.
     """
     wanted = _words(text)
     said = normalise(text)
     numbers = list(search(connection, text, reach, _NEAR)) if search else []
-    numbers += _compare(
-        connection, wanted, reach, _FRESH if search else policy.max_records_compared, policy.match_from_share
-    )
+    numbers += _compare(connection, wanted, reach, _FRESH if search else _POLICY.max_records_compared)
     numbers += records.ids_with_key_prefix(connection, key_of(text), reach, _NEAR)
     found: list[MatchedMemory] = []
     for record in records.by_ids(connection, list(dict.fromkeys(numbers)), reach).values():
@@ -49,10 +40,10 @@ def find_memories(
             continue
         exact = bool(said) and said == normalise(record.text)
         share = 1.0 if exact else _share(wanted, record.text)
-        if share >= policy.match_from_share:
+        if share >= _POLICY.match_from_share:
             found.append(MatchedMemory(record, share, exact))
     found.sort(key=lambda meant: (not meant.exact, -meant.overlap, len(meant.record.text), -meant.record.id))
-    return Matches(found[: policy.max_offered])
+    return Matches(found[: _POLICY.max_offered])
 
 
 def index_search(index: SideIndex) -> NearSearch:
@@ -83,16 +74,14 @@ def _share(wanted: Sequence[tuple[str, ...]], text: str) -> float:
     return sum(bool(said.intersection(word)) for word in wanted) / len(wanted) if wanted else 0.0
 
 
-def _compare(
-    connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Scopes, newest: int, least: float
-) -> list[int]:
+def _compare(connection: Connection, wanted: Sequence[tuple[str, ...]], reach: Scopes, newest: int) -> list[int]:
     """Rank the newest live records by how much of `wanted` they say; letter by letter first, which is cheap."""
     beginnings = [tuple(stem[:3] for stem in word) for word in wanted]
     ranked = []
     for number, text in records.iterate_newest_live(connection, reach, newest):
         folded = fold(text)
         hits = sum(any(beginning in folded for beginning in word) for word in beginnings)
-        if wanted and hits / len(wanted) >= least:
+        if wanted and hits / len(wanted) >= _POLICY.match_from_share:
             ranked.append((-hits, -number))
     return [-number for _, number in sorted(ranked)[:_NEAR]]
 
@@ -110,10 +99,10 @@ def resolve_reference(connection: Connection, text: str, reach: Scopes, *, live:
         record = records.get(connection, number, reach)
         if record is not None and (record.status == "active" or not live):
             return record
-        if wanted.startswith("#") or len(wanted) < DEFAULT.control.shortest_prefix:
+        if wanted.startswith("#") or len(wanted) < _POLICY.shortest_prefix:
             raise _no_match(wanted, record)
-    if len(wanted) < DEFAULT.control.shortest_prefix:
-        raise AmbiguousReference("memory.short_name", wanted=repr(wanted), shortest=DEFAULT.control.shortest_prefix)
+    if len(wanted) < _POLICY.shortest_prefix:
+        raise AmbiguousReference("memory.short_name", wanted=repr(wanted), shortest=_POLICY.shortest_prefix)
     numbers = records.ids_with_key_prefix(connection, wanted, reach, _SHOWN + 1)
     by_id = records.by_ids(connection, numbers, reach)
     candidates = [by_id[number] for number in numbers]

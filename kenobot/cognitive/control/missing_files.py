@@ -6,11 +6,12 @@ forgotten at first. What many lines taken out at once did forget is one decision
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.remember.admit_context import AdmitContext
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_files import MissingFiles
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence

@@ -10,7 +10,6 @@ from datetime import datetime
 
 from kenobot.cognitive.beliefs.lifecycle import apply_event
 from kenobot.cognitive.beliefs.value import DEFAULT
-from kenobot.cognitive.control.undo import undo
 from kenobot.cognitive.procedural.outcome import is_too_old
 from kenobot.cognitive.recall.prompt.usage import records_behind_reply
 from kenobot.cognitive.remember.admit_context import AdmitContext
@@ -56,6 +55,8 @@ def apply_emoji(
     changed = []
     for event in feedback.find_applied(connection, session, reason):
         occasion = AdmitContext(at, at.date().isoformat(), principal.role, session)
+        from kenobot.cognitive.control.undo import undo
+
         with contextlib.suppress(UndoError):  # it is undone already, or something changed since
             changed += [record.id for record in undo(connection, event, reach, occasion).after]
     kind = match_emoji(emoji)

@@ -1,7 +1,7 @@
 """Finish what commands and the command line began: purges, and the forgetting of files that vanished all at once."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -16,6 +16,7 @@ from kenobot.cognitive.store import records as store
 from kenobot.core.bus import Bus
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import PurgePlan
 from kenobot.ports.memory_files import MissingFiles, RevivedLines
 from kenobot.ports.signals import MEMORY_FILES_MISSING, MEMORY_REVIVED

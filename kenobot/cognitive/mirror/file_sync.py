@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -21,6 +20,7 @@ from kenobot.core.front_matter import UnusableFileError
 from kenobot.language.calendar import local_day
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -10,13 +10,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Literal
 
 from kenobot.core import lazy
 from kenobot.language.markdown.list_layout import FileKind
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Form
 from kenobot.ports.records import Record

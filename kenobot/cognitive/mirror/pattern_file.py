@@ -13,13 +13,12 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.procedural import pattern_rows
@@ -31,6 +30,7 @@ from kenobot.cognitive.store.change import change
 from kenobot.core import lazy, redaction
 from kenobot.core.front_matter import UnusableFileError
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, is_session_id
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import ColumnValue
@@ -171,6 +171,8 @@ class _Edit:
         kept = {entry.number for entry in entries}
         for number, pattern in live.items():
             if number not in kept and self._versions and all(number in each.entries for each in self._versions):
+                from kenobot.cognitive.control.forget import forget
+
                 touched += bool(forget(self._connection, number, (pattern.record.scope,), self._context))
         return touched
 

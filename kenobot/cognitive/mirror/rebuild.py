@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -38,6 +38,7 @@ from kenobot.language.markdown.list_layout import FileBlock
 from kenobot.language.markdown.record_format import RecordFile
 from kenobot.language.sanitize import MAX_RECORD_CHARS, sanitize
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Form, Source
 from kenobot.ports.memory_changes import ChangeContext

@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -24,6 +23,7 @@ from kenobot.identity.amend import AmendError
 from kenobot.language import sentence_content
 from kenobot.language.summary.digest import KEY, render_digest
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

@@ -1,6 +1,6 @@
 """Thresholds of memory, one module a room."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from kenobot.cognitive.policy.beliefs import GraphPolicy, ValuePolicy
@@ -17,6 +17,7 @@ from kenobot.cognitive.policy.sleep import (
     SleepPolicy,
 )
 from kenobot.language.sanitize import MAX_RECORD_CHARS
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 
 if TYPE_CHECKING:

@@ -1,8 +1,10 @@
 """Thresholds of a record's value, its lifecycle and its links."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from kenobot.ports.frozen import dataclass
 
 Feature = Literal[
     "confidence", "access", "recency", "importance", "feedback", "said", "touched", "heat", "stability", "disputed",

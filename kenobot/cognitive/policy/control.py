@@ -1,7 +1,8 @@
 """Thresholds of the commands on memory and of watching its files."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Thresholds of procedural memory: matching patterns and moving their confidence."""
 
-from dataclasses import dataclass
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

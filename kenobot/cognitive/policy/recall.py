@@ -1,6 +1,8 @@
 """Thresholds of recall, and of embedding and comparing vectors."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

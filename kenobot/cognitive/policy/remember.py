@@ -1,7 +1,8 @@
 """Thresholds of remembering: admission, boxes, extraction and summaries of conversations."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

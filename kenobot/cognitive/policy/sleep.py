@@ -1,8 +1,10 @@
 """Thresholds of sleep and of its passes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

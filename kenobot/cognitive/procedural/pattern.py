@@ -1,9 +1,9 @@
 """Parse patterns, which say what worked when something happened, and match their triggers to messages. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kenobot.language.problem_words import is_failure_word, keywords, stems_in
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.memory import Candidate, Form, Source
 from kenobot.ports.records import Record

@@ -1,11 +1,11 @@
 """Context of an admission, and sanitising of texts."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.remember.nearness import Nearness
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory_changes import ChangeContext
 
 

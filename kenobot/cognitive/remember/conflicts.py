@@ -5,7 +5,7 @@ Then the evidence: a record with fewer than three supporting turns ends; one wit
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import Literal
 
@@ -28,6 +28,7 @@ from kenobot.language.statements import attribute_statements
 from kenobot.language.statements.statement_relation import relation, repeat_veto
 from kenobot.language.words import detect_language, fold
 from kenobot.language.words import words as words_of
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.memory import Relation
 from kenobot.ports.memory_changes import ChangeContext

@@ -1,7 +1,6 @@
 """Draft the record of a candidate, before memory is compared with it."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kenobot.cognitive.beliefs import lifecycle
@@ -17,6 +16,7 @@ from kenobot.language.statements import attribute_statements
 from kenobot.language.statements.classify import FactKind, importance, kind_of
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import detect_language, fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import QUOTED_TRUST, Trust
 from kenobot.ports.memory import KEPT_ON_YES, Candidate, Form, Source
 from kenobot.ports.records import Record

@@ -6,7 +6,7 @@ sentences; or the same memory, with the words in it that were changed; or the ch
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import cast
@@ -28,6 +28,7 @@ from kenobot.language.facts.taking_back import keeps_nothing
 from kenobot.language.sentences import split_sentences
 from kenobot.language.statements.sentence_core import question_in
 from kenobot.language.words import fold, terms
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn, EditedWords
 from kenobot.storage.connection import Connection

@@ -6,7 +6,7 @@ admitted costs that candidate, not the transaction.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -20,6 +20,7 @@ from kenobot.language.facts.parse_facts import ExtractedFact
 from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.provenance import AttributedText, Provenance, SpeechContext, find_quoted_passages, without_quotes
 from kenobot.language.words import stems, words
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import QUOTED_TRUST, Trust, parse_trust, trust_rank
 from kenobot.ports.memory import Candidate, Decision, RelationVerdict
 from kenobot.ports.names import sanitize_name

@@ -1,7 +1,7 @@
 """Apply planned changes, each whole or not at all, and only where memory is still as the pass read it; undo a night."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -19,6 +19,7 @@ from kenobot.cognitive.store import events, links, sleep_plans
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.change import change
 from kenobot.language.calendar import local_day
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import CONFIDED, Form
 from kenobot.ports.memory_changes import ChangeContext, UndoError

@@ -7,7 +7,7 @@ started again, a night resumes with the same answers and plans, and ends in the 
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
@@ -25,6 +25,7 @@ from kenobot.cognitive.store import sleep_plans
 from kenobot.cognitive.store.sleep_plans import PassProgress
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import KenobotError, StoreError, describe
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.nights import NightProgress, PassResult, SleepRun
 from kenobot.ports.sentences import Sentence, change_values
 from kenobot.storage.connection import Connection

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy.sleep import PruningPolicy
 from kenobot.cognitive.store import records as store
 from kenobot.cognitive.store.records import AMONG, FACTS, LIVE, SqlValue
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import LinkType, Record
 from kenobot.storage import conversation

@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import partial
 
 from kenobot.cognitive.store import proposals
 from kenobot.core.bus import Bus
 from kenobot.core.worker import BackgroundTask, Scheduler
 from kenobot.ports.errors import StoreError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.signals import APPROVAL_APPROVED, APPROVAL_PROPOSED, CONFIG_CHANGED, SLEEP_FINISHED, Envelope
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database

@@ -6,12 +6,12 @@ of its own, so a purge leaves none in it.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from kenobot.cognitive.store import records
 from kenobot.cognitive.store.links import add_link
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.store.records import AMONG, SAYS
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import EventRow, Record
 from kenobot.ports.sentences import Sentence, pack

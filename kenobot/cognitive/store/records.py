@@ -8,10 +8,10 @@ Queries keep within scopes: see `kenobot.storage.scopes`. A rows module asks for
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from kenobot.ports.browsing import RecordFilter
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_filter, scope_names

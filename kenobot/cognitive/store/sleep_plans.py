@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
 from kenobot.cognitive.store import events
 from kenobot.cognitive.store.records import LIVE, SAYS, count
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.nights import PHASES
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES

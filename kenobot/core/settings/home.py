@@ -7,12 +7,12 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from kenobot.core.disk_fault import find_fault, name_fault
 from kenobot.ports.errors import ConfigError, KenobotError
+from kenobot.ports.frozen import dataclass
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _DRAFT = ".identity-"

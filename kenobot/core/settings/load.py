@@ -5,7 +5,7 @@ Fail closed: an unknown key, a value of the wrong kind or out of range stops Ken
 
 import logging
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,6 +46,7 @@ from kenobot.core.settings.schema import (
 )
 from kenobot.core.settings.sources import PLUGIN_SECTIONS
 from kenobot.ports.errors import ConfigError, PluginError
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.sentences import Sentence, change_values, join_sentences
 

@@ -1,8 +1,10 @@
 """Keys of older releases: renamed ones, which still work, and retired ones, of which a constant took the place."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
+
+from kenobot.ports.frozen import dataclass
 
 KeyPath = tuple[str, ...]
 

@@ -66,7 +66,7 @@ NonEmptyText = Annotated[str, Field(min_length=1)]
 class SettingsModel(BaseModel):
     """One table of the file. A switch is not a number, though Python thinks so."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -4,7 +4,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from kenobot.core.disk_fault import name_fault
 from kenobot.core.settings.older import RENAMED_KEYS, RENAMED_VALUES, RETIRED, KeyPath
 from kenobot.core.toml_text import parse_toml
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 
 ENV_PREFIX = "KENOBOT_"
 PLUGIN_SECTIONS: Mapping[str, plugins.PluginGroup] = {

@@ -27,7 +27,7 @@ def set_value(text: str, section: str, key: str, value: Value) -> str:
     for part in section.split("."):
         table = table.setdefault(part, {}) if isinstance(table, dict) else {}
     table[key] = value
-    if _try_parse(edited) != wanted:
+    if _parse(edited) != wanted:
         raise ConfigError("setup.uneditable_key", section=section, name=key, value=toml_literal(value))
     return edited
 
@@ -48,7 +48,7 @@ def comment_out(text: str, section: str, key: str) -> str:
     for part in section.split("."):
         table = table.get(part, {})
     table.pop(key, None)
-    if _try_parse(edited) != wanted:
+    if _parse(edited) != wanted:
         raise ConfigError("setup.uneditable_section", section=section)
     return edited
 
@@ -71,13 +71,13 @@ def remove_table(text: str, section: str) -> str:
     for part in outer:
         table = table.get(part, {})
     table.pop(last, None)
-    parsed = _try_parse(edited)
-    if parsed is None or _drop_empty(parsed) != _drop_empty(wanted):
+    parsed = _parse(edited)
+    if parsed is None or _omit_empty(parsed) != _omit_empty(wanted):
         raise ConfigError("setup.uneditable_section", section=section)
     return edited
 
 
-def _drop_empty(tables: dict[str, Any]) -> dict[str, Any]:
+def _omit_empty(tables: dict[str, Any]) -> dict[str, Any]:
     """Leave out the empty tables at the top."""
     return {name: value for name, value in tables.items() if value != {}}
 
@@ -104,22 +104,22 @@ def _edit(text: str, section: str, key: str, written: str) -> str:
     assigned = lazy.regex(rf"\s*{re.escape(key)}\s*=")
     offered = lazy.regex(rf"\s*#\s*{re.escape(key)}\s*=")
     if (at := next((at for at in own if assigned.match(lines[at])), None)) is not None:
-        lines[at] = new.replace(end_of_line, _find_remark(lines[at]) + end_of_line)
+        lines[at] = new.replace(end_of_line, _remark(lines[at]) + end_of_line)
     else:
         at = next((at for at in own if offered.match(lines[at])), header)
         lines.insert(at + 1, new)
     return "".join(lines)
 
 
-def _find_remark(line: str) -> str:
-    """Find the comment that ends `line`, with two spaces before it: the longest tail that TOML can do without."""
+def _remark(line: str) -> str:
+    """Return the comment that ends `line` and the blanks before it: the longest tail that TOML can do without."""
     for at, char in enumerate(line):
-        if char == "#" and _try_parse(line[:at]) is not None and _try_parse(line) == _try_parse(line[:at]):
+        if char == "#" and _parse(line[:at]) is not None and _parse(line) == _parse(line[:at]):
             return "  " + line[at:].rstrip()
     return ""
 
 
-def _try_parse(text: str) -> dict[str, Any] | None:
+def _parse(text: str) -> dict[str, Any] | None:
     try:
         return parse_toml(text)
     except tomllib.TOMLDecodeError:

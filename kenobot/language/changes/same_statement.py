@@ -6,7 +6,6 @@ in the value of one single-valued attribute. Questions, conditions, quotations a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
@@ -25,6 +24,7 @@ from kenobot.language.statements.attribute_statements import AttributeStatement,
 from kenobot.language.statements.rule_tables import PHRASES
 from kenobot.language.statements.sentence_core import question_in, read_core
 from kenobot.language.words import fold, words
+from kenobot.ports.frozen import dataclass
 
 _KEPT = 2048  # texts whose reading is kept: each memory is compared with every sentence that has a word of change
 _LONGEST = 300  # characters of a sentence that may end something

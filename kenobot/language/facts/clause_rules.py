@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 from typing import Literal
 
 from kenobot.core import lazy
@@ -19,6 +20,7 @@ from kenobot.language.statements.rule_tables import PHRASES, TABLES
 from kenobot.language.statements.sentence_core import MARKS, fold_text, is_statement, without_marks
 from kenobot.language.statements.worth_noting import is_remark
 from kenobot.language.words import fold, words
+from kenobot.ports.frozen import dataclass
 
 Needs = Literal["", "day", "birthday", "who", "person", "figure", "value", "stated", "accent"]
 
@@ -108,6 +110,7 @@ def _join_facts(text: str, facts: Sequence[ExtractedFact | None]) -> ExtractedFa
     return replace(read[0], text=text, attributes=tuple(attributes.items()))
 
 
+@lru_cache(512)  # a clause is read for its message, and again for the sentence behind it and the summary's check
 def _in_clause(clause: str, said: date) -> ExtractedFact | None:
     plain = fold_text(clause)
     if len(plain) != len(clause):  # then what is found in one cannot be cut from the other

@@ -6,7 +6,7 @@ of white space become one blank, and lines become sentences.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
@@ -41,6 +41,7 @@ from kenobot.language.statements.sentence_core import (
 )
 from kenobot.language.told_secrets import find_told_secret
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import CONFIDED, Relation
 
 _OVER = ""  # in the place of one that an earlier message has ended

@@ -6,7 +6,7 @@ Models wrap JSON in fences and prose, leave it unfinished, answer "None", apolog
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Literal, get_args
 
@@ -15,6 +15,7 @@ from kenobot.language.fingerprint import key_of
 from kenobot.language.json_answers import outermost_json_values
 from kenobot.language.lexicon import alternatives, word_rows
 from kenobot.language.told_secrets import find_told_secret
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Relation
 
 Category = Literal[

@@ -6,7 +6,7 @@ of any is a greeting at either end, a question, and a line of a list.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.core import lazy
 from kenobot.language.claims import is_of_speaker
@@ -16,6 +16,7 @@ from kenobot.language.lexicon import fill_parts
 from kenobot.language.sentences import points_back
 from kenobot.language.statements.rule_tables import TABLES
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 300  # characters of a passage
 _LINE = lazy.regex(r"(\S)\s*\n+\s*")

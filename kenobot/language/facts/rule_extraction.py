@@ -1,12 +1,13 @@
 """Extract facts from messages by rules, and name the memories that they end."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.language.facts import heuristic
 from kenobot.language.facts.heuristic import Message
 from kenobot.language.facts.parse_facts import TIERS, ExtractedFact
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import NOTED_BY_RULES, Record
 from kenobot.ports.turns import ConversationTurn
 

@@ -10,7 +10,6 @@ list every further line is indented. Reading undoes both.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Literal
 
@@ -18,6 +17,7 @@ from kenobot.core import lazy
 from kenobot.language.fingerprint import key_of
 from kenobot.language.quoting import INDEX_LINK, QuoteMark, add_mark, split_mark
 from kenobot.language.sanitize import MAX_RECORD_CHARS, sanitize
+from kenobot.ports.frozen import dataclass
 
 FileKind = Literal["core", "daily", "preferences", "slot", "entity", "ref", "topic"]
 

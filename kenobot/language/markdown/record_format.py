@@ -9,13 +9,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 from kenobot.core import front_matter, lazy
 from kenobot.core.front_matter import LineEnding, UnusableFileError
 from kenobot.language.fingerprint import key_of
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 

@@ -5,7 +5,6 @@ A question about something by name, as "do I have the dentist on Friday?", is no
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from kenobot.core import lazy
@@ -13,6 +12,7 @@ from kenobot.language.dates import COUNTS, MONTHS, DateRange, end_of_month
 from kenobot.language.lexicon import join_phrases, load_tables
 from kenobot.language.named_days import NamedDay, days_named
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 _TABLES = load_tables(__package__, "agenda.toml")
 _PHRASES = join_phrases(_TABLES)

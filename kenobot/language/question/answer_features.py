@@ -7,7 +7,7 @@ are.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
@@ -17,6 +17,7 @@ from kenobot.language.question.question import Question
 from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import names_other_relationship, names_same_relationship
 from kenobot.language.words import fold, stems, words
+from kenobot.ports.frozen import dataclass
 
 Features = Mapping[str, float]
 
@@ -81,8 +82,8 @@ class _Coverage:
     @classmethod
     def of(cls, question: Question, item: JudgedItem) -> "_Coverage":
         said = [word for word in words(item.text) if word not in STOPWORDS]
-        said_stems = frozenset(stem for word in said for stem in stems(word))
-        groups = frozenset(group for word in said for group in word_groups(word))
+        said_stems = {stem for word in said for stem in stems(word)}
+        groups = {group for word in said for group in word_groups(word)}
         covers = [not said_stems.isdisjoint(word.stems) for word in question.words]
         near = [item.word_near.get(word.text, 0.0) for word in question.words]
         by_near = [min(1.0, max(0.0, each / _REACHED)) for each in near]
@@ -105,6 +106,14 @@ class _Comparison:
         self._topic = [at for at, word in asked if not word.general]
         self._typing = [at for at in self._topic if judged.question.words[at].of_form]
         self._core = [at for at in self._topic if at not in self._typing] or self._topic
+        rows = list(zip(*[item.covers for item in self._items], strict=True))
+        self._rare = [1 / (1 + sum(has)) for has in rows]
+        self._anywhere = [any(has) for has in rows]
+        self._most_reach = [max(shares) for shares in zip(*[item.reach for item in self._items], strict=True)]
+        self._most_near = [max(shares) for shares in zip(*[item.near for item in self._items], strict=True)]
+        self._most_related = [max(shares) for shares in zip(*[item.related for item in self._items], strict=True)]
+        self._near = [item.near for item in judged.items]
+        self._relevance = [item.relevance for item in judged.items]
         self._of_question = self._question_features()
         self._values = [self._value_shares(at) for at in range(len(judged.items))]
 
@@ -125,7 +134,7 @@ class _Comparison:
         return {
             "general": self._judged.general,
             "asked words": float(len(question.words)),
-            "asked names": float(sum(word.named for word in question.words)),
+            "asked names": float(sum([word.named for word in question.words])),
             "asked content": float(len(self._content)),
             "asked core": float(len(self._core)),
             "length": min(3.0, len(question.text) / 40),
@@ -135,11 +144,10 @@ class _Comparison:
         }
 
     def _nearness(self, at: int) -> dict[str, float]:
-        near, relevance = [item.near for item in self._judged.items], [item.relevance for item in self._judged.items]
-        others = [each for other, each in enumerate(near) if other != at]
+        near, relevance = self._near, self._relevance
         return {
             "near": near[at],
-            "lead": near[at] - max(others, default=0.0),
+            "lead": near[at] - max([*near[:at], *near[at + 1 :]], default=0.0),
             "lead of mean": _compare_with_mean(near, at),
             "relevance": relevance[at],
             "relevance lead": _compare_with_mean(relevance, at),
@@ -152,14 +160,12 @@ class _Comparison:
 
     def _word_coverage(self, at: int) -> dict[str, float]:
         """Measure how many of all words of the question an item has, and how near it comes to them."""
-        item, rows = self._items[at], [each.covers for each in self._items]
-        anywhere = [any(has) for has in zip(*rows, strict=True)]
-        rare = [1 / (1 + sum(has)) for has in zip(*rows, strict=True)]
-        elsewhere = sum(found and not here for found, here in zip(anywhere, item.covers, strict=True))
+        item, anywhere, rare = self._items[at], self._anywhere, self._rare
+        elsewhere = sum([found and not here for found, here in zip(anywhere, item.covers, strict=True)])
         return {
             "covered": _mean(item.covers),
             "covered words": float(sum(item.covers)),
-            "covered rare": sum(part for part, has in zip(rare, item.covers, strict=True) if has)
+            "covered rare": sum([part for part, has in zip(rare, item.covers, strict=True) if has])
             / max(1e-9, sum(rare)),
             "uncovered": float(len(item.covers) - sum(item.covers)),
             "elsewhere": float(elsewhere),
@@ -178,9 +184,8 @@ class _Comparison:
         reach, near = [item.reach[word] for word in content], [item.near[word] for word in content]
         names = [item.reach[word] for word in content if self._question.words[word].named]
         others = [item.reach[word] for word in content if not self._question.words[word].named]
-        best = [max(each.near[word] for each in self._items) for word in content]
-        better = [most - here for most, here in zip(best, near, strict=True)]
-        furthest = [max(each.reach[word] for each in self._items) for word in content]
+        better = [self._most_near[word] - item.near[word] for word in content]
+        furthest = [self._most_reach[word] for word in content]
         return {
             "content reach least": min(reach, default=0.5),
             "content reach second": sorted(reach)[1] if len(reach) > 1 else 0.8,
@@ -188,8 +193,8 @@ class _Comparison:
             "names reach": min(names, default=0.7),
             "others reach least": min(others, default=0.5),
             "others reach": _mean(others, 0.5),
-            "far words": float(sum(each < _FAR for each in reach)),
-            "close words": float(sum(each > _CLOSE for each in reach)),
+            "far words": float(sum([each < _FAR for each in reach])),
+            "close words": float(sum([each > _CLOSE for each in reach])),
             "first reach": reach[0] if reach else 0.5,
             "last reach": reach[-1] if reach else 0.5,
             "content near least": min(near, default=0.3),
@@ -226,8 +231,8 @@ class _Comparison:
         return {
             "core": _mean(core, 0.5),
             "least": min(core, default=0.5),
-            "names": min((reach[word] for word in self._core if self._question.words[word].named), default=0.8),
-            "attribute": min((reach[word] for word in self._typing), default=0.7),
+            "names": min([reach[word] for word in self._core if self._question.words[word].named], default=0.8),
+            "attribute": min([reach[word] for word in self._typing], default=0.7),
             "others": _mean([reach[word] for word in self._core if not self._question.words[word].named], 0.5),
             "near": self._judged.items[at].near,
         }
@@ -240,13 +245,12 @@ class _Comparison:
         both = states * shares["core"] * shares["names"]
         together = {"clause": self._best_clause(at), "and": both, "and attribute": both * shares["attribute"]}
         together["anywhere"] = float(any(each.states for each in self._items))
+        rivals = [other for other, item in zip(self._values, self._items, strict=True) if item.states != states]
         for name in ("core", "names", "near"):
-            rivals = (
-                other[name] for other, item in zip(self._values, self._items, strict=True) if item.states != states
-            )
-            together[f"lead {name}"] = shares[name] - max(rivals, default=0.0)
+            together[f"lead {name}"] = shares[name] - max([other[name] for other in rivals], default=0.0)
+        group_asked = _kind_group(asked)
         for group in ("exact", "named", "other"):
-            counts = float(group == _kind_group(asked))
+            counts = float(group == group_asked)
             found |= {f"{group}, stated, {name}": counts * states * share for name, share in shares.items()}
             found |= {f"{group}, not stated, {name}": counts * (not states) * share for name, share in shares.items()}
             found |= {f"{group}, {name}": counts * share for name, share in together.items()}
@@ -275,22 +279,22 @@ class _Comparison:
             for word in chosen
             if not self._question.words[word].groups and not self._question.words[word].named
         ]
-        best = [max(item.related[word] for item in self._items) for word in chosen]
+        best = [self._most_related[word] for word in chosen]
         found = {
             "related least": min(shares, default=0.5),
             "related": _mean(shares, 0.5),
-            "unrelated": sum(1 - each for each in shares),
+            "unrelated": sum([1 - each for each in shares]),
             "known least": min(known, default=0.8),
-            "known uncovered": float(sum(each < _COVERED for each in known)),
-            "known related": float(sum(each == _RELATED for each in known)),
-            "known literal": float(sum(each == 1 for each in known)),
+            "known uncovered": float(sum([each < _COVERED for each in known])),
+            "known related": float(sum([each == _RELATED for each in known])),
+            "known literal": float(sum([each == 1 for each in known])),
             "known words": float(len(known)),
             "unknown least": min(others, default=0.7),
-            "unknown uncovered": float(sum(each < _COVERED for each in others)),
-            "related names": min((related[word] for word in chosen if self._question.words[word].named), default=0.8),
-            "related elsewhere": float(sum(b >= _COVERED > a for a, b in zip(shares, best, strict=True))),
-            "related nowhere": float(sum(each < _COVERED for each in best)),
-            "all related": float(bool(shares) and all(each >= _COVERED for each in shares)),
+            "unknown uncovered": float(sum([each < _COVERED for each in others])),
+            "related names": min([related[word] for word in chosen if self._question.words[word].named], default=0.8),
+            "related elsewhere": float(sum([b >= _COVERED > a for a, b in zip(shares, best, strict=True)])),
+            "related nowhere": float(sum([each < _COVERED for each in best])),
+            "all related": float(bool(shares) and min(shares) >= _COVERED),
         }
         states, exact = self._items[at].states, _kind_group(self._question.value) == "exact"
         crossed = ("related", "related least", "known least", "all related", "unrelated")

@@ -6,12 +6,12 @@ and episodes, weighted, give a grade. Short terms such as Go, AI and C# count to
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.words import UNSPACED, fold, words
+from kenobot.ports.frozen import dataclass
 
 ConfidenceLevel = Literal["none", "low", "medium", "high"]
 MemoryKind = Literal["facts", "procedures", "episodes"]

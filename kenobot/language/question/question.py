@@ -1,6 +1,5 @@
 """Parse a question once for all that searches, ranks and judges for it."""
 
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 
@@ -15,6 +14,7 @@ from kenobot.language.question.related_words import word_groups
 from kenobot.language.question.relations import Relationship, find_relationships, names_relationship
 from kenobot.language.recall_need import RecallNeed, recall_need
 from kenobot.language.words import fold, head_and_tail, stems, terms, words
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 2000  # characters that are read
 _MOST_WORDS = 8  # whose vectors are made

@@ -6,13 +6,13 @@ words of a relationship count too: a boyfriend as a partner, a kid as a daughter
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kenobot.core import lazy
 from kenobot.language.lexicon import load_tables
 from kenobot.language.relatives import RELATIVE_WORDS
 from kenobot.language.words import fold, head_and_tail, words
+from kenobot.ports.frozen import dataclass
 
 _OWN = r"(?:mi|mis|my|our|nuestro|nuestra|nuestros|nuestras)"
 _ARTICLE = r"(?:the|el|la|los|las|al|del)"
@@ -91,6 +91,8 @@ def names_relationship(question: str) -> bool:
 def names_same_relationship(question: str, text: str) -> bool:
     """Return whether a text names a relationship that a question names, or one as which the same person may be told."""
     meant = _relationships_in(fold(question[:_LONGEST]))
+    if not meant:  # as of most questions
+        return False
     said = {word for each in _relationships_in(fold(text[:_LONGEST])) for word in each.words}
     return any(said.intersection((*each.words, *each.broader_words)) for each in meant)
 
@@ -98,8 +100,9 @@ def names_same_relationship(question: str, text: str) -> bool:
 def names_other_relationship(question: str, text: str) -> bool:
     """Return whether a question names a relationship, of whomever, and a text only other ones."""
     meant = _relationships_in(fold(question[:_LONGEST]))
-    said = _relationships_in(fold(text[:_LONGEST])) if meant else ()
-    known = {word for each in said for word in each.words}
+    if not meant:
+        return False
+    known = {word for each in _relationships_in(fold(text[:_LONGEST])) for word in each.words}
     return bool(known) and not any(known.intersection((*each.words, *each.broader_words)) for each in meant)
 
 

@@ -1,13 +1,14 @@
 """Read in a question which words, names and people to search for."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kenobot.core import lazy
 from kenobot.core.i18n import find_language
 from kenobot.language.lexicon import STOPWORDS
 from kenobot.language.question.question import Question
 from kenobot.language.words import fold, search_stems, words
+from kenobot.ports.frozen import dataclass
 
 _FIRST, _LAST = 80, 40  # words of a long message that are looked at: people say what it is about at either end
 _LONGEST_NAMING = 120  # words of a message in which names are looked for

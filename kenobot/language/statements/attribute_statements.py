@@ -6,7 +6,6 @@ in Spanish and English, and none that is denied or conditional.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kenobot.core import lazy
 from kenobot.language.fingerprint import is_owner, is_same_or_more_exact, normalize_name
@@ -14,6 +13,7 @@ from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables, word_se
 from kenobot.language.relatives import RELATIVES
 from kenobot.language.statements.statement_relation import parse_statement
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 _LONGEST = 160  # characters of a sentence that is read
 _TABLES = load_tables(__package__, "attribute_statements.toml")

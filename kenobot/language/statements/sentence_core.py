@@ -1,6 +1,6 @@
 """Read a sentence without its openings, and the wishes and corrections that it is introduced with."""
 
-from dataclasses import dataclass
+from functools import lru_cache
 
 from kenobot.core import lazy
 from kenobot.language.confidences import CONFIDES
@@ -8,6 +8,7 @@ from kenobot.language.questions import asks_unmarked
 from kenobot.language.sentences import LONGEST, split_sentences
 from kenobot.language.statements.rule_tables import PHRASES
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 
 ASKING = ("?", "？", "؟")
 MARKS = " \t,.;:。，：！!¡¿…-—\"'«»“”"
@@ -79,6 +80,7 @@ class Core:
     points_back: bool = False
 
 
+@lru_cache(512)  # what reads a message, what sums it up and what checks the summary read the same sentences
 def read_core(sentence: str) -> Core:
     """Take the openings and wishes from a sentence."""
     corrects = asked = reminds = quiet = False
@@ -122,5 +124,6 @@ def without_marks(text: str, also: str = "") -> str:
     return f"{quoted['mark']}{bare}" if quoted else bare
 
 
+@lru_cache(512)  # each rule that reads a sentence folds it
 def fold_text(text: str) -> str:
     return fold(text).replace("’", "'").replace("‘", "'")

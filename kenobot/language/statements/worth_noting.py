@@ -6,7 +6,7 @@ Feature Hashing for Large Scale Multitask Learning, 2009). Its weights, one sign
 """
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_left
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
@@ -47,32 +47,35 @@ def is_remark(text: str) -> bool:
 @lru_cache(256)  # a sentence is read once for its turn, and again for its message and for what sums it up
 def _likelihood(text: str) -> float:
     features, weights = hash_features(text), _weights()
-    logit = sum(weights[each] for each in features) / SCALE / math.sqrt(len(features))
+    logit = sum([weights[each] for each in features]) / SCALE / math.sqrt(len(features))
     return 1 / (1 + math.exp(-logit))
 
 
 def hash_features(text: str) -> frozenset[int]:
     """Return the hashes of a text's words, pairs of words and runs of letters, of how long it is, and of a name."""
-    return frozenset(crc32(name.encode()) % BUCKETS for name in set(feature_names(text)))
+    names = "\n".join(set(feature_names(text)))  # none of them has more than one line
+    return frozenset([crc32(name) % BUCKETS for name in names.encode().split(b"\n")])
 
 
-def feature_names(text: str) -> Iterator[str]:
-    """Iterate over the names of those features."""
+def feature_names(text: str) -> list[str]:
+    """Return the names of those features."""
     plain = fold(text).replace("’", "'")
     tokens = [_shape(token) for token in _TOKEN.findall(plain)]
-    yield "always"
-    yield f"long {sum(len(tokens) > most for most in _LENGTHS)}"
-    if _NAME.search(text):
-        yield "name"
-    for at, token in enumerate(tokens):
-        yield f"1 {token}"
-        if at < 2:
-            yield f"{at} at {token}"
-        padded = f"<{token}>"
-        for size in range(_SHORTEST, _LONGEST + 1):
-            yield from (padded[start : start + size] for start in range(len(padded) - size + 1))
-    for one, other in pairwise(["^", *tokens, "$"]):
-        yield f"2 {one} {other}"
+    padded = [f"<{token}>" for token in tokens]
+    return [
+        "always",
+        f"long {bisect_left(_LENGTHS, len(tokens))}",
+        *(["name"] if _NAME.search(text) else []),
+        *[f"1 {token}" for token in tokens],
+        *[f"{at} at {token}" for at, token in enumerate(tokens[:2])],
+        *[
+            word[start : start + size]
+            for word in padded
+            for size in range(_SHORTEST, _LONGEST + 1)
+            for start in range(len(word) - size + 1)
+        ],
+        *[f"2 {one} {other}" for one, other in pairwise(["^", *tokens, "$"])],
+    ]
 
 
 def _shape(token: str) -> str:

@@ -5,11 +5,12 @@ of it. A message's number and time say how far it reaches; where they do not fit
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.language.quoting import quote_untrusted
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import LEAST_TRUSTED_FIRST, Trust, least_trusted, parse_trust
 from kenobot.ports.memory import Form
 from kenobot.ports.records import Record

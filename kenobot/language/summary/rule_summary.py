@@ -5,7 +5,6 @@ never grows. What was put right since, and what an answer only repeats, is left 
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -20,6 +19,7 @@ from kenobot.language.signals import signal_level
 from kenobot.language.summary.corrections import find_outdated_keys, no_pause
 from kenobot.language.summary.digest import Digest, SummaryLine
 from kenobot.language.words import stems, words
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust, trust_rank
 from kenobot.ports.messages import FORWARDED
 from kenobot.ports.turns import ConversationTurn

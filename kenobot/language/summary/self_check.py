@@ -1,7 +1,7 @@
 """The self-check after a compaction: what the turns said that neither the summary nor any memory holds."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
@@ -14,6 +14,7 @@ from kenobot.language.sentence_content import GapKind, TextCoverage
 from kenobot.language.summary import rule_summary
 from kenobot.language.summary.corrections import find_outdated_keys, no_pause
 from kenobot.language.summary.digest import Digest, SummaryLine
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.records import Record
 from kenobot.ports.turns import ConversationTurn

@@ -1,7 +1,8 @@
 """Define what words about a time mean: a moment, a recurrence, or a choice between readings."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from kenobot.ports.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 
 from kenobot.core import lazy
@@ -28,6 +28,7 @@ from kenobot.language.when.repeats import (
     find_workday,
 )
 from kenobot.language.when.rules import Rule
+from kenobot.ports.frozen import dataclass
 
 Span = tuple[int, int]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from kenobot.core import lazy
@@ -12,6 +12,7 @@ from kenobot.language.named_days import HOLIDAYS, NUMBERS, SHORT_WEEKDAYS
 from kenobot.language.number_words import COUNT, read_number
 from kenobot.language.when.plain import mask
 from kenobot.language.when.rules import Rule, parse_rule
+from kenobot.ports.frozen import dataclass
 
 Groups = Mapping[str, str]
 _WORKDAYS = tuple((day, 0) for day in range(5))

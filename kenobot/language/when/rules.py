@@ -2,8 +2,9 @@
 
 from calendar import monthrange
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+
+from kenobot.ports.frozen import dataclass
 
 DAY_CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _MOST_DAYS = 366 * 9  # ahead in which the first day of a rule is looked for: February 29

@@ -8,11 +8,11 @@ import tempfile
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from kenobot.ports.frozen import dataclass
 from kenobot.providers.service import EndlessAnswer
 
 MOST_LINE_BYTES: Final = 4 * 1024 * 1024

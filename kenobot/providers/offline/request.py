@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kenobot.core import lazy
 from kenobot.core.i18n import Language, find_language, talk_language
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.provider import Block, Request
 
 CONTEXT = "<kenobot-context>"

@@ -3,12 +3,12 @@
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
 from kenobot.core.settings.home import REPLACED_PREFIX, Home
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import migrate
 from kenobot.storage.backup.archive import (
     FORMAT,

@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from kenobot.core import lazy
 from kenobot.core.settings.mcp import McpServerSettings
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.tool import ToolEffects
 from kenobot.tools.mcp.schema import UnusableSchema, shorten, simplify_schema

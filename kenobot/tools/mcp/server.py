@@ -9,13 +9,14 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal
 
 from kenobot.core.retry import Backoff
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.tool_input import GivenInput, InputWanted

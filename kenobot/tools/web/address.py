@@ -2,7 +2,6 @@
 
 import ipaddress
 import socket
-from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -10,6 +9,7 @@ import httpx
 
 from kenobot.core import lazy
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Fault = Literal["form", "scheme", "host", "port"]

@@ -5,7 +5,7 @@ import socket
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Final
@@ -16,6 +16,7 @@ import httpx
 from kenobot import __version__
 from kenobot.core.network import check_environment
 from kenobot.ports.errors import AnswerLost, ConfigError, ToolFailed, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.tools.web.address import IpAddress, Reach, Target, check_url, is_public, refuse_host
 
 Resolve = Callable[[str, int], Awaitable[Sequence[IpAddress]]]

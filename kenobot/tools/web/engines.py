@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from html import unescape
 from typing import Any, Final, Protocol
 from urllib.parse import quote, urlencode
 
 from kenobot.core.separate import run_separately
 from kenobot.ports.errors import RateLimited, Rejected, ToolFailed, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.tools.web.address import check_url
 from kenobot.tools.web.client import Answer, WebClient
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 from urllib.parse import unquote
@@ -14,6 +14,7 @@ from kenobot.core.limited_program import run_program, temporary_file
 from kenobot.core.redaction import one_line
 from kenobot.ports.clock import Clock
 from kenobot.ports.errors import Rejected, ToolFailed, Unavailable
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 
 if TYPE_CHECKING:

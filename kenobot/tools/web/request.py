@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from html import escape
 from typing import Final, Literal
 from urllib.parse import quote, quote_plus
@@ -14,6 +14,7 @@ from kenobot.core import lazy
 from kenobot.core.left_out import cut_text
 from kenobot.core.redaction import REDACTED, escape_controls
 from kenobot.ports.errors import AnswerLost, ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.tool import ToolArguments, ToolContext, ToolEffects
 from kenobot.tools.web.address import Reach, Target, check_url, name_host
 from kenobot.tools.web.client import Answer, WebClient

@@ -9,10 +9,10 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final
 
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.workspace import Workspace
 from kenobot.tools.workspace.paths import check_new_file, parse_path, show_path
 

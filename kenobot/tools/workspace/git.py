@@ -1,7 +1,6 @@
 """Use git in a workspace, in the sandbox: a repository's own hooks, filters and settings act there at most."""
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, assert_never
 
@@ -10,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from kenobot.core import lazy
 from kenobot.core.network import check_address
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.plugin import Plugin, PluginContext
 from kenobot.ports.sentences import Sentence
 from kenobot.ports.tool import ToolContext, ToolEffects

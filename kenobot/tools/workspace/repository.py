@@ -1,10 +1,10 @@
 """Parse the name of a repository on a forge. Pure."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from kenobot.core import lazy
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.tools.workspace.paths import show_path
 
 _NAME: Final = lazy.regex(r"([A-Za-z0-9_][A-Za-z0-9_.-]{0,99})/([A-Za-z0-9_.][A-Za-z0-9_.-]{0,99})")

@@ -6,12 +6,13 @@ import os
 import signal
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from kenobot.core import lazy
 from kenobot.core.limited_program import kill_session
 from kenobot.core.redaction import escape_controls
+from kenobot.ports.frozen import dataclass
 from kenobot.tools.workspace.sandbox import Confinement, Sandbox, start
 from kenobot.tools.workspace.watch import Bounds, find_descendants, watch
 

@@ -9,13 +9,14 @@ import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Protocol
 
 from kenobot.core.limited_program import kill_session
 from kenobot.ports.errors import ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.workspace import SANDBOX_ROOT
 from kenobot.tools.workspace.system_calls import build_filter
 

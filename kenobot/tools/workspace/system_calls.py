@@ -3,8 +3,9 @@
 import errno
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from kenobot.ports.frozen import dataclass
 
 _LOAD, _EQUALS, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # of BPF
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000

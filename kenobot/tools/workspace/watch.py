@@ -4,9 +4,10 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from kenobot.ports.frozen import dataclass
 
 _EVERY: Final = 0.05  # seconds
 _LEAST_LEFT: Final = 0.5  # of what was free on the disk, and of memory, when it began

@@ -1,10 +1,9 @@
 """Choose the workspace of a call, for the owner in private alone."""
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from kenobot.ports.errors import ConfigError, ToolFailed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.plugin import PluginContext
 from kenobot.ports.tool import ToolArguments, ToolContext

@@ -1,4 +1,4 @@
-"""Where the dashboard is on the server."""
+"""Name the paths of the dashboard on the server."""
 
 from typing import Final
 

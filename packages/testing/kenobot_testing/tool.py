@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kenobot.agent.turn.toolbox import PreparedTool, validated
+from kenobot.agent.turn.toolbox import PreparedTool, validate_arguments
 from kenobot.ports.errors import RemoteError, ToolFailed
 from kenobot.ports.identity import OWNER_SCOPE, Principal
 from kenobot.ports.json_value import Json
@@ -131,7 +131,7 @@ class ToolContract:
     async def test_strange_arguments_are_refused_in_words(self, tool: AnyTool) -> None:
         """A model invents arguments: what the schema lets through fails as ToolFailed or RemoteError at most."""
         call = ToolCall("call-1", tool.name, {"no such argument": [None, {"deep": "é"}]})
-        parsed = validated(PreparedTool.of(tool), call)
+        parsed = validate_arguments(PreparedTool.of(tool), call)
         if isinstance(parsed, str):
             assert parsed.strip(), "the model cannot mend what it is not told"
             return
@@ -144,7 +144,9 @@ class ToolContract:
         """Whatever a model is talked into writing in one of them: a result, or a refusal that says why."""
         for name, value in arguments.items():
             for hostile in HOSTILE_TEXTS if isinstance(value, str) else HOSTILE_NUMBERS:
-                parsed = validated(PreparedTool.of(tool), ToolCall("call-1", tool.name, {**arguments, name: hostile}))
+                parsed = validate_arguments(
+                    PreparedTool.of(tool), ToolCall("call-1", tool.name, {**arguments, name: hostile})
+                )
                 if isinstance(parsed, str):
                     assert parsed.strip(), f"{name} = {hostile!r} is refused, and nothing says why"
                     continue
@@ -167,6 +169,6 @@ class ToolContract:
 
 
 def _parse(tool: AnyTool, arguments: dict[str, Json]) -> Any:
-    parsed = validated(PreparedTool.of(tool), ToolCall("call-1", tool.name, arguments))
+    parsed = validate_arguments(PreparedTool.of(tool), ToolCall("call-1", tool.name, arguments))
     assert not isinstance(parsed, str), f"its own arguments do not fit: {parsed}"
     return parsed

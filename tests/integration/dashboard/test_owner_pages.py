@@ -107,9 +107,9 @@ async def test_a_promise_is_noted_as_done_and_open_again(bot: ServedBot) -> None
 
 async def test_a_call_is_allowed_by_a_button_of_the_page(tmp_path: Path) -> None:
     """It is then made in its chat, and stands among what tools did; what is always allowed can be withdrawn."""
-    call = Reply("", "tool_use", calls=(ToolCall("c", "clock", {}),))
+    replies: list[str | Reply] = [Reply("", "tool_use", calls=(ToolCall("c", "clock", {}),)), "May I?", "So it is."]
     put_secret(tmp_path)
-    provider = ScriptedProvider([call, "May I?", "So it is."], repeat_last=True)
+    provider = ScriptedProvider(replies, repeat_last=True)
     async with served_bot(tmp_path, provider, config=_RULE) as bot, owner(bot) as browser, await bot.client() as client:
         assert "Nothing waits for you." in await browser.read("/tools")
         await client.post("/v1/conversations/c1/messages", json={"text": "what time is it?"})

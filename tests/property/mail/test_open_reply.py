@@ -110,5 +110,5 @@ def test_what_is_shown_early_begins_what_is_shown_in_the_end(case: Case) -> None
     end = ink(whole(text, exposure))
     reply = OpenReply(PIPELINE, REDACT, exposure, PROMPT, MARK)
     for length in range(len(text) + 1):
-        shown = ink(reply.shown(text[:length]))
+        shown = ink(reply.show(text[:length]))
         assert end.startswith(shown), (text[:length], shown, end)

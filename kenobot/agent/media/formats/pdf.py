@@ -71,7 +71,7 @@ def _note_picture(number: int) -> str:
 
 
 class _Drawn(NamedTuple):
-    """How a letter is drawn. string: the number of the string that it is part of."""
+    """Describe how a letter is drawn. string: the number of the string that it is part of."""
 
     string: int
     shift: Shift | None

@@ -13,7 +13,7 @@ _MOST: Final = 100_000  # pages and pieces of them
 
 
 class Shift(NamedTuple):
-    """How far a text is raised above its line, and how high its letters are, in the units of the page."""
+    """Measure how far a text is raised above its line, and how high its letters are, in the units of the page."""
 
     up: float
     height: float

@@ -1,8 +1,9 @@
 """Letters and words of a PDF page with their places."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from kenobot.ports.frozen import dataclass
 
 _HYPHENS: Final = ("-", "\u2010", "\u00ad")
 

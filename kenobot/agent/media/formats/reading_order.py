@@ -8,7 +8,7 @@ _Shape = TypeVar("_Shape")
 
 
 class Box(NamedTuple):
-    """Where a shape is, of whatever unit."""
+    """Bound a shape, in any unit."""
 
     x: float
     y: float

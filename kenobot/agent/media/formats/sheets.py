@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
@@ -12,6 +11,7 @@ from kenobot.agent.media.formats.number_format import BUILT_IN, format_number, f
 from kenobot.agent.media.formats.package import Package, is_on, local, rename
 from kenobot.core.symbol_fonts import read_symbols
 from kenobot.core.table_rows import write_row
+from kenobot.ports.frozen import dataclass
 
 _S: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -44,7 +44,7 @@ def read_sheets(path: Path) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Book:
-    """What the sheets of a workbook share. recalculates: the values of formulas are made when it is opened."""
+    """Hold what the sheets of a workbook share. recalculates: the values of formulas are made when it is opened."""
 
     texts: list[str]
     formats: list[str]

@@ -14,12 +14,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
-from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, find_copies
-from kenobot.cognitive.mirror.lists.log_append import TouchedRecords, plan_append
+from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, TouchedRecords, find_copies, plan_append
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
@@ -313,6 +310,8 @@ class ListFiles(FileSync[Blocks]):
             self._emptied[path] = (stamp, since if seen == stamp else now)
             return None
         del self._emptied[path]
+        from kenobot.cognitive.control import missing_files
+
         at = self._clock.now()
         await self._database.write(lambda connection: missing_files.record_loss(connection, at, path, lost))
         log.warning("%s is empty at once: that looks like a loss, so it is written again.", path)
@@ -407,6 +406,8 @@ class ListFiles(FileSync[Blocks]):
 
         All files are noted in the last transaction: of a line that went from one to another both stay to be seen.
         """
+        from kenobot.cognitive.mirror.lists.list_edits import ListFileEdit
+
         spared: set[int] = set()
         followed = []
         for (text, lines), edits_of in zip(save, edits, strict=True):

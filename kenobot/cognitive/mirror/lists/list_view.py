@@ -4,7 +4,7 @@ The table of list files says what a file held when it was last written or read. 
 edited by a person, unless it is what it would be written as now.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -262,3 +262,54 @@ def find_copies(connection: Connection, files: Iterable[FileLines]) -> dict[int,
         if by_hand or len(topics) > 1 or not shown.issuperset(others):
             found[number] = lists
     return found
+
+
+# ── a log that grows ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedRecords:
+    """Records that events after `cursor` speak of, or that were to be written before and were not."""
+
+    cursor: int
+    ids: Collection[int]
+
+
+@dataclass(frozen=True, slots=True)
+class LogAppend:
+    """Append to a log: the text and the records, as `list_layout.encode_blocks` has them."""
+
+    text: str
+    blocks: Sequence[str | int]
+
+
+def plan_append(file: ListFile, touched: TouchedRecords) -> LogAppend | None:
+    """Plan what to append to a log that is as it was noted; None where it has to be laid out anew.
+
+    It grows only where the whole layout would give the same: nothing that stands in it has changed, and what is new
+    comes after it.
+    """
+    noted = file.noted_text
+    if noted is None or (noted and not noted.endswith("\n\n")) or file.role.stays_empty:
+        return None
+    standing = {block for block in file.noted_ids if isinstance(block, int)}
+    found = store.by_ids(file.connection, [*touched.ids], file.reach)
+    if any(number in standing and number not in found for number in touched.ids):
+        return None
+    new: list[Record] = []
+    for record in found.values():
+        if record.id not in standing:
+            new += [record] if record.status == "active" and file.shows(record) else []
+        elif record.changed_event > touched.cursor or record.status != "active" or not file.shows(record):
+            return None
+    items = [file.item(record) for record in sorted(new, key=lambda record: record.id)]
+    chunks = [list_layout.render("daily", item) for item in items]
+    literal = {list_layout.fact_text("daily", block) for block in _literals(file.noted_ids)} if items else set()
+    text = "".join(chunks)
+    if any(item.text.strip() in literal for item in items) or list_layout.split("daily", text) != chunks:
+        return None
+    return LogAppend(text, [*file.noted_ids, *(item.id for item in items)])
+
+
+def _literals(blocks: Sequence[str | int]) -> Iterator[str]:
+    return (block for block in blocks if isinstance(block, str))

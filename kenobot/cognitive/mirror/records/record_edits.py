@@ -8,7 +8,7 @@ is set as the owner's word; a file that is gone is forgotten, reversibly.
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -17,7 +17,7 @@ from kenobot.cognitive.control import missing_files, revived_lines
 from kenobot.cognitive.control.forget import forget
 from kenobot.cognitive.mirror.paths import Area, FileLocation, is_right_folder, location_of, slug
 from kenobot.cognitive.mirror.records import record_file_rows
-from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
+from kenobot.cognitive.mirror.records.record_file_rows import EditOutcome, RecordFileRow
 from kenobot.cognitive.remember.admit import admit, supersede
 from kenobot.cognitive.remember.admit_context import AdmitContext
 from kenobot.cognitive.store import records
@@ -36,21 +36,6 @@ from kenobot.storage.times import stamp
 
 _SETTABLE = ("active", "forgotten", "archived")
 _RESTORABLE = ("forgotten", "archived", "expired")
-
-
-@dataclass(frozen=True, slots=True)
-class EditOutcome:
-    """Result of reading an edited file. record: whose file it is from now on; None: it stays the person's own.
-
-    rewrite: records whose cards have to be written. leftover: an older card of ours that a crash left behind: this
-    one, or the one in whose place it stands.
-    """
-
-    touched: int
-    record: int | None
-    problem: str = ""
-    rewrite: frozenset[int] = frozenset()
-    leftover: RecordFileRow | None = None
 
 
 def _context_of(spot: FileLocation, context: AdmitContext) -> AdmitContext:

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store import records as store
 from kenobot.core.front_matter import LineEnding
 from kenobot.language.markdown.record_format import FileLink
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import ColumnValue, Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.disk import UNKNOWN, FileStamp
@@ -38,6 +38,21 @@ class RecordFileRow:
     @property
     def path(self) -> str:
         return f"{self.folder}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class EditOutcome:
+    """Result of reading an edited file. record: whose file it is from now on; None: it stays the person's own.
+
+    rewrite: records whose cards have to be written. leftover: an older card of ours that a crash left behind: this
+    one, or the one in whose place it stands.
+    """
+
+    touched: int
+    record: int | None
+    problem: str = ""
+    rewrite: frozenset[int] = frozenset()
+    leftover: RecordFileRow | None = None
 
 
 def _row(found: Sequence[str | int]) -> RecordFileRow:

@@ -11,24 +11,23 @@ import asyncio
 import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control import missing_files
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import DirtyFiles, FileKey, FileSync, FileView
 from kenobot.cognitive.mirror.paths import location_of, scope_folder
-from kenobot.cognitive.mirror.records import record_edits, record_file_rows, record_plans
-from kenobot.cognitive.mirror.records.record_edits import EditOutcome
-from kenobot.cognitive.mirror.records.record_file_rows import RecordFileRow
+from kenobot.cognitive.mirror.records import record_file_rows, record_plans
+from kenobot.cognitive.mirror.records.record_file_rows import EditOutcome, RecordFileRow
 from kenobot.cognitive.mirror.records.record_plans import RecordFilePlan
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.core import pacing
 from kenobot.language.markdown import record_format
 from kenobot.ports.clock import Clock
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE, chat_scope
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
@@ -211,6 +210,9 @@ class RecordFiles(FileSync[EditOutcome]):
         )
         if not gone:
             return 0
+        from kenobot.cognitive.control import missing_files
+        from kenobot.cognitive.mirror.records import record_edits
+
         unexpected = await self._database.read(partial(record_edits.unexpectedly_missing, paths=gone))
         limit = max(self._limits.loss_above_files, look.known * self._limits.loss_above_share)
         is_loss = look.lost_folder or len(unexpected) > limit
@@ -247,6 +249,8 @@ class RecordFiles(FileSync[EditOutcome]):
         return FileView("", EditOutcome(0, None), edited=found.text is not None)
 
     def _absorb(self, connection: Connection, path: str, found: ReadResult) -> tuple[int, FileView[EditOutcome]]:
+        from kenobot.cognitive.mirror.records import record_edits
+
         assert found.text is not None and found.stamp is not None
         file = record_format.parse(found.text)
         digest = record_format.file_checksum(found.text) if file.is_unedited else ""

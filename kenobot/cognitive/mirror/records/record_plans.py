@@ -1,7 +1,6 @@
 """Plan which record files to write, with what text, and which to remove. Reads the database only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, count
@@ -16,6 +15,7 @@ from kenobot.cognitive.remember.confidence import is_worth_artifact
 from kenobot.cognitive.store import boxes, events, records
 from kenobot.language.calendar import local_time
 from kenobot.language.markdown import record_format
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

@@ -5,7 +5,7 @@ No postings list is read to its end: the rarest words decide, and a limit bounds
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 from kenobot.cognitive.policy.recall import RecallPolicy
@@ -18,6 +18,7 @@ from kenobot.language.question.question import parse_question
 from kenobot.language.question.relations import Relationship, find_first_words, name_in
 from kenobot.language.question.search_terms import ParsedQuery, QueryTerm, parse_query
 from kenobot.language.words import search_stems
+from kenobot.ports.frozen import dataclass
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes, scope_names
 

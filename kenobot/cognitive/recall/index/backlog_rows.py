@@ -1,10 +1,10 @@
 """Rows of the side index that tell what of the database it has read: cursors, and gaps behind them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kenobot.cognitive.store import events, records
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES

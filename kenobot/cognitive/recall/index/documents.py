@@ -6,13 +6,13 @@ for records that ended, 32 for a turn. Newer documents have higher ids.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kenobot.cognitive.store import events, records
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.question.search_terms import name_key
 from kenobot.language.words import search_terms, standalone_letters
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import KEPT_ON_YES
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

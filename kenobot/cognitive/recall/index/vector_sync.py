@@ -4,7 +4,6 @@ All of it blocks, on a snapshot of the database: for a reader's thread, or the w
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from kenobot.cognitive.policy import Policy
@@ -29,6 +28,7 @@ from kenobot.cognitive.recall.vectors.vector_search import (
     stack,
 )
 from kenobot.cognitive.store import events
+from kenobot.ports.frozen import dataclass
 from kenobot.storage import conversation
 from kenobot.storage.connection import Connection
 from kenobot.storage.state import read_state, write_state

@@ -4,7 +4,6 @@ Reads O(k) rows: k is what fits into the budget, never the size of the store.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from kenobot.cognitive.policy import DEFAULT, Policy
@@ -16,6 +15,7 @@ from kenobot.core.redaction import Redactor
 from kenobot.core.sized_cache import SizedCache
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import index_line, index_target
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import chat_scope
 from kenobot.ports.recall import MemoryEntry, Section
 from kenobot.ports.records import Record

@@ -23,6 +23,8 @@ def read_procedures(connection: Connection, query: MemoryQuery, on_show: Callabl
     """
     policy = query.policy.procedural
     candidates = pattern_rows.live_texts(connection, query.reach, policy.max_matched)
+    if not candidates:
+        return NO_MEMORY
     numbers = best_matches(candidates, query.text, policy.min_score, _WIDER * policy.max_shown)
     if not numbers:
         return NO_MEMORY

@@ -1,7 +1,7 @@
 """Define what is asked of memory for a prompt, and what memory answers; see `reader.MemoryReader`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from kenobot.language.calendar import local_day
 from kenobot.language.question.asking import only_asks
 from kenobot.language.question.question import Question, parse_question
 from kenobot.language.recall_need import RecallNeed
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import (
     DIGITS,
     ConfidenceLevel,

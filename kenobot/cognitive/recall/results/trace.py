@@ -1,9 +1,10 @@
 """Trace what became of each candidate of a recall."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import SourceKind, TracedItem
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ The features are named in `scoring.weights`. The best candidate scores 1, the ot
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from kenobot.cognitive.policy.recall import RecallPolicy
@@ -15,6 +14,7 @@ from kenobot.language.dates import DateRange, calendar_names
 from kenobot.language.question import answers
 from kenobot.language.question.question import Question
 from kenobot.language.words import fold, words
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 
 _EITHER = 0.5

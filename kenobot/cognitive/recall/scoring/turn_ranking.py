@@ -9,7 +9,6 @@ Features are columns, a number for each candidate; only of what is ranked first 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from itertools import repeat
@@ -33,6 +32,7 @@ from kenobot.cognitive.recall.scoring.weights import TALK_KINDS, TURN_PRIOR, Tal
 from kenobot.cognitive.recall.vectors.calibration import relevance_from_similarity
 from kenobot.language.question.question import Question
 from kenobot.language.question.search_terms import ParsedQuery
+from kenobot.ports.frozen import dataclass
 
 _TURN = (0.9, 0.4)  # k1 and b of BM25
 _EITHER = 0.5

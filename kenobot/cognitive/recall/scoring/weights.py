@@ -1,7 +1,8 @@
 """Read the learned weights of turns and records: `weights.json`, made by `python -m bench.learn_weights`."""
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Any, Literal, get_args
@@ -42,6 +43,9 @@ RECORD_PRIOR: Mapping[str, float] = {
 }
 """Features of a record, each with the round weight that learning starts from."""
 
+MOST_ODDS = 30.0
+"""Bound of odds, as their logarithm."""
+
 FIXED_WEIGHTS = ("words",)
 """Weights that are not learned: the questions that ship avoid the words of their notes, as people do not."""
 
@@ -67,3 +71,18 @@ def _load() -> Mapping[str, Any]:
 
 def _name(found: Mapping[str, float], prior: Mapping[str, float]) -> Mapping[str, float]:
     return {name: float(found.get(name, weight)) for name, weight in prior.items()}
+
+
+# ── logistic regressions ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def weigh(weights: Mapping[str, float], names: Sequence[str], values: Sequence[float]) -> float:
+    """Estimate a probability by the weights of named features and of "always", in log-odds."""
+    return probability(
+        weights["always"] + sum(weights[name] * value for name, value in zip(names, values, strict=True))
+    )
+
+
+def probability(odds: float) -> float:
+    """Convert the logarithm of odds to a probability."""
+    return 1 / (1 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))

@@ -9,9 +9,8 @@ known. The weights are `judge.json`, made by `python -m bench.learn_judge`.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from importlib import resources
 from itertools import islice
@@ -21,11 +20,13 @@ from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.index.index import SideIndex
 from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, MemoryQuery
 from kenobot.cognitive.recall.results.trace import JudgedTrace
+from kenobot.cognitive.recall.scoring.weights import probability, weigh
 from kenobot.cognitive.recall.search.speakers import SPEAKER_NAMES, SpeakerFeatures, speaker_features
 from kenobot.language.question import answers
 from kenobot.language.question.answer_features import Features, JudgedItem, JudgedQuestion, item_features
 from kenobot.language.question.question import Question
 from kenobot.language.question.search_terms import ParsedQuery
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import ConfidenceLevel, ItemKey
 
 WORDS_ALONE = "words"
@@ -39,9 +40,6 @@ MOST_JUDGED = 5
 
 CONFIDENCE_LEVELS: tuple[ConfidenceLevel, ...] = ("none", "low", "medium", "high")
 """The levels, the least first."""
-
-MOST_ODDS = 30.0
-"""Bound of odds, as their logarithm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,7 @@ def load_weights() -> JudgeWeights:
 def fit_probability(features: FitFeatures, model: str) -> float:
     """Estimate the probability that a memory is about the question."""
     weights = load_weights().show
-    return _weigh(weights.get(model) or weights[OTHER_MODELS], FIT_NAMES, _fit_values(features))
+    return weigh(weights.get(model) or weights[OTHER_MODELS], FIT_NAMES, _fit_values(features))
 
 
 def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] | None = None) -> float | None:
@@ -112,7 +110,7 @@ def answer_probability(judged: JudgedQuestion, model: str, row: Sequence[float] 
     weights = load_weights().answer
     by = weights.get(model) or weights[OTHER_MODELS]
     odds = [by.item_odds(each) for each in item_features(judged) if may_answer(each)]
-    return _probability(max(odds) + by.question_odds(row)) if odds else 0.0
+    return probability(max(odds) + by.question_odds(row)) if odds else 0.0
 
 
 def may_answer(features: Features) -> bool:
@@ -122,7 +120,7 @@ def may_answer(features: Features) -> bool:
 
 def speaker_probability(features: SpeakerFeatures) -> float:
     """Estimate the probability that turns of several people answer a question about one of them."""
-    return _weigh(load_weights().speakers, SPEAKER_NAMES, attrgetter(*SPEAKER_NAMES)(features))
+    return weigh(load_weights().speakers, SPEAKER_NAMES, attrgetter(*SPEAKER_NAMES)(features))
 
 
 def is_answered_by(question: Question, texts: Sequence[str], policy: RecallPolicy) -> bool:
@@ -193,16 +191,6 @@ def _nearness(index: SideIndex, text: str, items: Sequence[FoundItem]) -> dict[I
             near = index.vectors.similarities(shelf, text, None, 0, also=numbers)
             found |= {(shelf, number): share for number, share in near.items()}
     return found
-
-
-def _weigh(weights: Mapping[str, float], names: Sequence[str], values: Sequence[float]) -> float:
-    return _probability(
-        weights["always"] + sum(weights[name] * value for name, value in zip(names, values, strict=True))
-    )
-
-
-def _probability(odds: float) -> float:
-    return 1 / (1 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
 
 
 # ── levels ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,6 @@ each kind (`mixing.json`, made by `python -m bench.learn_mixing`); within a kind
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import lru_cache
@@ -14,6 +13,7 @@ from importlib import resources
 from kenobot.cognitive.policy.recall import RecallPolicy
 from kenobot.cognitive.recall.results.memory import Excerpt, RecalledMemory
 from kenobot.cognitive.recall.results.trace import MixFeatures
+from kenobot.cognitive.recall.scoring.weights import weigh
 from kenobot.ports.recall import ItemKey
 
 _FIRST_TURNS = 8  # among which the best is looked for
@@ -39,8 +39,7 @@ def mix_features(memories: Sequence[RecalledMemory], excerpts: Sequence[Excerpt]
 def memory_share(features: MixFeatures) -> float:
     """Estimate the probability that a memory holds the answer, where either a memory or a turn does."""
     by = load_weights()["vectors" if features.turn_near or features.note_near else "words"]
-    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, astuple(features), strict=True))
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+    return weigh(by, FEATURE_NAMES, astuple(features))
 
 
 def in_one_order(

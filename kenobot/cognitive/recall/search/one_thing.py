@@ -6,18 +6,18 @@ meant is a logistic regression over both (`newer_first.json`, made by `python -m
 """
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
 from kenobot.cognitive.recall.results.memory import Excerpt, FoundItem, RecalledMemory
 from kenobot.cognitive.recall.results.trace import AgePair
+from kenobot.cognitive.recall.scoring.weights import weigh
 from kenobot.cognitive.recall.search.on_show import content_words
 from kenobot.core import lazy
 from kenobot.language.references import tells_change
 from kenobot.language.words import fold, head_and_tail, stems
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import ItemKey
 
 FEATURE_NAMES = ("shared", "newer near", "older near", "apart", "figures", "tells a change", "place")
@@ -60,7 +60,7 @@ def move_newer(
     found = list(keys)
     for pair in pairs:
         at, place = found.index(pair.older), found.index(pair.newer)
-        if at < FIRST and at < place and _probability(pair.features, weights) >= least:
+        if at < FIRST and at < place and weigh(weights, FEATURE_NAMES, pair.features) >= least:
             found.insert(at, found.pop(place))
     return found
 
@@ -118,11 +118,6 @@ def _features(older: _Statement, newer: _Statement, at: int, place: int) -> Iter
     yield float(_FIGURE.search(older.text) is not None and _FIGURE.search(newer.text) is not None)
     yield float(tells_change(newer.text))
     yield at / FIRST
-
-
-def _probability(features: Sequence[float], by: Mapping[str, float]) -> float:
-    odds = by["always"] + sum(by[name] * value for name, value in zip(FEATURE_NAMES, features, strict=True))
-    return 1 / (1 + math.exp(-odds))
 
 
 @lru_cache(1)

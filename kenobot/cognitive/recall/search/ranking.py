@@ -2,7 +2,7 @@
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kenobot.cognitive.beliefs import value
 from kenobot.cognitive.policy.recall import RecallPolicy
@@ -16,6 +16,7 @@ from kenobot.cognitive.recall.scoring.weights import record_weights
 from kenobot.cognitive.recall.search.filters import RecallFilter, drop_covered_weeks
 from kenobot.cognitive.store import feedback
 from kenobot.language.fingerprint import OWNER_SUBJECT
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.recall import MatchWay, PathStep, Score
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

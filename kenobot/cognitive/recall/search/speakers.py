@@ -5,12 +5,13 @@ speakers.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from kenobot.cognitive.recall.results.memory import Excerpt
 from kenobot.language.question.search_terms import ParsedQuery, name_key
 from kenobot.language.references import speaks_of
 from kenobot.language.words import stems, words
+from kenobot.ports.frozen import dataclass
 
 _APOSTROPHE = "’"  # as the index writes it in a genitive, whose noun is a term of its own
 

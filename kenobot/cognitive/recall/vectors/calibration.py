@@ -9,7 +9,6 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import chain
@@ -18,6 +17,7 @@ from typing import NamedTuple
 from kenobot.cognitive.beliefs.value import clamp
 from kenobot.cognitive.policy.recall import MeaningPolicy
 from kenobot.cognitive.policy.remember import AdmitPolicy
+from kenobot.ports.frozen import dataclass
 
 COMMON_SHARE_REMOVED = 0.75
 """The share of what a question has in common with others that is removed from it."""

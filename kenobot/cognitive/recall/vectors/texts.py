@@ -1,9 +1,9 @@
 """Texts as they are embedded, their hashes, and where a vector belongs."""
 
-from dataclasses import dataclass
 from hashlib import blake2b
 
 from kenobot.cognitive.policy.recall import MeaningPolicy
+from kenobot.ports.frozen import dataclass
 
 _END = 1 / 3  # of what counts of a long message is its end: people say what it is about at either
 

@@ -1,7 +1,6 @@
 """Build the extraction request for a batch of turns, with everything said in it quoted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from zoneinfo import ZoneInfo
@@ -9,6 +8,7 @@ from zoneinfo import ZoneInfo
 from kenobot.cognitive.policy.remember import ExtractPolicy
 from kenobot.core.token_estimate import clip_to_tokens, estimate_tokens
 from kenobot.language.quoting import quote_lines
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import Trust
 from kenobot.ports.provider import Block, Message, Request
 from kenobot.ports.records import Record

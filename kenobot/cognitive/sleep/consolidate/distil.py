@@ -84,7 +84,7 @@ def _by_model(facts: Sequence[Record], view: NightView) -> list[tuple[Record, st
     """Return the facts that a model chose, each with its topic; None without a usable answer."""
     policy = view.policy.decay
     answer = view.answer(_question(facts, view)) if facts else None
-    read = model_answers.parse_object(answer) if answer is not None else None
+    read = model_answers.find_object(answer) if answer is not None else None
     items = read.get("lasting") if read is not None else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return None

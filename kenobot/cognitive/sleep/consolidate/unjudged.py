@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kenobot.cognitive.sleep import pass_rows
 from kenobot.cognitive.sleep.plan.changes import Change, LogEvent
-from kenobot.cognitive.sleep.plan.model_answers import parse_object, question_about
+from kenobot.cognitive.sleep.plan.model_answers import find_object, question_about
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion, NightView
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.records import Record
@@ -65,7 +65,7 @@ class UnjudgedRecords:
         for question, batch in self._batches():
             answer = self._view.answer(question)
             if answer is not None:
-                answers.append((batch, parse_object(answer) or {}))
+                answers.append((batch, find_object(answer) or {}))
             elif self._view.model_available and asked is not None:
                 asked = min(asked, batch[0].id - 1)
         self._reached = replace(self._reached, last_asked=asked)

@@ -9,7 +9,6 @@ week's file stays; new days are added below it.
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
 
@@ -22,6 +21,7 @@ from kenobot.core import redaction
 from kenobot.language import calendar
 from kenobot.language.quoting import IMPORTED, quote_untrusted
 from kenobot.language.sanitize import sanitize
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence
@@ -226,7 +226,7 @@ def _summary_question(facts: Sequence[Record], policy: DecayPolicy) -> ModelQues
 
 def _summary_by_model(name: str, facts: Sequence[Record], answer: str, policy: DecayPolicy) -> str | None:
     """Return a model's summary, and below it others' words, quoted; None when the answer is unusable."""
-    read = model_answers.parse_object(answer)
+    read = model_answers.find_object(answer)
     summary = read["summary"] if read is not None and set(read) == {"summary"} else None
     if not isinstance(summary, str) or not summary.strip() or len(summary.strip()) > policy.max_summary_chars:
         return None

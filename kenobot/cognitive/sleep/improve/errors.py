@@ -8,7 +8,6 @@ looked at. A lesson stands in MEMORY.md of its scope, linked to the error.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 from typing import Literal, get_args
@@ -25,6 +24,7 @@ from kenobot.language.lexicon import alternatives
 from kenobot.language.salience import salience_signs
 from kenobot.language.solutions import lacks_subject
 from kenobot.language.words import detect_language, fold, words
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.memory import Candidate
 from kenobot.ports.records import Record
 from kenobot.ports.sentences import Sentence

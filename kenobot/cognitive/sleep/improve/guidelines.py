@@ -6,7 +6,6 @@ history.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
 
@@ -18,6 +17,7 @@ from kenobot.cognitive.sleep.plan.changes import AdmitRecord, Change
 from kenobot.cognitive.sleep.plan.passes import NightView, Pass
 from kenobot.cognitive.store import records
 from kenobot.language.facts.parse_facts import Category
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.memory import Candidate
 from kenobot.ports.sentences import Sentence

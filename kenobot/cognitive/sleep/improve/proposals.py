@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Literal
@@ -25,6 +25,7 @@ from kenobot.cognitive.sleep.plan.texts import texts
 from kenobot.cognitive.store import proposals
 from kenobot.cognitive.store import records as store
 from kenobot.language.words import fold
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import OWNER_SCOPE
 from kenobot.ports.json_value import Json
 from kenobot.ports.records import Record

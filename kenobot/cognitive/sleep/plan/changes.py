@@ -5,10 +5,11 @@ One `Change` is one decision: explained by one reason, carried out whole or not 
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from typing import Any
 
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.identity import QUOTED_TRUST, least_trusted, parse_trust
 from kenobot.ports.json_value import Json
 from kenobot.ports.memory import Candidate, RelationVerdict

@@ -1,16 +1,13 @@
 """Ask a model about records, and read the JSON in its answers."""
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 
 from kenobot.cognitive.sleep.plan.passes import ModelQuestion
 from kenobot.cognitive.sleep.plan.texts import system_prompt
-from kenobot.core import lazy
+from kenobot.language.json_answers import json_objects
 from kenobot.ports.records import Record
 
-_FENCED = lazy.regex(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
-_OBJECT = lazy.regex(r"\{.*\}", re.DOTALL)
 _LONGEST = 100_000  # characters of an answer
 
 
@@ -26,17 +23,9 @@ def one_line(text: str, longest: int | None = None) -> str:
     return " ".join(text.split())[:longest]
 
 
-def parse_object(answer: str) -> dict[str, object] | None:
-    """Read the one JSON object that an answer must be; None when it is anything else."""
-    text = answer.strip()[:_LONGEST]
-    fenced = _FENCED.match(text)
-    return _load(fenced[1] if fenced else text)
-
-
 def find_object(answer: str) -> dict[str, object] | None:
-    """Read the JSON object in an answer, from its first brace to its last; None when that is none."""
-    braces = _OBJECT.search(answer)
-    return _load(braces[0]) if braces else None
+    """Find the first JSON object in an answer; None when there is none."""
+    return next(json_objects(answer[:_LONGEST]), None)
 
 
 def parse_record_ids(value: object, among: Sequence[Record]) -> frozenset[int] | None:
@@ -45,11 +34,3 @@ def parse_record_ids(value: object, among: Sequence[Record]) -> frozenset[int] |
         return None
     ids = frozenset(value)
     return ids if ids <= {record.id for record in among} else None
-
-
-def _load(text: str) -> dict[str, object] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

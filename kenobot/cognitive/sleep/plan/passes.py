@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.sleep.plan.changes import Change
 from kenobot.cognitive.sleep.plan.comparison_cache import ComparisonCache
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.nights import Phase
 from kenobot.storage.connection import Connection
 

@@ -56,7 +56,7 @@ class Key(BaseModel):
 
 
 class AccessTable(BaseModel):
-    """People with access, strangers who wait, and the keys of this API. locked: until when no code counts."""
+    """List people with access, those who wait for it, and the keys of this API. locked: until when no code counts."""
 
     people: list[Person]
     waiting: list[Waiting]

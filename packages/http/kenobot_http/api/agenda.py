@@ -42,7 +42,7 @@ class AgendaEntry(BaseModel):
 
 
 class Agenda(BaseModel):
-    """Entries of some days, in order; with today among them also promises that are overdue. today: its day."""
+    """List what is due on some days, in order; with today among them also promises that are overdue. today: its day."""
 
     today: str
     entries: list[AgendaEntry]

@@ -100,7 +100,7 @@ class ModelsInAll(BaseModel):
 
 
 class AnswerTimes(BaseModel):
-    """Times of answers. all: null without any answer."""
+    """Sum up the seconds that answers took. all: null without any answer."""
 
     days: int
     by: StatsGroup

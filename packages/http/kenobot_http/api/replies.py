@@ -72,7 +72,7 @@ class PromptPart(BaseModel):
 
 
 class ModelUse(BaseModel):
-    """Use of models for a reply. cached_share: of the tokens that they were sent, from their cache, 0 to 1.
+    """Count the tokens that models were sent and wrote. cached_share: of what they were sent, from their cache, 0 to 1.
 
     milliseconds: what the time of the answer went into.
     """
@@ -218,8 +218,8 @@ def _describe(connection: Connection, caller: Caller, reply: ReplyExplanation, l
         level=reply.search.level if reply.search is not None else "",
         score=reply.search.score if reply.search is not None else 0.0,
         memories=[
-            *(_render_memory(used, language, behind=True) for used in behind),
-            *(_render_memory(used, language, behind=False) for used in others),
+            *(_render_used(used, language, behind=True) for used in behind),
+            *(_render_used(used, language, behind=False) for used in others),
         ],
         filtered=dict(reply.search.dropped) if reply.search is not None else {},
         prompt=[PromptPart(name=each.name, tokens=each.tokens) for each in sections],
@@ -237,7 +237,7 @@ def _describe(connection: Connection, caller: Caller, reply: ReplyExplanation, l
     )
 
 
-def _render_memory(used: UsedMemory, language: Language, *, behind: bool) -> ShownMemory:
+def _render_used(used: UsedMemory, language: Language, *, behind: bool) -> ShownMemory:
     reason = used.reason
     return ShownMemory(
         memory=used.record_id,

@@ -250,7 +250,7 @@ async def trust_skill(caller: ToolKeeper, name: SkillName, seen: Trust) -> Skill
 
 @router.delete("/skills/{name}/trust", status_code=204)
 async def withdraw_trust(caller: ToolKeeper, name: SkillName) -> None:
-    """Keep models from reading a skill; its files stay."""
+    """Withdraw the trust in a skill: no model reads it any more; its files stay."""
     if not await caller.services.database.write(lambda connection: trust_rows.withdraw(connection, name)):
         raise HTTPException(404)
 

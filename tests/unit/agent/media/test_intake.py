@@ -45,7 +45,7 @@ async def test_what_was_read_before_a_restart_is_not_read_again(database: Databa
     assert [path.name for path in (tmp_path / "media").glob(".part*")] == []
 
     channel.gates.clear()
-    attached = await _intake(database, tmp_path, channel, listener).ready(pending)
+    attached = await _intake(database, tmp_path, channel, listener).wait_until_ready(pending)
     assert attached.inbound.text == "look\n\nHola\n\n[sent a picture]"
     assert sorted(channel.fetched) == ["p", "p", "v"] and len(listener.heard) == 1
 
@@ -56,7 +56,7 @@ async def test_a_message_is_read_while_it_waits_for_its_turn(database: Database,
     intake, pending = _intake(database, tmp_path, channel, listener), await _stored(database)
     await intake.begin(pending)
     assert len(listener.heard) == 1
-    await intake.ready(pending)
+    await intake.wait_until_ready(pending)
     assert sorted(channel.fetched) == ["p", "v"] and len(listener.heard) == 1
 
 

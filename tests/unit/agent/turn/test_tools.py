@@ -115,12 +115,12 @@ def test_a_source_may_change_what_it_offers() -> None:
     own: AnyTool = Tool()
     box = toolbox.Toolbox([own], toolbox.ToolLimits(), [source])
     owner = tool_context().principal
-    assert [spec.name for spec in box.offered(owner)] == ["do", "b", "a"]
+    assert [spec.name for spec in box.list_offered(owner)] == ["do", "b", "a"]
     assert box.find("b", owner) is not None
     source.tools = (Tool(name="c"),)
-    assert [spec.name for spec in box.offered(owner)] == ["do", "b", "a"]
+    assert [spec.name for spec in box.list_offered(owner)] == ["do", "b", "a"]
     source.revision += 1
-    assert [spec.name for spec in box.offered(owner)] == ["do", "c"]
+    assert [spec.name for spec in box.list_offered(owner)] == ["do", "c"]
     assert (box.find("b", owner), [*box.effects][:2], source.asked) == (None, ["do", "c"], 2)
     assert box.own_names == ("do",)
 

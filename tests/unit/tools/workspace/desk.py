@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kenobot.agent.media.fetched import read_fetched
-from kenobot.agent.turn.toolbox import PreparedTool, validated
+from kenobot.agent.turn.toolbox import PreparedTool, validate_arguments
 from kenobot.ports.errors import ToolFailed
 from kenobot.ports.json_value import Json
 from kenobot.ports.plugin import PluginContext
@@ -65,7 +65,7 @@ class Desk:
     async def call(self, name: str, tool: AnyTool | None = None, **arguments: Json) -> str:
         """Call a tool as a model does; what it is refused is told as "failed: …"."""
         used = tool or self.tool(name)
-        parsed = validated(PreparedTool.of(used), ToolCall("call-1", name, arguments))
+        parsed = validate_arguments(PreparedTool.of(used), ToolCall("call-1", name, arguments))
         if isinstance(parsed, str):
             return f"failed: {parsed}"
         try:

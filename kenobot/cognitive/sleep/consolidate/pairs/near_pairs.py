@@ -8,7 +8,6 @@ never meet. What has no rarer word than one that hundreds share is compared with
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
@@ -19,6 +18,7 @@ from kenobot.cognitive.sleep.plan.passes import NightView
 from kenobot.cognitive.store import events, term_index
 from kenobot.core import pacing
 from kenobot.language.similarity import similarity
+from kenobot.ports.frozen import dataclass
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 from kenobot.storage.times import stamp

@@ -17,7 +17,7 @@ _DRAWN: Final = {"topics": 1000, "memories": 10_000}
 
 
 class Chosen(BaseModel):
-    """Choice of a graph. subject: of memories about it alone."""
+    """Read which part of the graph to show. subject: of memories about it alone."""
 
     detail: GraphDetail = "topics"
     subject: str = Field("", max_length=200)

@@ -25,7 +25,7 @@ _ENDED: Final[tuple[Happening, ...]] = ("replaced", "faded", "forgotten")
 
 
 class Chosen(BaseModel):
-    """Choice of a part of the timeline. first, last: days whose changes are listed; without, all that are counted."""
+    """Read which part of the timeline to show. first, last: the days whose changes are listed; None for all."""
 
     by: Period = "week"
     subject: str = Field("", max_length=200)

@@ -73,6 +73,6 @@ async def trust_skill(view: View, name: SkillName, seen: Annotated[str, Form(max
 
 @router.post("/skills/{name}/withdraw")
 async def withdraw_trust(view: View, name: SkillName) -> Response:
-    """Keep models from reading a skill."""
+    """Withdraw the trust in a skill: no model reads it any more."""
     await tools.withdraw_trust(view.caller, name)
     return view.go("/tools", done="untrusted")
