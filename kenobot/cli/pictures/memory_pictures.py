@@ -1,7 +1,6 @@
 """Draw memory as pictures: a graph of whom and what it is about, and a timeline of how memories came and went."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +8,7 @@ from typing import Any, Final
 from kenobot.cli.pictures import plots
 from kenobot.ports.browsing import Graph, GraphNode, Happening, TimelinePeriod
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 
 MOST_NODES: Final = 120
 """Nodes whose labels can be read on one picture."""
