@@ -49,7 +49,7 @@ class run_at_rank:  # noqa: N801 - a block, named by what it does
         self._rank = rank
 
     def __enter__(self) -> None:
-        self._token = _rank.set(self._rank)  # bounded: one; turn
+        self._token = _rank.set(self._rank)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
