@@ -82,7 +82,7 @@ def revoke(context: CommandContext) -> int:
 
 
 def _rosters(context: CommandContext) -> dict[str, Roster]:
-    """By channel, the users of the configuration. Raises ConfigError."""
+    """List the users of the configuration by channel. Raises ConfigError."""
     loaded, rosters = context.loaded, dict[str, Roster]()
     for name in loaded.settings.channels.enabled:
         try:

@@ -53,7 +53,7 @@ class _Cut(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LinkTexts:
-    """What a chat says when its connection is cut, when it is back, and when it does not come back.
+    """Hold what a chat says when its connection is cut, when it is back, and when it does not come back.
 
     lost: of `{text}`, a message that no bot has stored. too_long: of a message that is not handed in.
     """
@@ -80,7 +80,7 @@ def greet(link: socket.socket, *, chat: bool = False, trace: bool = False, draft
 
 
 def ask(home: Home, request: Request, seconds: float) -> Event | None:
-    """Have the running bot carry out a command's request; None when none listens, or it does not answer in time."""
+    """Ask the running bot to carry out a command's request; None when none listens, or it does not answer in time."""
     link = local_socket.connect(home.socket, _GREETING_SECONDS)
     if link is None or greet(link) is None:
         return None

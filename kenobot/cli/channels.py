@@ -28,7 +28,7 @@ def list_(context: CommandContext) -> int:
 
 
 def change(context: CommandContext) -> int:
-    """Have the running bot start, stop or restart one channel."""
+    """Ask the running bot to start, stop or restart one channel."""
     action, name = context.args.command, context.args.name
     answer = ask(context.home, ControlChannels(action=action, name=name), _SECONDS)
     if isinstance(answer, Refused):

@@ -51,7 +51,7 @@ def _connect(context: CommandContext) -> "tuple[socket.socket, Welcome] | None":
 
 
 def join(context: CommandContext, link: socket.socket, welcome: "Welcome") -> int:
-    """Chat with the bot at the other end. Raises BotGone, ConfigError and StreamFailed."""
+    """Talk with the bot at the other end. Raises BotGone, ConfigError and StreamFailed."""
     from kenobot.cli.bot_link import BotLink, LinkTexts
     from kenobot.core.worker import run_until_first
 

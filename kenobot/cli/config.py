@@ -36,7 +36,7 @@ def _get(context: CommandContext) -> int:
     if context.args.json:
         print(json.dumps({"value": value, "origin": context.loaded.origin(key)}))
     else:
-        print(one_line(_written(value)))
+        print(one_line(_format_value(value)))
     return 0
 
 
@@ -46,15 +46,15 @@ def _set(context: CommandContext) -> int:
     if "." not in key:
         raise options.NothingFound("config.no_such_setting", name=key)
     after = settings_table.write_setting(context.home, context.loaded, key, " ".join(context.args.value))
-    print(f"{key} = {one_line(_written(dict(iterate_values(after)).get(key)))}")
+    print(f"{key} = {one_line(_format_value(dict(iterate_values(after)).get(key)))}")
     origin = after.origin(key)
     if origin.startswith("environment "):
         print(say("Note: {name} in the environment overrules it.", name=origin.removeprefix("environment ")))
-    print(_taken_in(context, key))
+    print(_say_when_followed(context, key))
     return 0
 
 
-def _taken_in(context: CommandContext, key: str) -> str:
+def _say_when_followed(context: CommandContext, key: str) -> str:
     """Say when a bot that is running follows a setting; that of the log it follows at once."""
     answer = ask(context.home, ReadLogLevel(), _ANSWER_SECONDS) if key == _AT_ONCE else None
     if isinstance(answer, LogLevel):
@@ -62,7 +62,7 @@ def _taken_in(context: CommandContext, key: str) -> str:
     return say("A bot that is running takes it in with its next start.")
 
 
-def _written(value: object) -> str:
+def _format_value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -73,7 +73,7 @@ def _show(context: CommandContext) -> int:
         print(json.dumps(rows, indent=2))
         return 0
     print_table(
-        ("setting", "origin", "value"), [(key, row["origin"], _written(row["value"])) for key, row in rows.items()]
+        ("setting", "origin", "value"), [(key, row["origin"], _format_value(row["value"])) for key, row in rows.items()]
     )
     if loaded.older:
         print()

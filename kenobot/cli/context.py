@@ -80,7 +80,7 @@ class CommandContext:
         return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M}"
 
     def moment(self, since: timedelta | datetime | None) -> datetime | None:
-        """--since or --as-of as a moment."""
+        """Return the moment of --since or --as-of."""
         return self.now - since if isinstance(since, timedelta) else since
 
     @property
@@ -93,7 +93,7 @@ class CommandContext:
 
     @contextmanager
     def read(self, *, rows: bool = False) -> Iterator[sqlite3.Connection]:
-        """A read-only connection with one snapshot. rows: its rows go by name.
+        """Open a read-only connection with one snapshot. rows: its rows go by name.
 
         Raises NothingFound, ConfigError, StoreCorrupt or StoreError.
         """
@@ -120,7 +120,7 @@ class CommandContext:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """One short transaction, written whole or not at all. Raises NothingFound, ConfigError or StoreError."""
+        """Run one short transaction, written whole or not at all. Raises NothingFound, ConfigError or StoreError."""
         with self._connection() as connection:
             _require_current(connection)
             connection.execute("BEGIN IMMEDIATE")
@@ -159,7 +159,7 @@ class CommandContext:
             connection.execute("VACUUM INTO ?", (str(target),))
 
     def require_current_schema(self) -> None:
-        """For commands with transactions of their own. Raises NothingFound, ConfigError or StoreError."""
+        """Check the schema for commands with own transactions. Raises NothingFound, ConfigError or StoreError."""
         with self._connection(readonly=True) as connection:
             _require_current(connection)
 
@@ -175,7 +175,7 @@ class CommandContext:
 
     @contextmanager
     def index(self) -> Iterator[tuple[SideIndex, sqlite3.Connection]]:
-        """The index, brought up to date, and a connection as `read` has it. Without a running bot nothing else does."""
+        """Open the index and bring it up to date, as a running bot does; with a connection as of `read`."""
         with self.read() as connection, closing(SideIndex(self.home.index)) as index:
             index.catch_up(connection)
             while index.index_backlog(connection, _BATCH):
@@ -210,6 +210,6 @@ class CommandContext:
 
 
 def _require_current(connection: sqlite3.Connection) -> None:
-    """The bot brings the database up to date, with a backup; this is no moment for that."""
+    """Require a current database: the bot brings it up to date, with a backup; this is no moment for that."""
     if connection.execute("PRAGMA user_version").fetchone()[0] < migrate.migrations()[-1][0]:
         raise ConfigError("database.older_schema")

@@ -50,14 +50,14 @@ def word_error(error: Exception) -> str:
 
 
 def speak_for(package: str) -> None:
-    """Have the sentences of a distribution beside the core translated as well, by `spanish.toml` in its package."""
+    """Add the Spanish of a distribution beside the core, by `spanish.toml` in its package."""
     if package not in _packages:
         _packages.append(package)
         _spanish.cache_clear()
 
 
 def speak_in_argparse() -> None:
-    """Have argparse print its own words in the terminal's language: it has no other seam than its `gettext`."""
+    """Translate argparse's own words into the terminal's language: it has no other seam than its `gettext`."""
     setattr(argparse, "_", say)  # noqa: B010 - typeshed does not know the name
 
 

@@ -36,7 +36,7 @@ def signals(context: CommandContext) -> int:
     if not (args.json or name or args.trace):
         conditions.append((f"name not in {_ROUTINE}", True))
     with context.read(rows=True) as connection:
-        rows = _latest(connection, context, select, conditions, parsed="payload")
+        rows = _read_rows(connection, context, select, conditions, parsed="payload")
     if rows and not args.json:
         print_table(("time", "signal", "meaning"), [_signal(context, row) for row in rows])
         return 0
@@ -56,7 +56,7 @@ def memory_log(context: CommandContext) -> int:
     # Reading memory is logged as well. People ask for what has changed.
     changing = [] if args.json else [(f"type not in {BEHIND}", True), (_NO_PART_OF_IMPORT, True)]
     with context.read(rows=True) as connection:
-        rows = _latest(connection, context, select, changing, parsed="data")
+        rows = _read_rows(connection, context, select, changing, parsed="data")
         ids = [] if args.json else [row["record_id"] for row in rows if row["record_id"] is not None]
         records = Memory.records.get_all(connection, ids, context.scopes) if ids else {}
     if rows and not args.json:
@@ -70,14 +70,14 @@ def memory_log(context: CommandContext) -> int:
     return options.print_rows(rows, args.json, str, nothing)
 
 
-def _latest(
+def _read_rows(
     connection: sqlite3.Connection,
     context: CommandContext,
     select: str,
     conditions: Sequence[tuple[str, object]],
     parsed: str,
 ) -> list[_Row]:
-    """The last rows that fit, oldest first. Conditions without a value do not count. parsed: a column of JSON."""
+    """Read the last rows that fit, oldest first. Conditions without a value do not count. parsed: a column of JSON."""
     given = [each for each in (*conditions, ("at >= ?", context.since)) if each[1] is not None]
     where = f" where {' and '.join(condition for condition, _ in given)}" if given else ""
     values = [*(value for condition, value in given if "?" in condition), context.args.limit]
@@ -88,7 +88,7 @@ def _latest(
 
 
 def _signal(context: CommandContext, row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """A signal as the cells of a table: with its payload, and the trace that `--trace` takes."""
+    """Render a signal as the cells of a table: with its payload, and the trace that `--trace` takes."""
     signal = ALL_SIGNALS.get(row["name"])
     payload = dict(row["payload"])
     if said := unpack(payload.pop("said", "")):
@@ -100,7 +100,7 @@ def _signal(context: CommandContext, row: Mapping[str, Any]) -> tuple[str, str, 
 
 
 def _event(context: CommandContext, row: Mapping[str, Any], record: Record | None) -> tuple[object, ...]:
-    """An event, with what its record says now, as the cells of a table."""
+    """Render an event, with what its record says now, as the cells of a table."""
     about = f"#{row['record_id']} " if row["record_id"] is not None else ""
     if record is not None and record.text and record.status != "forgotten":
         text = flat(record.text)

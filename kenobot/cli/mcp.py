@@ -33,7 +33,7 @@ _SECONDS = 90.0  # a program may have to be fetched first
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a server lists now. tools: those that the settings want. left_out: why others cannot be used."""
+    """Hold what a server lists now. tools: those that the settings want. left_out: why others cannot be used."""
 
     title: str
     tools: list[DeclaredTool]
@@ -46,11 +46,11 @@ def add(context: CommandContext) -> int:
     In a terminal its tools are shown then, and the owner is asked whether they are trusted.
     """
     args, home = context.args, context.home
-    name = _checked_name(args.name)
+    name = _check_name(args.name)
     if name in context.loaded.settings.mcp:
         raise ConfigError("mcp.server_exists", name=name)
     text = current_text(home)
-    for section, key, value in _written(name, args.program, args.url, args.env, args.header):
+    for section, key, value in _list_edits(name, args.program, args.url, args.env, args.header):
         text = toml_edit.set_value(text, section, key, value)
     if SIGN_IN in args.secret:
         raise ConfigError("mcp.name_reserved", sign_in=SIGN_IN, name=name)
@@ -182,7 +182,7 @@ def remove(context: CommandContext) -> int:
     return options.print_row({"name": name, "removed": True}, context.args.json, f"{said}\n{again}")
 
 
-def _written(
+def _list_edits(
     name: str, program: str, url: str, env: list[str], headers: list[str]
 ) -> Iterator[tuple[str, str, toml_edit.Value]]:
     """Yield what is written of a server: section, key and value."""
@@ -214,7 +214,7 @@ def ask_secret(secret: str) -> str:
     return value.strip()
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     try:
         return check_server_name(name)
     except ValueError as error:

@@ -39,7 +39,7 @@ def name_effects(effects: ToolEffects) -> list[str]:
 def ask_trust(
     context: CommandContext, name: str, tools: Sequence[DeclaredTool], file: TrustFile, given: str | None = None
 ) -> int:
-    """Have the owner trust a list of tools that was shown. given: the hash of it, in the place of an answer."""
+    """Ask the owner to trust a list of tools that was shown. given: the hash of it, in the place of an answer."""
     digest = hash_list(tools)
     if given is None and not options.confirm(_QUESTION, _NOBODY):
         options.print_failure(say(_OFF, name=name))

@@ -38,7 +38,7 @@ class NoDatabase(NothingFound):
 
 
 def build_parser(commands: Mapping[str, Mapping[str, Any]], home: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """The parser of one command and its subcommands. home: a parser with --home, which each of them understands."""
+    """Build the parser of a command and its subcommands. home: a parser with --home, which each of them understands."""
     root = argparse.ArgumentParser(prog="kenobot", parents=[home])
     groups = {"": root.add_subparsers(metavar=say("COMMAND"), required=True)}
     for words, command in commands.items():
@@ -105,7 +105,7 @@ def refuse_unknown(parser: argparse.ArgumentParser, name: str, known: Sequence[s
 
 
 def checked(parse: Callable[[str], T], complaint: str) -> Callable[[str], T]:
-    """A type of arguments. parse: raises ValueError for what is none; then the text is said to be `complaint`."""
+    """Make a type of arguments. parse: raises ValueError for what is none; then the text is said to be `complaint`."""
 
     def read(text: str) -> T:
         try:
@@ -119,14 +119,14 @@ def checked(parse: Callable[[str], T], complaint: str) -> Callable[[str], T]:
 
 
 def bounded_int(most: int) -> Callable[[str], int]:
-    """A parser of numbers from 1 to `most`."""
+    """Make a parser of numbers from 1 to `most`."""
     return checked(
-        lambda text: _within(int(text) if text.isdecimal() else 0, 1, most),
+        lambda text: _check_bounds(int(text) if text.isdecimal() else 0, 1, most),
         Sentence("not a number from 1 to {most}", most=most),
     )
 
 
-def _within(number: N, least: float, most: float) -> N:
+def _check_bounds(number: N, least: float, most: float) -> N:
     if not least <= number <= most:
         raise ValueError(number)
     return number
@@ -136,7 +136,7 @@ _DAY_AGO = ("yesterday", "ayer")
 
 
 def _moment(text: str) -> timedelta | datetime:
-    """`90s`, `30m`, `1h`, `2d`, `1w` ago, `yesterday`, or a date or time; without an offset it is UTC."""
+    """Parse `90s`, `30m`, `1h`, `2d`, `1w` ago, `yesterday`, or a date or time; without an offset it is UTC."""
     if text.casefold() in _DAY_AGO:
         return timedelta(days=1)
     if ago := _AGO.fullmatch(text):
@@ -146,7 +146,7 @@ def _moment(text: str) -> timedelta | datetime:
 
 
 def _local_time(text: str) -> datetime:
-    """A local time, such as 2026-12-24T20:00."""
+    """Parse a local time, such as 2026-12-24T20:00."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         raise ValueError(text)
@@ -154,7 +154,7 @@ def _local_time(text: str) -> datetime:
 
 
 def _id_number(text: str) -> int:
-    """An id, with or without #."""
+    """Parse an id, with or without #."""
     digits = text.lstrip("#")
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS):
         raise ValueError(text)
@@ -170,8 +170,8 @@ def _dead_letter_id(text: str) -> "DeadLetterId":
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "positive": bounded_int(1_000_000),
     "days": bounded_int(30),
-    "share": checked(lambda text: _within(float(text), 0, 1), "no number from 0 to 1"),
-    "seconds": checked(lambda text: _within(float(text), 0, 600), "not a number of seconds from 0 to 600"),
+    "share": checked(lambda text: _check_bounds(float(text), 0, 1), "no number from 0 to 1"),
+    "seconds": checked(lambda text: _check_bounds(float(text), 0, 600), "not a number of seconds from 0 to 600"),
     "since": checked(_moment, "neither like 1h or 2d nor like 2026-11-21 (UTC)"),
     "dead_letter": checked(_dead_letter_id, "neither like in-12 nor like out-7"),
     "local_time": checked(_local_time, "no local time like 2026-12-24T20:00"),

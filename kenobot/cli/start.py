@@ -99,7 +99,7 @@ async def _end_rest(code: int) -> None:
 
 
 def limit_malloc_arenas() -> bool:
-    """Have later threads share two malloc arenas instead of one each; False where the C library is not glibc."""
+    """Make later threads share two malloc arenas instead of one each; False where the C library is not glibc."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     return mallopt is not None and bool(mallopt(_M_ARENA_MAX, _ARENAS))
 
@@ -117,6 +117,6 @@ def _log_to_files(context: CommandContext, *, in_chat: bool) -> None:
 
 
 def _level(loaded: ResolvedSettings, console: ConsoleOptions | None) -> str:
-    """In a chat, everyday log lines would stand between the messages: only an explicit setting brings them."""
+    """Choose the level of the log: in a chat, whose messages its lines would part, only a setting raises it."""
     by_default = loaded.origin("log.level") == "default"
     return "warning" if console is not None and by_default else loaded.settings.log.level

@@ -75,7 +75,7 @@ def _absent(context: CommandContext, state: Literal["not running", "no answer"],
 
 
 def _dump_by_signal(context: CommandContext, process: str) -> None:
-    """Have a bot that does not answer dump its stacks, and name the file."""
+    """Make a bot that does not answer dump its stacks, and name the file."""
     file: Path | None = None
     if process.isdecimal():
         try:

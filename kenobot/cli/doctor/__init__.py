@@ -62,7 +62,7 @@ def _all_findings(context: CommandContext, *, offline: bool) -> Iterator[Finding
     ]
     for check, applies in checks:
         if applies:
-            yield from _guarded(check, context)
+            yield from _run_check(check, context)
 
 
 def _check_service(context: CommandContext) -> Iterator[Finding]:
@@ -70,7 +70,7 @@ def _check_service(context: CommandContext) -> Iterator[Finding]:
     return deployment.check_service(context) if deployment else iter(())
 
 
-def _guarded(check: _Check, context: CommandContext) -> Iterator[Finding]:
+def _run_check(check: _Check, context: CommandContext) -> Iterator[Finding]:
     """Run a check; what it cannot find out is a finding as well."""
     try:
         yield from check(context)

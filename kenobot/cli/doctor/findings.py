@@ -1,4 +1,4 @@
-"""What the doctor found: how grave it is, in words, and what can be done."""
+"""Describe what the doctor found: how grave it is, in words, and what can be done."""
 
 from collections.abc import Callable
 from typing import Literal

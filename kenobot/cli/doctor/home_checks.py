@@ -56,7 +56,7 @@ def _check_older(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_rights(context: CommandContext) -> Iterator[Finding]:
-    """Who owns the home, and who else may look into it."""
+    """Check who owns the home, and who else may look into it."""
     home = context.home
     found = home.path.stat()
     advice = say(
@@ -81,7 +81,7 @@ def check_rights(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_room(context: CommandContext) -> Iterator[Finding]:
-    """Room on the home's disk."""
+    """Check the room on the home's disk."""
     free = shutil.disk_usage(context.home.path).free
     advice = say("Make room: `kenobot memory stats` shows what the home takes.")
     text = say("{size} are free on the home's disk.", size=f"{free / 1e9:.1f} GB")
@@ -150,13 +150,13 @@ def check_files(context: CommandContext) -> Iterator[Finding]:
     with context.read() as connection:
         found = diagnosis.compare_files(connection, context.home.memory)
     if found.missing:
-        text = say("Memory files are gone: {files}", files=_named(found.missing))
+        text = say("Memory files are gone: {files}", files=_list_names(found.missing))
         advice = say(
             "Whoever deleted them forgets what is in them; else run `kenobot memory rebuild` before the next start."
         )
         yield Finding("files", "warning", text, advice)
     if found.edited:
-        text = say("Memory files were edited and not read yet: {files}", files=_named(found.edited))
+        text = say("Memory files were edited and not read yet: {files}", files=_list_names(found.edited))
         yield Finding("files", "note", text, say("Nothing to do: the bot reads them, or run `kenobot memory sync`."))
     if not found.missing and not found.edited:
         yield Finding("files", "ok", say("Memory files and database agree."))
@@ -201,12 +201,12 @@ def check_backups(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_replaced(context: CommandContext) -> Iterator[Finding]:
-    """What restored backups replaced, which only a person can know to be of no use any more."""
+    """Find what restored backups replaced, which only a person can know to be of no use any more."""
     folders = list_replaced_folders(context.home)
     if folders:
         files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
         size = f"{sum(path.lstat().st_size for path in files) / 1e6:.1f} MB"
-        names = _named(tuple(folder.name for folder in folders))
+        names = _list_names(tuple(folder.name for folder in folders))
         text = say("What restored backups replaced is still in the home: {size} in {names}.", size=size, names=names)
         yield Finding("replaced", "note", text, say("Delete it when you miss nothing."))
 
@@ -228,6 +228,6 @@ def _close(path: Path) -> str:
     return say("Only its owner may read {path} now.", path=path)
 
 
-def _named(files: tuple[str, ...]) -> str:
+def _list_names(files: tuple[str, ...]) -> str:
     more = f" (+{len(files) - _NAMED})" if len(files) > _NAMED else ""
     return ", ".join(files[:_NAMED]) + more

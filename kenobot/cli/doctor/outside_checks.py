@@ -18,7 +18,7 @@ from kenobot.providers.openai_compatible import PRESETS
 def check_plugins(context: CommandContext) -> Iterator[Finding]:
     """Yield every plugin that is on, as a start builds it."""
     loaded = context.loaded
-    unusable = list(_unusable(context))
+    unusable = list(_find_unusable(context))
     advice = say("Correct its settings: `kenobot config` shows them, `kenobot setup` asks for what is missing.")
     for name, why in unusable:
         yield Finding("plugins", "error", say("{name} cannot be used: {why}", name=name, why=why), advice)
@@ -43,7 +43,7 @@ def check_plugins(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_access(context: CommandContext) -> Iterator[Finding]:
-    """Whether each channel has an owner."""
+    """Check whether each channel has an owner."""
     loaded = context.loaded
     for name in loaded.settings.channels.enabled:
         table = loaded.settings.plugin_tables("kenobot.channels").get(name, {})
@@ -56,7 +56,7 @@ def check_access(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_secrets(context: CommandContext) -> Iterator[Finding]:
-    """Where secrets stand."""
+    """Check where secrets are kept."""
     stray = sorted(key for key, origin in context.loaded.origins.items() if _is_stray(key, origin))
     for key in stray:
         text = say("{key} stands in kenobot.toml, which is easily shown or copied.", key=key)
@@ -67,7 +67,7 @@ def check_secrets(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_exposure(context: CommandContext) -> Iterator[Finding]:
-    """What of the bot the network can reach."""
+    """Check what of the bot the network can reach."""
     settings = context.loaded.settings
     if "http" not in settings.channels.enabled:
         return
@@ -82,7 +82,7 @@ def check_exposure(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_services(context: CommandContext) -> Iterator[Finding]:
-    """Whether the platforms and models answer, and take the keys."""
+    """Check whether the platforms and models answer, and take the keys."""
     settings = context.loaded.settings
     asked = []
     if "telegram" in settings.channels.enabled:
@@ -97,15 +97,15 @@ def check_services(context: CommandContext) -> Iterator[Finding]:
             asked.append((name, "anthropic_api_key", table.get("api_key"), base or "https://api.anthropic.com"))
         elif base:
             asked.append((name, name, table.get("api_key"), base))
-    unusable = {name for name, _ in _unusable(context)}
+    unusable = {name for name, _ in _find_unusable(context)}
     for name, kind, secret, base in asked:
-        key = _plain(secret)
+        key = _reveal(secret)
         if key or name.casefold() not in unusable:  # one that lacks its key is named with the plugins
             yield _answer(name, service_check.is_refused(kind, key, str(base)), str(base))
 
 
 def check_running(context: CommandContext) -> Iterator[Finding]:
-    """Whether a bot runs in the home."""
+    """Check whether a bot runs in the home."""
     try:
         with context.home.lock():
             pass
@@ -118,7 +118,7 @@ def check_running(context: CommandContext) -> Iterator[Finding]:
         )
 
 
-def _unusable(context: CommandContext) -> Iterator[tuple[str, str]]:
+def _find_unusable(context: CommandContext) -> Iterator[tuple[str, str]]:
     """Yield what a start needs and cannot be built, with the reason."""
     loaded = context.loaded
     for group in KINDS:
@@ -148,6 +148,6 @@ def _is_stray(key: str, origin: str) -> bool:
     return origin.startswith("file ") and is_secret(key.rpartition(".")[2])
 
 
-def _plain(secret: object) -> str:
+def _reveal(secret: object) -> str:
     reveal = getattr(secret, "get_secret_value", None)
     return str(reveal() if reveal is not None else secret or "").strip()

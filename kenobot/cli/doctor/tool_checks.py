@@ -17,7 +17,7 @@ from kenobot.skills.trust import Trusted, read_trusted
 
 
 def check_tools(context: CommandContext) -> Iterator[Finding]:
-    """Which tools are on, and why others are not."""
+    """Check which tools are on, and why others are not."""
     loaded = context.loaded
     try_build(loaded, context.plugin_context)
     unusable = dict(find_unusable(loaded))
@@ -35,7 +35,7 @@ def check_tools(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_skills(context: CommandContext) -> Iterator[Finding]:
-    """Which skills are trusted, and which are read no more."""
+    """Check which skills are trusted, and which are read no more."""
     shelf = SkillLibrary(context.home.skills).list_skills(_read_trusted(context))
 
     def name_those(state: State) -> str:
@@ -58,7 +58,7 @@ def check_skills(context: CommandContext) -> Iterator[Finding]:
 
 
 def check_servers(context: CommandContext) -> Iterator[Finding]:
-    """Which MCP servers are configured, and what they offered when they answered last."""
+    """Check which MCP servers are configured, and what they offered when they answered last."""
     servers = context.loaded.settings.mcp
     if not servers:
         return

@@ -73,7 +73,7 @@ def correct(context: CommandContext) -> int:
 
 def forget(context: CommandContext) -> int:
     with _writing(context) as connection:
-        for record in _meant(connection, [context.args.ref, *context.args.more], context):
+        for record in _find_meant(connection, [context.args.ref, *context.args.more], context):
             hidden = Memory.forget(
                 connection, record.id, context.scopes, context.owner, reason=Sentence("reasons.owner_said")
             )
@@ -107,7 +107,7 @@ def undo(context: CommandContext) -> int:
     return options.print_row(row, context.args.json, f"{say('Undone')} ({say(done.kind)})\n{lines}\n{back}")
 
 
-def _meant(connection: sqlite3.Connection, refs: Sequence[str], context: CommandContext) -> list[Record]:
+def _find_meant(connection: sqlite3.Connection, refs: Sequence[str], context: CommandContext) -> list[Record]:
     """Find the records that numbers or keys name, or the one that words surely mean. Raises AmbiguousReference."""
     try:
         return [Memory.records.resolve(connection, ref, context.scopes, live=True) for ref in refs]
@@ -126,7 +126,7 @@ def _meant(connection: sqlite3.Connection, refs: Sequence[str], context: Command
 
 @contextmanager
 def _writing(context: CommandContext) -> Iterator[sqlite3.Connection]:
-    """One transaction; then the files are synchronised, unless a bot is running."""
+    """Run one transaction; then the files are synchronised, unless a bot is running."""
     with context.write() as connection:
         yield connection
     sync_files(context)

@@ -41,7 +41,7 @@ def recall(context: CommandContext) -> int:
 
 
 def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]:
-    """What was found, each with the reason, for people; `--explain` has the figures."""
+    """Yield what was found, each with the reason, for people; `--explain` has the figures."""
     for memory in pack.memories:
         record, why = memory.record, memory.explain()
         yield f"  {record.id:>5}  {flat(record.text)}"

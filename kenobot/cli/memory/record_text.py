@@ -26,7 +26,7 @@ def record_row(record: Record) -> dict[str, Any]:
 
 
 def record_text(row: Mapping[str, Any]) -> str:
-    """What a record says; of a summary and the like as much as fits on two lines."""
+    """Return what a record says; of a summary and the like as much as fits on two lines."""
     text = str(row["text"])
     line = " ".join(text.split())
     if row.get("form") in _WHOLE or len(line) <= _TWO_LINES:

@@ -149,7 +149,7 @@ def _print_why(connection: Connection, reply: ReplyExplanation, context: Command
 
 
 def _origin(connection: Connection, record: Record, context: CommandContext) -> dict[str, Any]:
-    """The provenance of a record: how, by whom, and the source messages, as far as they are kept and may be shown."""
+    """Describe where a record is from: how, by whom, and its source messages, where they are kept and may be shown."""
     said = [
         {"turn": turn, "trust": message.trust, "at": message.at, "session": message.session, "text": message.text}
         for turn, message in Memory.history.list_quotations(connection, record.source_message_ids, context.scopes)

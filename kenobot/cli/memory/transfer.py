@@ -129,7 +129,7 @@ def rebuild(context: CommandContext) -> int:
 
 
 def _progress(context: CommandContext) -> Callable[[int], None] | None:
-    """Shows the progress of long work on a person's stderr."""
+    """Show the progress of long work on a person's stderr."""
     if context.args.json or not sys.stderr.isatty():
         return None
     return lambda done: options.show_progress(f"{done} lines …")
@@ -137,7 +137,7 @@ def _progress(context: CommandContext) -> Callable[[int], None] | None:
 
 @contextmanager
 def _open_lines(name: str) -> Iterator[Iterator[str]]:
-    """The lines of a file or of standard input, without their ends."""
+    """Open a file or standard input, and yield its lines without their ends."""
     if name == "-":
         yield (line.rstrip("\n") for line in sys.stdin)
         return

@@ -45,7 +45,7 @@ class SnapshotReader:
 
 
 def enable_vector_search(context: CommandContext, connection: sqlite3.Connection, index: SideIndex, text: str) -> None:
-    """Have `index` search by the vector of `text` too, where there is a model."""
+    """Let `index` search by the vector of `text` too, where there is a model."""
     loaded = context.loaded
     plugin = context.plugin_context
     embedder = embedder_choice.choose_embedder(loaded, plugin).embedder

@@ -1,4 +1,4 @@
-"""What a setup is to change, and the settings as they will be then."""
+"""Collect what a setup is to change, and the settings as they will be then."""
 
 import os
 from collections.abc import Sequence

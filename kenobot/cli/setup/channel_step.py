@@ -111,7 +111,7 @@ class ChannelStep:
     def review(self) -> Mapping[str, LiveCheck]:
         """Try out the channels that are on."""
         on = [name for name in offered_channels(self.dialog.changes.loaded) if name in self.dialog.changes.channels]
-        return {name: check for name in on if (check := self._checked(name)) is not None}
+        return {name: check for name in on if (check := self._try_channel(name)) is not None}
 
     def ask(self, channel: str) -> None:
         """Ask for what a channel needs until it works, or the person keeps it. It stays off where one is missing."""
@@ -129,7 +129,7 @@ class ChannelStep:
                 return
             for name in (*model.beside, channel):
                 changes.enable(name, on=True)
-            check = self._checked(channel)
+            check = self._try_channel(channel)
             if check is None:
                 return
             dialog.show(check)
@@ -159,7 +159,7 @@ class ChannelStep:
             changes.values[section, key] = str(current)
         return bool(answer) or there
 
-    def _checked(self, channel: str) -> LiveCheck | None:
+    def _try_channel(self, channel: str) -> LiveCheck | None:
         show_progress(self.dialog.word("asking_channel", channel=channel))
         try:
             return self.check(channel)

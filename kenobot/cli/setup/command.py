@@ -58,7 +58,7 @@ def setup(context: CommandContext) -> int:
     if not sys.stdin.isatty():
         return options.print_failure("Nobody is here to answer questions: add --yes to ask none.")
     try:
-        if not _agreed_to_repair(changes):
+        if not _ask_to_repair(changes):
             return options.print_failure("Nothing was changed.", 1)
         _ask(context, changes)
     except (EOFError, KeyboardInterrupt) as left:
@@ -69,7 +69,7 @@ def setup(context: CommandContext) -> int:
     return write_changes(context, changes)
 
 
-def _agreed_to_repair(changes: SetupChanges) -> bool:
+def _ask_to_repair(changes: SetupChanges) -> bool:
     if changes.repair is None and not changes.bad:
         return True
     dialog = Dialog(changes)

@@ -139,7 +139,7 @@ async def _ask_telegram(settings: TelegramSettings, clock: Clock, runs: bool) ->
             name = me.username or str(me.id)
             if not runs and not settings.webhook_url:
                 if url := (await client.load_webhook_info()).url:
-                    return LiveCheck("held", _held(url), name)
+                    return LiveCheck("held", _name_holder(url), name)
                 await client.get_updates(None)
     except RemoteError as error:
         return _telegram_problem(error, name)
@@ -147,7 +147,7 @@ async def _ask_telegram(settings: TelegramSettings, clock: Clock, runs: bool) ->
 
 
 def remove_webhook(after: ResolvedSettings, clock: Clock) -> LiveCheck | None:
-    """Have the bot's messages wait to be fetched again. Returns what went wrong."""
+    """Remove the webhook, so that messages wait to be fetched again. Returns what went wrong."""
 
     async def remove() -> None:
         async with TelegramClient(_telegram_settings(after), clock.monotonic) as client:
@@ -201,7 +201,7 @@ def _telegram_settings(after: ResolvedSettings) -> TelegramSettings:
     )
 
 
-def _held(url: str) -> str:
+def _name_holder(url: str) -> str:
     host = urlsplit(url).hostname or url
     return Sentence("Telegram gives this bot's messages to the webhook of {host}.", host=host)
 
@@ -211,7 +211,7 @@ def _telegram_problem(error: RemoteError, name: str) -> LiveCheck:
         case TokenRefused():
             return LiveCheck("refused", TOKEN_UNKNOWN, name)
         case WebhookInTheWay():
-            return LiveCheck("held", _held(Sentence("another program")), name)
+            return LiveCheck("held", _name_holder(Sentence("another program")), name)
         case PollingConflict():
             return LiveCheck("refused", CONTESTED, name)
         case Rejected():

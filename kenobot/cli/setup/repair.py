@@ -79,7 +79,7 @@ def _without_mistakes(
     for span in [*_statements(lines), *_sections(lines)]:
         if not mistakes:
             break
-        tried = _commented(lines, span)
+        tried = _comment_out(lines, span)
         if _is_toml(tried) and (fewer := mistakes_of("\n".join(tried))) < mistakes:
             lines, mistakes = tried, fewer
     changed = [at for at, line in enumerate(lines) if line != original[at]]
@@ -103,9 +103,9 @@ def _readable(lines: list[str]) -> list[str] | None:
         stop = _stop(lines)
         if stop is None:
             return lines
-        singly = (_commented(lines, range(at, at + 1)) for at in range(stop, -1, -1) if _is_active(lines[at]))
+        singly = (_comment_out(lines, range(at, at + 1)) for at in range(stop, -1, -1) if _is_active(lines[at]))
         whole = next(filter(_is_toml, singly), None)
-        lines = whole or _commented(lines, range(stop, stop + 1))
+        lines = whole or _comment_out(lines, range(stop, stop + 1))
     return None
 
 
@@ -127,7 +127,7 @@ def _is_active(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
-def _commented(lines: list[str], span: range) -> list[str]:
+def _comment_out(lines: list[str], span: range) -> list[str]:
     return [f"# {line}" if at in span and _is_active(line) else line for at, line in enumerate(lines)]
 
 
@@ -136,7 +136,7 @@ def _statements(lines: list[str]) -> Iterator[range]:
     for at, line in enumerate(lines):
         if _is_active(line) and not line.lstrip().startswith("["):
             spans = (range(at, end) for end in range(at + 1, min(at + _LONGEST_LIST, len(lines)) + 1))
-            yield next((span for span in spans if _is_toml(_commented(lines, span))), range(at, at + 1))
+            yield next((span for span in spans if _is_toml(_comment_out(lines, span))), range(at, at + 1))
 
 
 def _sections(lines: Sequence[str]) -> Iterator[range]:

@@ -41,7 +41,7 @@ def is_refused(name: str, secret: str, base_url: str) -> bool | None:
     else:
         url, headers = f"{base}/models", {"authorization": f"Bearer {secret}"}
     try:
-        return None if _fetched(url, headers, body, _SECONDS) is None else False
+        return None if _fetch(url, headers, body, _SECONDS) is None else False
     except urllib.error.HTTPError as error:
         return True if error.code in _UNKNOWN.get(name, (401, 403)) else None
 
@@ -61,14 +61,14 @@ def offered_models(base_url: str, secret: str, seconds: float = _SECONDS) -> tup
     """Return the names of the models that a server offers; none when it does not say."""
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
     with contextlib.suppress(ValueError, TypeError, KeyError, urllib.error.HTTPError):
-        rows = json.loads(_fetched(f"{base_url.rstrip('/')}/models", headers, None, seconds) or b"{}")["data"]
+        rows = json.loads(_fetch(f"{base_url.rstrip('/')}/models", headers, None, seconds) or b"{}")["data"]
         names = [row["id"] for row in rows]
         good = [name for name in names if isinstance(name, str) and name.isprintable() and len(name) <= _NAME_CHARS]
         return tuple(good[:_MODELS])
     return ()
 
 
-def _fetched(url: str, headers: Mapping[str, str], body: bytes | None, seconds: float) -> bytes | None:
+def _fetch(url: str, headers: Mapping[str, str], body: bytes | None, seconds: float) -> bytes | None:
     """Return what is at a URL; None when it cannot be reached. Raises HTTPError for a status that is no success."""
     try:
         request = urllib.request.Request(url, body, dict(headers))  # noqa: S310 - an address of the settings

@@ -37,14 +37,14 @@ class TelegramStep:
             return None
         if not self._has_token():
             return LiveCheck("refused", "Telegram has no bot token: get one from @BotFather.")
-        check = self._checked()
+        check = self._try_token()
         if check.state == "ok" and not self.dialog.changes.owners:
             return LiveCheck("refused", Sentence("@{name} has no owner.", name=check.name), check.name)
         return check
 
     @property
     def is_expected(self) -> bool:
-        """Whether Enter means to talk over Telegram."""
+        """Return whether Enter means to talk over Telegram."""
         changes = self.dialog.changes
         return "telegram" in changes.channels or _FILE in changes.secrets or self.by_default
 
@@ -52,7 +52,7 @@ class TelegramStep:
         """Switch Telegram on or off, and ask for what it needs."""
         self.dialog.changes.enable("telegram", on=wanted)
         if wanted and self._token():
-            self._owner()
+            self._ask_owner()
 
     def _token(self) -> bool:
         """Ask for the token until Telegram takes it, or the person keeps it. False when there is none: it stays off."""
@@ -66,7 +66,7 @@ class TelegramStep:
                 dialog.tell("no_token")
                 changes.enable("telegram", on=False)
                 return False
-            check = self._checked()
+            check = self._try_token()
             dialog.show(check)
             if check.state == "held" and dialog.agreed("take_webhook", default=False):
                 self._take_webhook()
@@ -83,7 +83,7 @@ class TelegramStep:
         table = self.dialog.changes.after().settings.plugin_tables("kenobot.channels").get("telegram", {})
         return bool(table.get("token"))
 
-    def _checked(self) -> LiveCheck:
+    def _try_token(self) -> LiveCheck:
         show_progress(self.dialog.word("asking_telegram"))
         try:
             return live_checks.check_telegram(self.dialog.changes.after(), self.clock, runs=self.runs())
@@ -92,7 +92,7 @@ class TelegramStep:
         finally:
             show_progress()
 
-    def _owner(self) -> None:
+    def _ask_owner(self) -> None:
         """Ask whose bot it is: by a message to the bot, or by a number."""
         dialog, changes = self.dialog, self.dialog.changes
         while True:
@@ -101,7 +101,7 @@ class TelegramStep:
             if not answer and shown:
                 return
             if not answer or answer.lower() in ("new", "nuevo"):
-                if self._found():
+                if self._find_by_code():
                     return
                 continue
             ids = [item.strip() for item in answer.split(",")]
@@ -110,7 +110,7 @@ class TelegramStep:
                 return
             dialog.refuse(dialog.word("no_number"))
 
-    def _found(self) -> bool:
+    def _find_by_code(self) -> bool:
         """Wait for the owner's message with a code."""
         dialog = self.dialog
         if self.runs():

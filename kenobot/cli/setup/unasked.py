@@ -71,7 +71,7 @@ def _checks(context: CommandContext, changes: SetupChanges, runs: bool) -> Itera
 
 
 def _find_owner(context: CommandContext, changes: SetupChanges, runs: bool) -> bool:
-    """Have the owner send a code to the bot. Returns whether they did."""
+    """Ask the owner to send a code to the bot. Returns whether they did."""
     as_json = context.args.json
     if "telegram" not in changes.channels:
         raise ConfigError("setup.find_owner_needs_telegram")
@@ -124,6 +124,6 @@ def _report(as_json: bool, step: str, check: LiveCheck) -> None:
 
 @contextlib.contextmanager
 def _on_stderr(wanted: bool) -> Iterator[None]:
-    """Have what is printed for people go to stderr."""
+    """Print what is for people on stderr."""
     with contextlib.redirect_stdout(sys.stderr) if wanted else contextlib.nullcontext():
         yield

@@ -53,17 +53,17 @@ class Wizard:
         """Ask. Raises EOFError and KeyboardInterrupt when the person leaves; ConfigError."""
         steps = self._review() if self.has_home else STEPS
         if "basics" in steps:
-            self._basics()
+            self._ask_basics()
         if "model" in steps:
-            self._model()
+            self._choose_model()
         if "telegram" in steps:
-            self._where(steps)
+            self._ask_where(steps)
         for name in self.unwell:
             if name in self.dialog.changes.channels:
                 self.channels.ask(name)
         if self.installable and not self.dialog.changes.install and steps == STEPS:
             self.dialog.changes.install = self.dialog.agreed("embedded", default=True)
-        self._service()
+        self._ask_service()
 
     def _review(self) -> Sequence[Step]:
         """Show what there is, checked, and ask whether to go through it. Returns the steps to go through."""
@@ -72,7 +72,7 @@ class Wizard:
         dialog.tell("review_bot", name=bot.name, zone=bot.timezone, speaks=dialog.word(f"speaks_{bot.language}"))
         wrong: list[Step] = []
         found: Sequence[tuple[Step, LiveCheck | None]] = (
-            ("model", self._checked()),
+            ("model", self._try_model()),
             ("telegram", self.telegram.review()),
         )
         for step, check in found:
@@ -85,7 +85,7 @@ class Wizard:
         question = "review_wrong" if wrong or self.unwell else "review_well"
         return STEPS if dialog.agreed(question, default=False) else wrong
 
-    def _where(self, steps: Sequence[Step]) -> None:
+    def _ask_where(self, steps: Sequence[Step]) -> None:
         """Ask over which channels to talk, and for what each needs."""
         telegram = self.telegram.is_expected
         others: Sequence[str] = ()
@@ -98,7 +98,7 @@ class Wizard:
 
     # ── who it is, and where ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def _basics(self) -> None:
+    def _ask_basics(self) -> None:
         dialog, changes = self.dialog, self.dialog.changes
         bot = changes.loaded.settings.bot
         note_guess(changes)
@@ -117,12 +117,12 @@ class Wizard:
 
     # ── the model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _model(self) -> None:
+    def _choose_model(self) -> None:
         """Ask for the model until it answers, or the person keeps it all the same."""
         again = False
         while True:
-            self._provider(again)
-            check = self._checked()
+            self._ask_provider(again)
+            check = self._try_model()
             if check is None:
                 return
             self.dialog.show(check)
@@ -130,7 +130,7 @@ class Wizard:
             if check.state == "ok" or not self.dialog.agreed("again", default=check.state == "refused"):
                 return
 
-    def _checked(self) -> LiveCheck | None:
+    def _try_model(self) -> LiveCheck | None:
         """Try the model out; None when there is none."""
         if self.dialog.changes.provider == _OFFLINE:
             return None
@@ -142,14 +142,14 @@ class Wizard:
         finally:
             show_progress()
 
-    def _provider(self, again: bool) -> None:
+    def _ask_provider(self, again: bool) -> None:
         dialog, changes = self.dialog, self.dialog.changes
         choices = changes.loaded.catalogue.names("kenobot.providers")
 
         def check(answer: str) -> str | None:
             return None if answer in choices else plugins.unknown_plugin("kenobot.providers", answer, choices)
 
-        if changes.provider == _OFFLINE and any(map(self._agreed_to, self.find_servers())):
+        if changes.provider == _OFFLINE and any(map(self._offer_server, self.find_servers())):
             return
         given = not again and bool({"anthropic_api_key", f"providers.{changes.provider}.api_key"} & {*changes.secrets})
         if not given:
@@ -160,9 +160,9 @@ class Wizard:
             if again:
                 self._ask_model("anthropic", ())
         elif preset := PRESETS.get(changes.provider):
-            self._of_service(changes.provider, preset, given)
+            self._ask_of_service(changes.provider, preset, given)
 
-    def _agreed_to(self, server: LocalServer) -> bool:
+    def _offer_server(self, server: LocalServer) -> bool:
         """Offer a server that runs on this machine, and which of its models is to answer."""
         shown = ", ".join(server.models[:_SHOWN_MODELS])
         if not self.dialog.agreed("local", default=True, server=server.title, models=shown):
@@ -171,7 +171,7 @@ class Wizard:
         self._ask_model(server.provider, server.models)
         return True
 
-    def _of_service(self, name: str, preset: Preset, given: bool) -> None:
+    def _ask_of_service(self, name: str, preset: Preset, given: bool) -> None:
         """Ask for the address, the key and the model of a service, as far as it needs them."""
         dialog, changes = self.dialog, self.dialog.changes
         settings = changes.loaded.catalogue.load("kenobot.providers", name).settings
@@ -202,7 +202,7 @@ class Wizard:
 
     # ── as a service ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _service(self) -> None:
+    def _ask_service(self) -> None:
         changes = self.dialog.changes
         if self.offers_service == "no" or not changes.channels or changes.service is not None:
             return

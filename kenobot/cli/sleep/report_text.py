@@ -32,15 +32,15 @@ def as_markdown(report: NightReport, zone: ZoneInfo, *, dry_run: bool = False) -
 
 
 def _is_quiet(report: PassReport) -> bool:
-    return not (_shown(report) or report.omitted or report.result.trouble)
+    return not (_select_changes(report) or report.omitted or report.result.trouble)
 
 
-def _shown(report: PassReport) -> Sequence[ChangeReport]:
+def _select_changes(report: PassReport) -> Sequence[ChangeReport]:
     return [change for change in report.shown_changes if change.kind not in _BOOKKEEPING or change.is_change]
 
 
 def _decisions(report: NightReport) -> int:
-    return sum(len(_shown(one)) + one.omitted for one in report.passes)
+    return sum(len(_select_changes(one)) + one.omitted for one in report.passes)
 
 
 def _summary(report: NightReport, dry_run: bool) -> str:
@@ -63,7 +63,7 @@ def _section(report: PassReport, dry_run: bool) -> Iterator[str]:
     yield f"\n### {about[:1].upper()}{about[1:]} ({result.name})\n" if about else f"\n### {result.name}\n"
     if result.trouble:
         yield f"**{say('Trouble:')}** {translate(result.trouble)}\n"
-    for change in _shown(report):
+    for change in _select_changes(report):
         yield _line(change, dry_run)
     if report.omitted:
         more = "- … and {count} more" if dry_run else "- … and {count} more: `kenobot memory log` has them all"

@@ -50,7 +50,7 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], command:
         except AlreadyLocked:
             alone = False
             context.require_current_schema()
-        async with _opened(context, alone=alone) as (parts, model):
+        async with _open_parts(context, alone=alone) as (parts, model):
             settings = context.loaded.settings
             cut_short = await parts.database.read(Nights.find_unfinished)
             if cut_short is not None:
@@ -66,7 +66,7 @@ async def run_sleep(context: CommandContext, phases: tuple[Phase, ...], command:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedTurns:
-    """How many turns were read for memories, and how many still wait."""
+    """Count the turns that were read for memories, and those that still wait."""
 
     read: int
     waiting: int
@@ -74,7 +74,7 @@ class ExtractedTurns:
 
 async def extract_pending(context: CommandContext) -> ExtractedTurns:
     """Extract from all pending turns and index what is not indexed yet. The home is locked. Raises StoreError."""
-    async with _opened(context, alone=True) as (parts, _):
+    async with _open_parts(context, alone=True) as (parts, _):
         assert parts.extraction is not None and parts.indexer is not None
         before = await parts.database.read(_count_unread)
         await parts.extraction.drain()
@@ -88,8 +88,10 @@ def _count_unread(connection: Connection) -> int:
 
 
 @contextlib.asynccontextmanager
-async def _opened(context: CommandContext, *, alone: bool) -> AsyncIterator[tuple[SleepContext, ModelRouter | None]]:
-    """The parts of a bot that sleep needs. Alone, turns are extracted and the Markdown files synchronised as well."""
+async def _open_parts(
+    context: CommandContext, *, alone: bool
+) -> AsyncIterator[tuple[SleepContext, ModelRouter | None]]:
+    """Open the parts of a bot that sleep needs. alone: extract turns and synchronise the Markdown files as well."""
     home, loaded, clock, zone = context.home, context.loaded, context.clock, context.zone
     instances = plugin_instances.load_providers(home, loaded, clock)
     _, model = wiring.build_models(loaded.settings, instances, clock)
