@@ -164,7 +164,7 @@ class TurnRunner:
         told = self._s.language or self._s.personal.of(inbound).language or find_language(own_words)
         if told is None:
             with contextlib.suppress(StoreError):
-                told = await self._s.database.read(lambda c: spoken_language(c, inbound.session))
+                told = await self._s.database.read(lambda c: find_spoken_language(c, inbound.session))
         return told or self._s.default_language
 
     async def _find_command(self, inbound: Inbound, principal: Principal, at: datetime) -> tuple[Command, str] | None:
