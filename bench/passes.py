@@ -1,7 +1,7 @@
 """`python -m bench.passes`: what would be different without each pass of sleep, one after another.
 
 Each stage is played with the whole night first, and then without each pass that planned a change or asked a question in
-it; counted are the texts that only one of the two runs has. The stages are the month, a fortnight and two hundred days
+it; counted are the texts that only one of the two runs has. The stages are the month, a fortnight and forty days
 of `bench.years`, for their figures; the golden month of `tests.golden`, for what people see: prompts of replies, texts
 sent, answers of commands, files; and the steps of `kenobot demo`, five months of the first seed. An hour, in one
 process at a time; `--stages` and `--passes` take less.
@@ -48,7 +48,7 @@ class Stage:
 STAGES: Mapping[str, Stage] = {
     "month": Stage([("bench.month", "--fast", "--json")], ("month",)),
     "life": Stage([(*_LIFE, "tom", "--model", "careful")], ("life",)),
-    "years": Stage([("bench.years", "--days", "200", "--per-day", "2", "--json")], ("years",)),
+    "years": Stage([("bench.years", "--days", "40", "--per-day", "4", "--json")], ("years",)),
     "golden": Stage([("tests.golden", "record", "{}", "--homes", "model")], ("prompts", "texts", "commands", "files")),
     "demo": Stage([("kenobot", "demo", "--json")], ("demo",)),
 }

@@ -53,7 +53,7 @@ def draw_stats(stats: AnswerStats, file: Path) -> None:
 
 def _draw_times(axes: Any, groups: Sequence[GroupStats]) -> None:
     """Draw the middle and the longest tenth of the times of each group."""
-    plots.style_axes(axes)
+    plots.set_quiet(axes)
     axes.set_title(say("seconds from the message to the answer"), fontsize=10, color=plots.INK, loc="left")
     places = range(len(groups))
     for name, colour, height in (("p95", plots.LINE, 0.7), ("p50", plots.ACCENT, 0.4)):
@@ -68,7 +68,7 @@ def _draw_times(axes: Any, groups: Sequence[GroupStats]) -> None:
 
 def _draw_phases(axes: Any, phases: Mapping[str, Distribution]) -> None:
     """Draw the middle time of each phase of an answer."""
-    plots.style_axes(axes)
+    plots.set_quiet(axes)
     axes.set_title(
         say("where the time of an answer goes:").rstrip(":") + " (p50, s)", fontsize=10, color=plots.INK, loc="left"
     )

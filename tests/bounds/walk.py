@@ -108,6 +108,8 @@ def _is_empty(value: ast.expr) -> bool:
     match value:
         case ast.List(elts=[]) | ast.Dict(keys=[]):
             return True
+        case ast.Call(func=ast.Attribute(attr="set")):  # of an event or a context variable
+            return False
         case ast.Call(func=function, keywords=keywords):
             name = ast.unparse(function).rpartition(".")[2]
             made = [ast.unparse(word.value).rpartition(".")[2] for word in keywords if word.arg == "default_factory"]

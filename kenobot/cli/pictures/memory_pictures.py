@@ -1,7 +1,6 @@
 """Draw memory as pictures: a graph of whom and what it is about, and a timeline of how memories came and went."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +8,7 @@ from typing import Any, Final
 from kenobot.cli.pictures import plots
 from kenobot.ports.browsing import Graph, GraphNode, Happening, TimelinePeriod
 from kenobot.ports.errors import ConfigError
+from kenobot.ports.frozen import dataclass
 
 MOST_NODES: Final = 120
 """Nodes whose labels can be read on one picture."""
@@ -95,13 +95,13 @@ def draw_timeline(periods: Sequence[TimelinePeriod], lives: Sequence[Lifeline], 
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.0, 0.34 * rows + 0.4])
     _draw_counts(above, periods, words)
     _draw_lives(below, lives)
-    plots.style_dates(below)
+    plots.set_days(below)
     plots.save(figure, file, _DOTS)
 
 
 def _draw_counts(axes: Any, periods: Sequence[TimelinePeriod], words: Words) -> None:
     """Draw what was learned and confirmed upwards, and what ended downwards."""
-    plots.style_axes(axes)
+    plots.set_quiet(axes)
     _write_title(axes, words.title)
     days = [date.fromisoformat(each.first) for each in periods]
     middles = [
@@ -121,7 +121,7 @@ def _draw_counts(axes: Any, periods: Sequence[TimelinePeriod], words: Words) -> 
         totals = up if is_up else down
         totals[:] = [total + count for total, count in zip(totals, counts, strict=True)]
     axes.axhline(0, color=plots.LINE, linewidth=1)
-    plots.style_counts(axes)
+    plots.set_counts(axes)
     if periods:
         axes.legend(loc="upper center", ncols=6, frameon=False, fontsize=9, labelcolor=plots.MUTED)
         highest, lowest = max(up), max(down)
@@ -130,7 +130,7 @@ def _draw_counts(axes: Any, periods: Sequence[TimelinePeriod], words: Words) -> 
 
 def _draw_lives(axes: Any, lives: Sequence[Lifeline]) -> None:
     """Draw a line for each memory, from its making to its end, with what happened to it."""
-    plots.style_axes(axes)
+    plots.set_quiet(axes)
     axes.set_yticks(range(len(lives)), ["" for _ in lives])
     axes.set_ylim(len(lives) - 0.4, -0.6)
     latest = max((moment for life in lives for moment in (life.begin, *(at for at, _ in life.marks))), default=None)

@@ -22,7 +22,7 @@ def figure(width: float, height: float) -> Any:
     return _library()(figsize=(width, height), layout="constrained")
 
 
-def style_axes(axes: Any) -> None:
+def set_quiet(axes: Any) -> None:
     """Draw axes quietly: a thin line below, and muted numbers."""
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -30,8 +30,8 @@ def style_axes(axes: Any) -> None:
     axes.tick_params(colors=MUTED, labelsize=9, length=0)
 
 
-def style_dates(axes: Any) -> None:
-    """Have an axis of moments name a few days."""
+def set_days(axes: Any) -> None:
+    """Name a few days along an axis of moments."""
     from matplotlib import dates
 
     untyped: Any = dates
@@ -39,8 +39,8 @@ def style_dates(axes: Any) -> None:
     axes.xaxis.set_major_formatter(untyped.DateFormatter("%Y-%m-%d"))
 
 
-def style_counts(axes: Any) -> None:
-    """Have an axis of counts name whole numbers, without the sign of those that are drawn downwards."""
+def set_counts(axes: Any) -> None:
+    """Name whole numbers along an axis of counts, without the sign of those that are drawn downwards."""
     from matplotlib.ticker import MaxNLocator
 
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))

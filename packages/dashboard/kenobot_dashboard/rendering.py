@@ -20,7 +20,7 @@ def render_template(name: str, values: Mapping[str, Any]) -> str:
 
 def static_path(name: str) -> str:
     """Return the path of a script or style, which changes with its bytes: so browsers may keep it for ever."""
-    return f"{BASE}/static/{_digest(name)}/{name}"
+    return f"{BASE}/static/{_read_digests()[name]}/{name}"
 
 
 @lru_cache(maxsize=1)
@@ -38,6 +38,8 @@ def _environment() -> Environment:
     return environment
 
 
-@lru_cache(maxsize=64)
-def _digest(name: str) -> str:
-    return hashlib.sha256(resources.files(__package__).joinpath("static", name).read_bytes()).hexdigest()[:16]
+@lru_cache(maxsize=1)
+def _read_digests() -> Mapping[str, str]:
+    """Compute a digest of each script and style."""
+    files = (file for file in resources.files(__package__).joinpath("static").iterdir() if file.is_file())
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files}

@@ -35,8 +35,15 @@ class Texts:
         return self(key) if self.has(key) else value
 
 
-@lru_cache
 def load_texts(page: str) -> Mapping[str, Mapping[Language, str]]:
-    """Read the texts of a page; "" for those of the frame."""
-    package = "kenobot_dashboard" + (f".pages.{page}" if page else "")
-    return tomllib.loads(resources.files(package).joinpath("texts.toml").read_text("utf-8"))
+    """Return the texts of a page; "" for those of the frame."""
+    return _read_tables()[page]
+
+
+@lru_cache(maxsize=1)
+def _read_tables() -> Mapping[str, Mapping[str, Mapping[Language, str]]]:
+    """Read the texts of the frame and of all pages."""
+    root = resources.files(__package__)
+    folders = {"": root} | {folder.name: folder for folder in root.joinpath("pages").iterdir()}
+    files = {name: folder.joinpath("texts.toml") for name, folder in folders.items()}
+    return {name: tomllib.loads(file.read_text("utf-8")) for name, file in files.items() if file.is_file()}

@@ -16,25 +16,27 @@ Change = Callable[[Path], None]
 
 
 def build_wheel(target: Path, version: str, change: Change = lambda tree: None) -> Path:
-    """Build the tree as `version` into the folder `target`, with the distribution that updates beside it.
+    """Build the tree as `version` into the folder `target`, with the distributions that update and serve beside it.
 
     change: edits the copy of the tree before.
     """
-    tree, deploy = target / f"tree-{version}", target / f"deploy-{version}"
+    tree = target / f"tree-{version}"
+    beside = {name: target / f"{name}-{version}" for name in ("deploy", "http")}
     tree.mkdir(parents=True)
     for room in _ROOMS:
         shutil.copytree(ROOT / room, tree / room, symlinks=True, ignore=_WASTE)
     for name in _FILES:
         shutil.copy(ROOT / name, tree)
-    shutil.copytree(ROOT / "packages" / "deploy", deploy, ignore=_WASTE)
-    for folder in (tree, deploy):
+    for name, folder in beside.items():
+        shutil.copytree(ROOT / "packages" / name, folder, ignore=_WASTE)
+    for folder in (tree, *beside.values()):
         replace(folder / "pyproject.toml", r'(?m)^version = ".*"$', f'version = "{version}"')
         needs = (folder / "pyproject.toml").read_text("utf-8")
-        needs = re.sub(r'"(kenobot[a-z-]*(?:\[\w,-]+\])?)==[\d.]+"', rf'"\1=={version}"', needs)
+        needs = re.sub(r'"(kenobot[a-z-]*(?:\[[\w,-]+\])?)==[\d.]+"', rf'"\1=={version}"', needs)
         (folder / "pyproject.toml").write_text(needs, "utf-8")
     replace(tree / "kenobot" / "__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"')
     change(tree)
-    for folder in (deploy, tree):
+    for folder in (*beside.values(), tree):
         command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-3000:]

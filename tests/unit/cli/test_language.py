@@ -34,7 +34,10 @@ _WITHOUT_KEYS = (  # rooms whose errors are read by developers, or by a model
     "tools/web/fetch.py",
     "tools/web/request.py",
 )
-_OF_OTHERS = ("pydantic.", "secrets.", "system.")  # keys that libraries and tables of rules bring
+_OF_OTHERS = (
+    *("pydantic.", "secrets.", "system."),  # keys that libraries and tables of rules bring
+    "reasons.replies_show",  # in rows of nights that had a pass more
+)
 _WITHOUT_SPANISH = (
     "identity",  # texts inside files of JSON
     "cognitive/mirror/records",

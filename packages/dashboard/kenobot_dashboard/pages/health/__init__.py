@@ -21,7 +21,6 @@ async def show_health(view: View, days: Annotated[Literal["1", "7", "30"], Query
     """Show what `kenobot status` and `kenobot stats` show."""
     f, span = view.formats, int(days)
     status = await view.services.status()
-    health = await operations.get_health(view.caller)
     stats = await operations.get_stats(view.caller, span, "hour" if span == 1 else "day")
     causes = [cause for row in status.causes if (cause := Cause.load(row.model_dump())) is not None]
     measured = {group.name: group.times.p95 / 1000 for group in stats.groups}
@@ -30,7 +29,6 @@ async def show_health(view: View, days: Annotated[Literal["1", "7", "30"], Query
         "health",
         status=status,
         causes=[(cause.text(view.language), cause.since) for cause in causes],
-        memories=health.memories,
         stats=stats,
         plot=plot_bars(times),
         days=days,

@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 
+from kenobot.storage import message_status
 from kenobot.storage.dead_letters import ENDED, STATES, LetterState
 from kenobot_dashboard.viewer import View
 from kenobot_http.api import operations
@@ -19,7 +20,7 @@ LetterId = Annotated[str, Path(pattern=r"^(in|out)-[1-9][0-9]{0,17}$")]
 async def list_mail(view: View, state: Annotated[LetterState | Literal[""], Query()] = "") -> Response:
     """List messages that wait or failed, the newest first, and count the others."""
     letters = await operations.list_mail(view.caller, state or None, _MOST)
-    counts = (await operations.get_health(view.caller)).messages
+    counts = dict(await view.services.database.read(message_status.state_counts))
     return view.page("mail", letters=letters[::-1], state=state, states=STATES, ended=ENDED, counts=counts, most=_MOST)
 
 

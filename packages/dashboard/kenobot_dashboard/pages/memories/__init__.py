@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from kenobot.cognitive.memory import Memory, SearchReport
 from kenobot_dashboard.fields import DAY, read_day
 from kenobot_dashboard.pages.memories.plot import ConfidencePlot, plot_confidence
-from kenobot_dashboard.viewer import View
+from kenobot_dashboard.viewer import LiveView, View
 from kenobot_http.api import browsing, memory
 from kenobot_http.api.memory import NewMemory, Status, Undo
 from kenobot_http.api.paging import LARGEST_ID
@@ -99,7 +99,6 @@ async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Res
     else:
         page = await memory.list_memories(caller, wanted, filters.status, _PAGE, filters.cursor)
         shown, following = [_show(each) for each in page.items], page.next
-    facets = None if view.is_partial else await browsing.count_facets(caller)
     return view.page(
         "memories",
         shown=shown,
@@ -107,11 +106,17 @@ async def list_memories(view: View, filters: Annotated[Filters, Query()]) -> Res
         excerpts=report.excerpts[:_EXCERPTS] if report is not None else (),
         next=following,
         filters=filters,
-        subjects=list(facets.subjects)[:_SUBJECTS] if facets is not None else [],
         forms=FORMS,
         sources=SOURCES,
         statuses=STATUSES,
     )
+
+
+@router.get("/subjects")
+async def list_subjects(view: LiveView) -> Response:
+    """List whom memories are about, for the field that asks for it: counted only once it is used."""
+    facets = await browsing.count_facets(view.caller)
+    return view.page("memories", "subjects.html", subjects=list(facets.subjects)[:_SUBJECTS], notice=None)
 
 
 @router.post("")
