@@ -42,19 +42,14 @@ def current_rank() -> Rank:
     return _rank.get()
 
 
-class run_at_rank:  # noqa: N801 - a block, named by what it does
+@contextlib.contextmanager
+def run_at_rank(rank: Rank) -> Iterator[None]:
     """Run the block, and the tasks that it begins, at a rank."""
-
-    def __init__(self, rank: Rank) -> None:
-        self._rank = rank
-
-    def __enter__(self) -> None:
-        self._token = _rank.set(self._rank)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        _rank.reset(self._token)
+    token = _rank.set(rank)
+    try:
+        yield
+    finally:
+        _rank.reset(token)
 
 
 class _Thread(threading.local):

@@ -36,7 +36,6 @@ from kenobot.core import texts
 from kenobot.core.containment import contain
 from kenobot.core.i18n import Language, find_language
 from kenobot.core.log import current_trace
-from kenobot.core.sized_cache import SizedCache
 from kenobot.core.worker import TextWork
 from kenobot.gateway.bot_messages import sends_files
 from kenobot.language.provenance import Provenance, SpeechContext
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_CHATS = 1000  # whose language is kept at hand
 _WAITS = (machine.AskModel, machine.RunTools, machine.ProbeModel, machine.Wait)  # for something outside of this process
 
 
@@ -79,7 +77,6 @@ class TurnRunner:
             services.database, services.clock, services.channels, services.delivery, services.redact, self._signals
         )
         self._edits = Edits(services.database, services.clock, services.zone)
-        self._spoken = SizedCache[str, Language](_CHATS, _CHATS, lambda _: 1)  # of each chat, as it was told last
         self._moving: dict[int, int] = {}  # bounded: the turns under way; turn
 
     def prepare(self, pending: PendingMessage) -> None:
@@ -164,16 +161,10 @@ class TurnRunner:
 
     async def _choose_language(self, inbound: Inbound, own_words: str) -> Language:
         """Choose the language of an answer: the one set, else that of the words, of the talk before, the default."""
-        chosen = self._s.language or self._s.personal.of(inbound).language
-        if chosen is not None:
-            return chosen
-        session = inbound.session
-        told = find_language(own_words) or self._spoken.peek(session)
+        told = self._s.language or self._s.personal.of(inbound).language or find_language(own_words)
         if told is None:
             with contextlib.suppress(StoreError):
-                told = await self._s.database.read(lambda c: find_spoken_language(c, session))
-        if told is not None and not own_words.startswith("/"):
-            self._spoken.put(session, told)
+                told = await self._s.database.read(lambda c: find_spoken_language(c, inbound.session))
         return told or self._s.default_language
 
     async def _find_command(self, inbound: Inbound, principal: Principal, at: datetime) -> tuple[Command, str] | None:
