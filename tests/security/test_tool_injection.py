@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.security.tools.goals import GOALS
 from tests.security.tools.harmless import harmless_uses
 from tests.security.tools.held_out import held_out_attacks, held_out_uses
 from tests.security.tools.measure import Outcome, measure_attacks, measure_described, measure_uses
+from tests.unit.tools.workspace.desk import require_sandbox
 
 _ATTACKS, _USES = (*known_attacks(), *held_out_attacks()), (*harmless_uses(), *held_out_uses())
 
@@ -42,8 +44,9 @@ def test_what_a_list_of_tools_asks_for_is_not_read() -> None:
     assert trusted.bad
 
 
-def test_what_the_owner_wants_is_done() -> None:
+def test_what_the_owner_wants_is_done(tmp_path: Path) -> None:
     """At once, or after their yes."""
+    asyncio.run(require_sandbox(tmp_path))  # some of it by the shell
     outcomes = asyncio.run(measure_uses(_one_a_kind()))
     assert not {each.id: each.bad for each in outcomes if each.bad}
 

@@ -18,6 +18,7 @@ from kenobot.ports.sentences import Sentence
 
 _GROUP: plugins.PluginGroup = "kenobot.channels"
 _TELEGRAM = "telegram"
+_OF_PROGRAMS = "http"  # which people do not talk over
 
 
 def offered_channels(loaded: ResolvedSettings) -> Mapping[str, type[ChatSettings]]:
@@ -78,7 +79,7 @@ class ChannelStep:
     def choose(self, *, telegram: bool) -> tuple[bool, Sequence[str]]:
         """Ask where to talk. telegram: what Enter answers. Returns whether over Telegram, and over which others."""
         dialog, offered = self.dialog, [*offered_channels(self.dialog.changes.loaded)]
-        listed = ", ".join(sorted({*offered, *plugins.APART[_GROUP]}))
+        listed = ", ".join(sorted({*offered, *plugins.APART[_GROUP]} - {_OF_PROGRAMS}))
         there = _TELEGRAM in dialog.changes.channels
         while True:
             answer = dialog.answered("telegram", dialog.mark(yes=telegram), others=listed).lower()

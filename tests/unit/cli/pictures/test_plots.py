@@ -20,6 +20,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 def test_a_picture_that_cannot_be_written_is_a_plain_line(tmp_path: Path) -> None:
     """It names the file; nothing is drawn for it."""
+    pytest.importorskip("matplotlib")
     with pytest.raises(ConfigError, match=r"no such folder/a\.png cannot be written"):
         plots.save(None, tmp_path / "no such folder" / "a.png", 100)
 
