@@ -35,7 +35,7 @@ class HastyScene(Scene):
                 await asyncio.sleep(0.005)
 
     async def waits(self, seconds: float) -> None:
-        """Return once a turn waits about that long for more of its message: it may have begun to before the last of it."""
+        """Return once a turn waits about that long for more of its message, which it may do before the last of it."""
         await self.until(lambda: any(abs(left - seconds) < 0.03 for left in self.time.pending_sleeps))
 
     async def answered(self, count: int) -> list[str]:
