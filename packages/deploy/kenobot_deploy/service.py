@@ -78,7 +78,7 @@ class Manager:
             return 130
 
     def call(self, *arguments: str, names_unit: bool = True) -> int:
-        """Have systemctl do something, with the service unless told otherwise, printing nothing; returns its exit code.
+        """Run systemctl, with the service unless told otherwise, printing nothing; returns its exit code.
 
         Raises ConfigError.
         """
@@ -106,7 +106,7 @@ class Manager:
         return next((Path(path).parent for path in named), None)
 
     def follow_link(self, home: Home, link: Path) -> bool:
-        """Have the unit start whatever environment `link` leads to; returns whether it does. Raises ConfigError."""
+        """Point the unit to whichever environment `link` leads to; returns whether it does. Raises ConfigError."""
         wanted = _exec_start(home.path, link)
         try:
             unit = self.unit.read_text("utf-8")

@@ -31,7 +31,7 @@ def check_service(context: CommandContext) -> Iterator[Finding]:
 
 
 def _check_paths(manager: service.Manager) -> Iterator[Finding]:
-    """What the unit names must be there, or systemd does not start it."""
+    """Check that what the unit names is there: systemd does not start it otherwise."""
     lines = _lines(manager.unit)
     started = Path(_started(lines)[0])
     credentials = [Path(line.partition(":")[2]) for line in lines if line.startswith("LoadCredential=")]
@@ -58,7 +58,7 @@ def _check_text(manager: service.Manager, context: CommandContext) -> Iterator[F
 
 
 def _check_state(manager: service.Manager) -> Iterator[Finding]:
-    """What systemd says; nothing where it cannot be asked."""
+    """Report what systemd says; nothing where it cannot be asked."""
     enabled = manager.tells("systemctl", "is-enabled", service.NAME)
     if enabled not in (*_UNKNOWN, "enabled", "enabled-runtime", "linked", "alias"):
         text = say("The service is not enabled: it does not start by itself.")

@@ -27,7 +27,7 @@ _IMPORTANCE = 0.6  # its record stays for as long as the talk
 
 @dataclass(slots=True)
 class TalkCounts:
-    """What became of the messages of a file."""
+    """Count what became of the messages of a file."""
 
     new: int = 0
     known: int = 0
@@ -119,7 +119,7 @@ class TalkImport:
         return None
 
     def _add_record(self, sheet: FilePlan, source: TalkSource) -> int | None:
-        """Have memory note that there is this talk, which all of its messages come and go with."""
+        """Note in memory that there is this talk, which all of its messages come and go with."""
         summary = source.summary
         last = summary.last or sheet.modified
         days = sorted({local_day(at, self.about.zone) for at in (summary.first or last, last)})

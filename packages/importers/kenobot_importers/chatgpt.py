@@ -97,14 +97,14 @@ def _said(message: Mapping[str, object]) -> tuple[Role, TalkKind, str]:
 
 
 def _about(message: Mapping[str, object]) -> str:
-    """What the person told the program of themselves, or it noted of them; it stands before every conversation."""
+    """Read what the person told the program of themselves, or it noted of them; it stands before every conversation."""
     content = _mapping(message.get("content"))
     texts = (content.get(name) for name in _ABOUT.get(str(content.get("content_type")), ()))
     return "\n".join(text.strip() for text in texts if isinstance(text, str)).strip()
 
 
 def _teller(message: Mapping[str, object]) -> Role:
-    """Who wrote what stands before every conversation."""
+    """Return who wrote what comes before every conversation."""
     return "user" if "user_profile" in _mapping(message.get("content")) else "assistant"
 
 

@@ -79,7 +79,7 @@ def _said(message: Mapping[str, object]) -> tuple[TalkKind, str]:
 
 
 def _attached_texts(message: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """The texts that were attached to a message, each in pieces that memory takes whole, with the name of its file."""
+    """Return the texts attached to a message, in pieces that memory takes whole, each with the name of its file."""
     attached = message.get("attachments")
     for each in attached if isinstance(attached, list) else ():
         text = each.get("extracted_content") if isinstance(each, dict) else None

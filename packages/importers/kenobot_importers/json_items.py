@@ -26,7 +26,7 @@ _DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
-    """What follows cannot be read as JSON."""
+    """Report that what follows cannot be read as JSON."""
 
 
 def iterate_items(stream: BinaryIO, is_wanted: Callable[[Path], bool]) -> Iterator[tuple[Path, object]]:

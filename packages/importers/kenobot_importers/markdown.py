@@ -165,7 +165,7 @@ def _clock(found: re.Match[str]) -> time | None:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Headings alone; a list item with all that belongs to it; a table; a paragraph with a code block after it."""
+    """Split into headings; list items with all that belongs to them; tables; paragraphs with a code block after them."""
     block: list[str] = []
     following = _following(lines)
     at = 0
@@ -193,7 +193,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _following(lines: Sequence[str]) -> list[str]:
-    """For each line the first one from there on that is not blank; "" when there is none."""
+    """Find for each line the first one from there on that is not blank; "" when there is none."""
     found: list[str] = []
     following = ""
     for line in reversed(lines):
@@ -236,7 +236,7 @@ def _items(block: Sequence[str]) -> Iterator[str]:
 
 
 def _children(lines: Sequence[str]) -> Iterator[str]:
-    """The items of a list that stands below a label, each with what stands below it; nothing when it is no list."""
+    """Return the items of a list below a label, each with what stands below it; nothing when it is no list."""
     plain = _outdented(lines)
     if not _BULLET.match(plain[0]):
         return

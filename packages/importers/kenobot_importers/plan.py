@@ -143,7 +143,7 @@ class ImportPlan:
 
     @property
     def size(self) -> int:
-        """How many memories and messages ask to be taken in."""
+        """Count the memories and messages that ask to be taken in."""
         return sum(len(sheet.items) + (sheet.talk.summary.messages if sheet.talk else 0) for sheet in self.files)
 
     def limit_items(self) -> None:
@@ -156,6 +156,6 @@ class ImportPlan:
             left -= len(sheet.items)
 
     def items(self) -> Iterator[tuple[FilePlan, ImportItem]]:
-        """All that asks to be remembered, in the order in which it was said, so that what is newer comes later."""
+        """List all that asks to be remembered, in the order in which it was said, so that what is newer comes later."""
         everything = [(sheet, item) for sheet in self.files for item in sheet.items]
         return iter(sorted(everything, key=lambda pair: pair[1].said_at))

@@ -1,4 +1,4 @@
-"""What every reader of talk makes of a file: one record for each message, line or event, in the order of the file."""
+"""Define what readers of talk make of a file: a record for each message, line or event, in the order of the file."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -42,13 +42,13 @@ class TalkRecord:
 
     @property
     def counts(self) -> Iterable[tuple[TalkKind, int]]:
-        """How many lines or messages of each kind it is."""
+        """Count the lines or messages of each kind."""
         return self.lines or ((self.kind, 1),)
 
 
 @dataclass(frozen=True, slots=True)
 class TalkOptions:
-    """What a reader may be told. day_first: None reads it from the file. default_at: for what has no date.
+    """Hold what a reader may be told. day_first: None reads it from the file. default_at: for what has no date.
 
     now: nothing was said later.
     """
@@ -89,7 +89,7 @@ class AmbiguousDates(Exception):
 
 @dataclass(slots=True)
 class TalkSummary:
-    """What a file of talk holds. lines: by kind, of its lines or messages. messages: said by somebody."""
+    """Hold what a file of talk says. lines: by kind, of its lines or messages. messages: said by somebody."""
 
     lines: Counter[str] = field(default_factory=Counter)
     messages: int = 0

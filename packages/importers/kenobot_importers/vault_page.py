@@ -96,7 +96,7 @@ class PageFact:
 
 @dataclass(slots=True)
 class Page:
-    """What a page says. day: of a daily note. is_about: its lines are about what its name says.
+    """Hold what a page says. day: of a daily note. is_about: its lines are about what its name says.
 
     counts: its lines by kind.
     """
@@ -309,7 +309,7 @@ def _strip_comments(line: str) -> tuple[str, str]:
 
 
 def _read_line(line: str, links: Mapping[str, str]) -> tuple[str, LineKind | None]:
-    """What a line says, and its kind where that is known of the line alone."""
+    """Return what a line says, and its kind where that is known of the line alone."""
     bare = _EMBED.sub("", line)
     if bare != line and not bare.strip(" \t>-*+"):
         return "", "media"
@@ -345,7 +345,7 @@ def _spoken(text: str, links: Mapping[str, str]) -> str:
 
 
 def _shown_link(link: re.Match[str], links: Mapping[str, str]) -> str:
-    """What a link shows, and in brackets the page that it names by another name."""
+    """Return what a link shows, and in brackets the page that it names by another name."""
     page = link[1].rpartition("/")[2].removesuffix(".md").strip()
     shown = (link[3] or page or (link[2] or "").lstrip("#^")).strip()
     named = links.get(fold(page), page)
@@ -374,7 +374,7 @@ def _count_blocks(page: Page, cleaned: Sequence[str], kinds: Mapping[int, LineKi
 
 
 def _lone_heading(heading: str) -> list[PageFact]:
-    """What a heading says that nothing stands below; nothing for the name of a part that is still to be written."""
+    """Return what a heading without text below says; nothing for the name of a part that is still to be written."""
     text = markdown.strip_bold(heading)
     is_open = text.endswith((":", "?")) or len(words(text)) <= _SAYS_LITTLE or markdown.is_general(text)
     return [] if is_open else [PageFact(text, is_heading=True)]

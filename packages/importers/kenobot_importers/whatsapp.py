@@ -87,7 +87,7 @@ class _Message:
         self.lines.append((self.kind if line.strip() else "empty", 1))
 
     def record(self) -> tuple[TalkRecord, WrittenDate | None]:
-        """What it is, with its date."""
+        """Describe the entry, with its date."""
         text = _strip_edit_mark("\n".join(self.texts).strip()).replace(_MARK, "").strip()
         return TalkRecord(self.kind, self.place, text, self.speaker, lines=tuple(self.lines)), self.date
 
@@ -187,7 +187,7 @@ def _is_event(speaker: str) -> bool:
 
 
 def _said(text: str) -> tuple[TalkKind, str]:
-    """What a person's message is, and its words: of a picture its caption."""
+    """Return what a person's message is, and its words: of a picture its caption."""
     marked = text.startswith(_MARK)
     pieces = [piece.strip() for piece in text.split(_MARK)]
     last, caption = pieces[-1], " ".join(filter(None, pieces[:-1]))

@@ -24,7 +24,7 @@ class WrittenDate(NamedTuple):
 
 @dataclass(slots=True)
 class _Reading:
-    """How well an order fits the dates of a file. backwards: how often one is before the one that stands above."""
+    """Measure how well an order fits the dates of a file. backwards: how often one is before the one above."""
 
     order: _Order
     impossible: int = 0

@@ -96,7 +96,7 @@ class FakeChannel:
         forwarded: bool = False,
         external_id: str | None = None,
     ) -> Inbound:
-        """Have a person write `text`. The same `external_id` twice is the platform repeating itself."""
+        """Write `text` as a person. The same `external_id` twice is the platform repeating itself."""
         self._count += 1
         inbound = Inbound(
             channel=self._name,
@@ -113,7 +113,7 @@ class FakeChannel:
         return inbound
 
     def press(self, value: str, target: str, chat: str = "1", user: str = "1", *, private: bool = True) -> Inbound:
-        """Have a person press the button of this value below the message `target`."""
+        """Press the button of this value below the message `target`, as a person."""
         self._count += 1
         sent_at = START + timedelta(seconds=self._count)
         inbound = Inbound(self._name, str(self._count), chat, user, "", sent_at, private=private)
@@ -123,7 +123,7 @@ class FakeChannel:
         return inbound
 
     def correct(self, text: str, message: Inbound) -> Inbound:
-        """Have the person change what `message` says."""
+        """Change what `message` says, as its person."""
         self._count += 1
         edit = replace(message, external_id=str(self._count), kind="edit", text=text, target=message.external_id)
         self._said.append(edit)
@@ -131,7 +131,7 @@ class FakeChannel:
         return edit
 
     def hand_over(self, name: str, content: bytes) -> Inbound:
-        """Have a person send a file."""
+        """Send a file as a person."""
         handle = f"file-{len(self.media) + 1}"
         self.media[handle] = content
         inbound = self.say("")
@@ -141,12 +141,12 @@ class FakeChannel:
         return inbound
 
     def end_input(self) -> None:
-        """The person ends the conversation: `run` returns after what was said before."""
+        """End the conversation as the person: `run` returns after what was said before."""
         self._said.append(None)
         self._changed.set()
 
     def fail_next(self, *errors: Exception | None) -> None:
-        """The next calls of `send` raise these, one each; None lets one through."""
+        """Make the next calls of `send` raise these, one each; None lets one through."""
         self._failures.extend(errors)
 
     async def until_sent(self, count: int) -> list[str]:
@@ -155,7 +155,7 @@ class FakeChannel:
         return self.texts
 
     async def run(self, sink: Sink) -> None:
-        """What the sink did not take comes again at the next run."""
+        """Offer what the sink did not take again, at the next run."""
         while True:
             await _wait_until(lambda: bool(self._said), self._changed)
             inbound = self._said[0]
@@ -283,19 +283,19 @@ class ChannelContract:
     """Whether the platform keeps a message that was being stored when `run` was cancelled; a pipe does not."""
 
     async def say(self, channel: Channel, text: str) -> None:
-        """Have a person write `text` on the platform of `channel`."""
+        """Write `text` as a person on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person write here")
 
     async def press(self, channel: Channel, message: str, value: str) -> None:
-        """Have a person press the button of this value below a message of `send`, on the platform of `channel`."""
+        """Press the button of this value below a message of `send`, as a person on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person press a button here")
 
     async def correct(self, channel: Channel, text: str) -> None:
-        """Have the person change what they wrote last to `text`, on the platform of `channel`."""
+        """Change what the person wrote last to `text`, on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person edit a message here")
 
     async def hand_over(self, channel: Channel, name: str, content: bytes) -> None:
-        """Have a person send a file, on the platform of `channel`."""
+        """Send a file as a person, on the platform of `channel`."""
         pytest.skip("this suite does not know how to make a person send a file here")
 
     @asynccontextmanager
@@ -352,7 +352,7 @@ class ChannelContract:
         assert list(channel.render(text)) == list(channel.render(text))
 
     async def test_a_part_can_be_sent(self, channel: Channel) -> None:
-        """What `render` made is taken, and the platform's id of it comes back."""
+        """Accept what `render` made: the platform's id of it comes back."""
         async with self.serving(channel) as post:
             for number, part in enumerate(channel.render("Hello, **world**"), 1):
                 sent = await post(Outbound(number, channel.name, self.chat, part, "trace"))
@@ -392,7 +392,7 @@ class ChannelContract:
 
     @pytest.mark.parametrize("text", [text for text in HOSTILE_TEXTS if len(text) < 100], ids=repr)
     async def test_any_text_can_be_sent(self, channel: Channel, text: str) -> None:
-        """What a model writes leaves, or is refused with a RemoteError, which the core understands."""
+        """Send what a model writes, or refuse it with a RemoteError, which the core understands."""
         async with self.serving(channel) as post:
             for number, part in enumerate(channel.render(text), 1):
                 with suppress(RemoteError):

@@ -132,7 +132,7 @@ class EmbedderContract:
         assert len(await embedder.embed(["hello"], "query")) == 1
 
     async def test_failures_are_remote_errors(self, failing: Embedder | None) -> None:
-        """What goes wrong with the model is a RemoteError, whose text may be shown to a person."""
+        """Report what goes wrong with the model as a RemoteError, whose text may be shown to a person."""
         if failing is None:
             pytest.skip("this embedder has nothing that could be out of reach")
         with pytest.raises(RemoteError) as caught:

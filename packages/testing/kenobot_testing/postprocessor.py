@@ -115,7 +115,7 @@ class PostProcessorContract:
         assert turn.untouched, "apply wrote without items"
 
     def test_applying_writes_the_same_each_time(self) -> None:
-        """What is written depends on the items and the turn alone."""
+        """Write by the items and the turn alone."""
         turns = [self._apply(self.processor, "one", "two") for _ in range(2)]
         assert turns[0].admitted == turns[1].admitted, "two processors wrote different candidates"
         assert turns[0].bootstrap_ended == turns[1].bootstrap_ended, "two processors disagreed about onboarding"
@@ -126,7 +126,7 @@ class PostProcessorContract:
             self._apply(self.processor, content)
 
     def test_it_writes_only_where_the_principal_may(self) -> None:
-        """Every candidate goes to the scope that the principal writes to, or to this chat."""
+        """Put each candidate into the scope that the principal writes to, or to this chat."""
         turn = self._apply(self.processor, "one", "two")
         allowed = {turn.principal.write_scope, f"chat:{turn.session}"}
         assert {candidate.scope for candidate in turn.admitted} <= allowed, "a candidate left its scope"

@@ -122,7 +122,7 @@ class ProviderContract:
         assert (await collect_deltas(provider, make_request(text)))[-1].stop_reason
 
     async def test_failures_are_remote_errors(self, failing: Provider | None) -> None:
-        """What goes wrong at the server's side is a RemoteError, whose text may be shown to a person."""
+        """Report what goes wrong at the server's side as a RemoteError, whose text may be shown to a person."""
         if failing is None:
             pytest.skip("this provider has no server that could fail")
         with pytest.raises(RemoteError) as caught:

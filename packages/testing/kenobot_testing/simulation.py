@@ -156,7 +156,7 @@ class Simulation:
     # ── talk ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def say(self, channel: str, chat: str, user: str, text: str, *, name: str = "", private: bool = True) -> str:
-        """Have somebody say something; what the bot answered once all is quiet again, "" when it did not."""
+        """Say something as somebody; return what the bot answered once all is quiet again, "" when it did not."""
         sent = self.channels[channel].sent
         before = len(sent)
         self._numbers += 1
@@ -176,7 +176,7 @@ class Simulation:
         return "\n".join(each.part.text for each in sent[before:])
 
     async def ask(self, text: str) -> str:
-        """Have the owner say something on the first channel that the script speaks on; what the bot answered."""
+        """Say something as the owner on the first channel that the script speaks on; return what the bot answered."""
         owner = min(self.roster.owners)
         return await self.say(next(iter(self.channels)), owner, owner, text)
 
@@ -193,7 +193,7 @@ class Simulation:
                 self.clock.advance(max(_BLINK, min(naps)))
 
     async def say_as(self, speaker: Speaker, text: str) -> str:
-        """Have a speaker say something in their chat; what the bot answered."""
+        """Say something as a speaker in their chat; return what the bot answered."""
         who = speaker
         return await self.say(who.channel, who.chat, who.user, text, name=who.name, private=who.private)
 
@@ -236,7 +236,7 @@ class Simulation:
         self.advance_to(until)
 
     async def run_schedule(self) -> None:
-        """Have all that is on the bot's schedule happen now."""
+        """Run all that is on the bot's schedule now."""
         await self.app.scheduler.run_all_now()
         await self.app.reminders.tick()
         await self.wait_idle()

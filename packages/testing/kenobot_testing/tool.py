@@ -141,7 +141,7 @@ class ToolContract:
             assert str(error).strip(), "it failed and does not say why"
 
     async def test_hostile_arguments_end_in_words(self, tool: AnyTool, arguments: dict[str, Json]) -> None:
-        """Whatever a model is talked into writing in one of them: a result, or a refusal that says why."""
+        """Answer hostile arguments, as a model may be talked into them: a result, or a refusal that says why."""
         for name, value in arguments.items():
             for hostile in HOSTILE_TEXTS if isinstance(value, str) else HOSTILE_NUMBERS:
                 parsed = validate_arguments(

@@ -73,7 +73,7 @@ class TranscriberContract:
         assert isinstance(transcript.text, str)
 
     async def test_a_file_that_is_gone_is_a_remote_error(self, transcriber: Transcriber, tmp_path: Path) -> None:
-        """Whoever erased it meanwhile."""
+        """Report a file that is gone, by somebody's erasure meanwhile, as a RemoteError."""
         with pytest.raises(RemoteError):
             await transcriber.transcribe(Recording(tmp_path / "none", "audio/ogg"))
 

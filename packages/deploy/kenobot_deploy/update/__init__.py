@@ -114,7 +114,7 @@ def _update_to(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What runs the bot now. restart: what a person has to do so that the new version runs; "" for nothing."""
+    """Describe what runs the bot now. restart: what a person has to do so that the new version runs; "" for nothing."""
 
     runner: Runner
     channels: tuple[str, ...]
@@ -273,7 +273,7 @@ def _require_own_home(context: CommandContext) -> None:
 
 
 def _note_launcher(environments: Environments, old: Side) -> None:
-    """Have commands of the environment that was there first be handed over to the one in use; see `handover`."""
+    """Hand commands of the environment that was there first over to the one in use; see `handover`."""
     if not old.environment.is_relative_to(environments.folder.resolve()):
         environments.note_launcher(old)
 

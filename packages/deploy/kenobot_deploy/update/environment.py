@@ -24,7 +24,7 @@ _WHEEL = re.compile(r"kenobot-(?P<version>[^-]+)-.+\.whl")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to install. requirement: as pip has it, without extras: `kenobot==0.2.0`, or a wheel's path. version: ""
+    """Describe an installation. requirement: as pip has it, without extras: `kenobot==0.2.0`, or a wheel's path. version: ""
     when it is not known before.
     """
 

@@ -1,4 +1,4 @@
-"""How this KenoBot was installed: by what, with which extras and plugins, and where newer ones come from."""
+"""Find how this KenoBot was installed: by what, with which extras and plugins, and where newer ones come from."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class Installation:
 
     @property
     def advice(self) -> str:
-        """What updates it where `kenobot update` cannot; "" where it can."""
+        """Name what updates it where `kenobot update` cannot; "" where it can."""
         if self.kind == "container":
             return "This is a container: pull a newer image, then start it anew (`docker compose up -d --pull always`)."
         if self.kind == "checkout":

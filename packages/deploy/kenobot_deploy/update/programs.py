@@ -62,7 +62,7 @@ class DiskGuard:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Have SIGTERM, and the end of the terminal, do what Ctrl-C does meanwhile: what was begun is cleared away."""
+    """Treat SIGTERM, and the end of the terminal, as Ctrl-C meanwhile: what was begun is cleared away."""
     # One that is ignored stays so: `nohup` did it on purpose.
     signals = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) != signal.SIG_IGN]
     before = {number: signal.signal(number, signal.default_int_handler) for number in signals}

@@ -71,7 +71,7 @@ def _database_bytes(home: Home) -> int:
 
 
 def _have_a_turn(new: Side, copy: Home, guard: DiskGuard) -> None:
-    """Have the new version remember something and say it again, offline. Raises UpdateFailed."""
+    """Make the new version remember something and say it again, offline. Raises UpdateFailed."""
     code = f"{secrets.randbelow(9000) + 1000}"
     _say(new, copy, f"Remember that the number of the canary is {code}.", guard)
     answer = _say(new, copy, "What is the number of the canary?", guard)

@@ -47,7 +47,7 @@ class Runner(Protocol):
         ...
 
     def go_on(self) -> None:
-        """Have the version in use run, as far as that is this command's to do. Raises KenobotError."""
+        """Start the version in use, as far as that is this command's to do. Raises KenobotError."""
         ...
 
 

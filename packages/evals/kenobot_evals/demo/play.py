@@ -122,7 +122,7 @@ async def play_act(
 
 
 async def _pass_time(house: Simulation, story: Story, step: DemoStep, *, brisk: bool) -> None:
-    """Live until the step, with its nights; or go there at once, and sleep there if the step is about that."""
+    """Play until the step, with its nights; or go there at once, and sleep there if the step is about that."""
     if step.off:
         await house.stop_until(step.at)
     if brisk or step.off:

@@ -28,7 +28,7 @@ def asciinema_cast(pages: Iterable[str], width: int, title: str) -> str:
 
 
 def page_excerpt(act: Act, steps: Sequence[StepResult], look: DisplayStyle) -> str:
-    """An act in a few lines a step, as a fenced block that pages show in colours: what was said, known and changed."""
+    """Render an act in a few lines a step, as a fenced block of a page: what was said, known and changed."""
     lines = ["```diff"]
     for seen in steps:
         who = seen.step.who

@@ -92,7 +92,7 @@ def _is_over(record: Record, utterance: Utterance) -> bool:
 
 
 def _renumber(stored: Sequence[Record], places: dict[int, int]) -> list[Record]:
-    """Records with their messages numbered as the utterances of a fortnight are."""
+    """Return records with their messages numbered as the utterances of a fortnight are."""
     return [
         record._replace(source_messages=json.dumps([places[n] for n in record.source_message_ids if n in places]))
         for record in stored

@@ -126,7 +126,7 @@ class LifeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LifeNote:
-    """What a careful model notes of a message. due: a day, "" for none. ends: words of the memory that it ends."""
+    """Hold what a careful model notes of a message. due: a day, "" for none. ends: words of the memory that it ends."""
 
     text: str
     due: str = ""
@@ -135,7 +135,7 @@ class LifeNote:
 
 @dataclass(frozen=True, slots=True)
 class Fortnight:
-    """What one person says in two weeks, oldest first. notes: what a careful model notes, by the time of a message."""
+    """Hold what one person says in two weeks, oldest first. notes: a careful model's, by the time of a message."""
 
     name: str
     language: str
@@ -193,7 +193,7 @@ def load_dialogues(part: str) -> list[Fortnight]:
 
 
 def _dialogue(name: str, row: _Dialogue) -> Fortnight:
-    """A dialogue by its row: the last message ends `was`, of the first that tells it, and says `now`; `keeps` stays."""
+    """Build a dialogue: its last message ends `was`, of the first that tells it, and says `now`; `keeps` stays."""
     said = row["says"]
     was = tuple(Fact(words) for words in (row.get("was", ""),) if words)
     told: list[list[Fact]] = [[] for _ in said]

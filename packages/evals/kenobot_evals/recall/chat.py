@@ -25,7 +25,7 @@ UNKNOWN = "none"
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """What a chat was given for one question. place: of the first line that answers, 0 for none.
+    """Hold what a chat was given for one question. place: of the first line that answers, 0 for none.
 
     session_shown: a line is of a session of what answers; None where that is in none.
     """
@@ -69,7 +69,7 @@ class ChatScore:
         return figures
 
     def as_json(self) -> dict[str, object]:
-        """For programs, with every question."""
+        """Return the figures for programs, with every question."""
         rows = [asdict(row) | {"question": row.question.id} for row in self.rows]
         return {"dataset": self.dataset, "home": self.home, **self.figures, "rows": rows}
 

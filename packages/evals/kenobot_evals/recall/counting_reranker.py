@@ -90,7 +90,7 @@ class CountingReranker:
 
 @asynccontextmanager
 async def open_reranker(home: Home, loaded: ResolvedSettings, clock: Clock) -> AsyncIterator[CountingReranker]:
-    """The judge that the settings of a home come to. Raises ConfigError when nobody there can read."""
+    """Build the judge that the settings of a home come to. Raises ConfigError when nobody there can read."""
     parts = plugin_instances.load_providers(home, loaded, clock)
     database = Database.open(home.database, home.backups)
     try:

@@ -122,7 +122,7 @@ def load_queries(name: str) -> dict[str, tuple[str, ...]]:
 
 
 def select_part(conversations: Sequence[Conversation], split: str, limit: int = 0) -> list[Conversation]:
-    """Only the conversation of this name, or only the questions of this category or language.
+    """Select only the conversation of this name, or only the questions of this category or language.
 
     limit: so many questions, from everywhere in it. Raises ConfigError when there is nothing of that name.
     """
@@ -137,7 +137,7 @@ def select_part(conversations: Sequence[Conversation], split: str, limit: int = 
 
 
 def sample(conversations: Sequence[Conversation], size: int) -> list[Conversation]:
-    """So many of the questions that have an answer, and of those that have none, all where there are fewer.
+    """Select so many of the questions that have an answer, and of those that have none, all where there are fewer.
 
     By a hash of their ids: the same ones every time, and the smaller of two samples is within the larger.
     """
@@ -197,7 +197,7 @@ def _with_questions(conversations: Sequence[Conversation], fits: Callable[[Quest
 
 
 def _first(conversations: Sequence[Conversation], limit: int) -> Iterator[Conversation]:
-    """As many questions as are wanted, evenly from each conversation: data often has one kind after the other."""
+    """Select so many questions, evenly from each conversation: data often has one kind after the other."""
     share = -(-limit // len(conversations))
     for each in conversations:
         wanted = min(share, limit, len(each.questions))
@@ -274,7 +274,7 @@ def _longmemeval(row: Mapping[str, object]) -> Conversation:
 
 
 def _assistant_chat(row: JsonRow) -> Conversation:
-    """A private chat of a person with an assistant that answers at length, such as BEAM's; times are ISO 8601."""
+    """Read a private chat of a person with an assistant that answers at length, such as BEAM's; times are ISO 8601."""
     name, said, asked = str(row["id"]), row["turns"], row["questions"]
     assert isinstance(said, list) and isinstance(asked, list), "no turns or no questions"
     units = tuple(Passage(str(turn["id"]), turn["text"], _iso(turn["at"]), role=_ROLES[turn["role"]]) for turn in said)

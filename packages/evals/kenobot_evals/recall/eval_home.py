@@ -144,7 +144,7 @@ class EvalHome:
         return RecallAnswer(tuple(first), pack, seconds, trace, tuple(first.items()))
 
     def nearest(self, text: str, most: int) -> list[str]:
-        """The units whose vectors are nearest to a text, best first; none without vectors. After `ask` of the same."""
+        """Return the units with the nearest vectors to a text, best first; none without vectors. After `ask` of it."""
         meaning = self.index.vectors
         if meaning is None:
             return []
@@ -191,7 +191,7 @@ async def eval_homes(
 async def open_eval_home(
     conversation: Conversation, folder: Path, embedder: Embedder | None, clock: Clock, progress: ProgressCallback
 ) -> AsyncIterator[EvalHome]:
-    """A home in `folder` that holds a conversation, indexed, and placed by meaning where there is an embedder.
+    """Build a home in `folder` that holds a conversation, indexed, and placed by meaning where there is an embedder.
 
     Raises StoreError when the embedder placed nothing.
     """
@@ -230,7 +230,7 @@ async def _say(place: EvalHome, units: Sequence[Passage]) -> None:
 
 
 async def _note(place: EvalHome, units: Sequence[Passage], tick: Callable[[int, int], None]) -> None:
-    """Have memory take in notes one after the other, as they were told."""
+    """Take notes into memory one after the other, as they were told."""
     numbers: dict[str, int] = {}
     if units:
         await place.embedding.wait_idle()

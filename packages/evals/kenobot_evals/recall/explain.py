@@ -21,7 +21,7 @@ class MissedPassage:
 
 
 def explain_misses(place: EvalHome, question: Question, answer: RecallAnswer, depth: int) -> tuple[MissedPassage, ...]:
-    """Of each answering unit that is not among the first `depth`, the stage that lost it."""
+    """Find the stage that lost each answering unit that is not among the first `depth`."""
     shown = set(answer.ranking[:depth])
     units: dict[str, tuple[SourceKind, int]] = {key: ("record", number) for number, key in place.record_keys.items()}
     units |= {key: ("turn", number) for number, key in place.turn_keys.items()}

@@ -55,7 +55,7 @@ async def run(
     progress: ProgressCallback,
     judge: CountingReranker | None = None,
 ) -> list[AreaScore]:
-    """The accuracy in each area; judge: who reads what was found, except to see what was forgotten or is another's.
+    """Measure the accuracy in each area. judge: reads what was found, but for what was forgotten or is another's.
 
     Raises ConfigError when the embedder cannot be used here, and RemoteError when the judge cannot be asked.
     """
@@ -117,7 +117,7 @@ def _says(answer: RecallAnswer, conversation: Conversation, key: str) -> bool:
 
 
 async def _forget(place: EvalHome, conversation: Conversation, area: AreaScore) -> None:
-    """Have the first notes that were found forgotten, and ask again."""
+    """Forget the first notes that were found, and ask again."""
     asked: Sequence[Question] = [question for question in conversation.questions if question.gold]
     numbers = {key: number for number, key in place.record_keys.items()}
     for question in asked:

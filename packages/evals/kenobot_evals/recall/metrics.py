@@ -91,7 +91,7 @@ def scores_by_category(scored: Sequence[QuestionScore]) -> dict[str, MeanScores]
 
 
 def roc_auc(right: Sequence[float], wrong: Sequence[float]) -> float:
-    """The area under the curve (Hanley and McNeil, 1982): how often one of `right` is greater than one of `wrong`."""
+    """Compute the area under the curve (Hanley and McNeil, 1982): how often one of `right` exceeds one of `wrong`."""
     if not right or not wrong:
         return 0.0
     pairs = sum((one > other) + 0.5 * (one == other) for one in right for other in wrong)

@@ -55,7 +55,7 @@ class RecallReport:
     rows: list[QuestionResult] = field(default_factory=list)  # bounded: the data of one run; turn
 
     def further_scores(self) -> dict[str, dict[str, MeanScores]]:
-        """Of recall and of ONE_QUERY, of the questions with further queries and an answer, by how many turns answer."""
+        """Measure recall and ONE_QUERY on questions with further queries and an answer, by how many turns answer."""
         kinds: dict[str, list[QuestionResult]] = {"several turns": [], "one turn": []}
         for row in self.rows:
             if ONE_QUERY in row.scored:
@@ -67,7 +67,7 @@ class RecallReport:
         }
 
     def scores(self, method: str) -> dict[str, MeanScores]:
-        """Of one of METHODS, by category; without questions that have no answer."""
+        """Measure one of METHODS, by category; without questions that have no answer."""
         return scores_by_category([row.scored[method] for row in self.rows if method in row.scored])
 
     @property
@@ -85,7 +85,7 @@ class RecallReport:
         }
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the figures for programs."""
         return {
             "embedder": self.model or "none",
             "questions": len(self.rows),
