@@ -43,7 +43,7 @@ from kenobot.language.question.question import parse_question
 from kenobot.language.question.search_terms import parse_query
 from kenobot.ports.clock import SystemClock
 from kenobot_evals.recall import datasets
-from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, eval_homes
+from kenobot_evals.recall.eval_home import EvalHome, EvalOptions, open_homes
 from kenobot_evals.recall.metrics import roc_auc
 
 MODEL = "usem3"
@@ -275,7 +275,7 @@ async def speaker_examples(embedder: str, files: Sequence[str], vectors: Path | 
     """Ask about the speakers of talk at the depth of a chat: questions whose answer is shown, and those without one."""
     found: list[Example] = []
     for conversations in map(datasets.load, files):
-        async for conversation, home in eval_homes(conversations, EvalOptions(embedder, 0, vectors), SystemClock()):
+        async for conversation, home in open_homes(conversations, EvalOptions(embedder, 0, vectors), SystemClock()):
             for question in conversation.questions:
                 answer = await home.recall(question, 0, 0)
                 query = parse_query(parse_question(question.text), "")
@@ -305,7 +305,7 @@ async def fits_of(embedder: str, vectors: Path | None) -> tuple[str, list[Exampl
     whole, model = datasets.load("own"), ""
     parts = [part for conversation in whole for part in datasets.few_notes(conversation)]
     found: list[Example] = []
-    async for conversation, home in eval_homes([*whole, *parts], EvalOptions(embedder, vectors=vectors), SystemClock()):
+    async for conversation, home in open_homes([*whole, *parts], EvalOptions(embedder, vectors=vectors), SystemClock()):
         model = home.embedding.model
         for question in conversation.questions:
             answer = await home.recall(question, _BUDGET, _MOST)

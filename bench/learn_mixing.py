@@ -20,7 +20,7 @@ from bench.regression import Example, Floats, fit_weights
 from kenobot.cognitive.recall.search import mixing
 from kenobot.ports.clock import SystemClock
 from kenobot_evals.recall import chat, datasets
-from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
+from kenobot_evals.recall.eval_home import EvalOptions, open_homes
 from kenobot_evals.recall.metrics import roc_auc
 
 _RISES = {"note_near": 1, "turn_near": -1, "note": 1, "turn": -1}
@@ -32,7 +32,7 @@ async def examples_of(embedder: str, talks: Sequence[str], vectors: Path | None)
     found: list[Example] = []
     for name in talks:
         homes, owners = chat.in_one_home([("own", datasets.load("own")), ("talk", datasets.load(name))])
-        async for conversation, home in eval_homes(homes, EvalOptions(embedder, 0, vectors), SystemClock()):
+        async for conversation, home in open_homes(homes, EvalOptions(embedder, 0, vectors), SystemClock()):
             for question in conversation.questions:
                 answer = await home.recall(question, 0, 0)
                 features = answer.trace.mix_features

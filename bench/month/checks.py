@@ -67,7 +67,7 @@ def check_question(verdict: MonthResult, step: MonthStep, request: Request | Non
     memory = "\n".join([*(block.text for block in request.system), *runtime_blocks(request.messages)])
     conversation = "\n".join(message.text for message in request.messages).replace(step.says, "")
     expect = step.expect or Expectation()
-    missing, shown = expect.missing_from(memory), expect.shown_in(memory, conversation)
+    missing, shown = expect.find_missing(memory), expect.find_shown(memory, conversation)
     if not missing:
         row.answered += 1
     verdict.failures += (f"{when}: memory does not hold “{text}”" for text in missing)

@@ -32,7 +32,7 @@ def list_(context: CommandContext) -> int:
     if rows and not args.json:
         print_table(_HEADS, [_cells(context, row) for row in rows])
         return 0
-    fit = options.given_filters(args, "--state", "--since")
+    fit = options.find_filters(args, "--state", "--since")
     nothing = say("No message fits {fit}.", fit=fit) if fit else "No message has failed, and none waits for the model."
     return options.print_rows(rows, args.json, str, nothing)
 

@@ -45,7 +45,7 @@ def signals(context: CommandContext) -> int:
         return options.print_failure(
             Sentence('There is no signal {name}; did you mean "{near}"?', name=name, near=near)
         )
-    fit = options.given_filters(args, "--type", "--trace", "--since")
+    fit = options.find_filters(args, "--type", "--trace", "--since")
     nothing = say("No signal fits {fit}.", fit=fit) if fit else "No signal was sent yet: the bot has not run."
     return options.print_rows(rows, args.json, str, nothing)
 
@@ -63,7 +63,7 @@ def memory_log(context: CommandContext) -> int:
         cells = [_event(context, row, records.get(row["record_id"])) for row in rows]
         print_table(("#", "time", "what", "by", "memory"), cells)
         return 0
-    fit = options.given_filters(args, "--since")
+    fit = options.find_filters(args, "--since")
     nothing = (
         say("Nothing has happened to memory with {fit}.", fit=fit) if fit else "Nothing has happened to memory yet."
     )

@@ -33,7 +33,7 @@ def list_(context: CommandContext) -> int:
             decided=decided,
         )
     else:
-        fit = options.given_filters(context.args, "--state")
+        fit = options.find_filters(context.args, "--state")
         nothing = say("No proposal fits {fit}.", fit=fit) if fit and context.args.state != "all" else _NONE
     return options.print_rows(rows, context.args.json, str, nothing)
 

@@ -67,7 +67,7 @@ def _iterate_found(context: CommandContext, pack: SearchReport) -> Iterator[str]
 
 
 def _nothing_fits(context: CommandContext) -> str:
-    fit = options.given_filters(context.args, "--scope", "--as-of", "--budget")
+    fit = options.find_filters(context.args, "--scope", "--as-of", "--budget")
     return say("No memory fits that question with {fit}.", fit=fit) if fit else "No memory fits that question."
 
 

@@ -72,7 +72,7 @@ def _print(context: CommandContext, rows: list[dict[str, Any]]) -> int:
     """Print records, or why there are none. Returns the exit code."""
     args = context.args
     if not rows:
-        fit = options.given_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
+        fit = options.find_filters(args, "--scope", "--status", "--form", "--min-confidence", "--as-of")
         return options.print_failure(say("No memory fits {fit}.", fit=fit) if fit else _NOTHING)
     if args.json:
         return options.print_rows(rows, True, str)

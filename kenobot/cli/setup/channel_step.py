@@ -21,7 +21,7 @@ _TELEGRAM = "telegram"
 _OF_PROGRAMS = "http"  # which people do not talk over
 
 
-def offered_channels(loaded: ResolvedSettings) -> Mapping[str, type[ChatSettings]]:
+def list_offered(loaded: ResolvedSettings) -> Mapping[str, type[ChatSettings]]:
     """Return the channels beside Telegram whose settings say what a setup asks for, by name."""
     catalogue = loaded.catalogue
     shipped = (name for name in catalogue.names(_GROUP) if name != _TELEGRAM and not catalogue.is_foreign(_GROUP, name))
@@ -31,13 +31,13 @@ def offered_channels(loaded: ResolvedSettings) -> Mapping[str, type[ChatSettings
 
 def with_those_beside(loaded: ResolvedSettings, names: Sequence[str]) -> Sequence[str]:
     """Return the names of channels, each behind those without which it does not work."""
-    offered = offered_channels(loaded)
+    offered = list_offered(loaded)
     return [each for name in names for each in (*(offered[name].beside if name in offered else ()), name)]
 
 
 def lacking_one_beside(loaded: ResolvedSettings, names: Sequence[str]) -> str:
     """Return which channel lacks one without which it does not work, of those that are on then; "" where none does."""
-    offered = offered_channels(loaded)
+    offered = list_offered(loaded)
     needed = ((name, other) for name in names if name in offered for other in offered[name].beside)
     return next(
         (Sentence("channels.needs_other", name=name, other=other) for name, other in needed if other not in names), ""
@@ -78,7 +78,7 @@ class ChannelStep:
 
     def choose(self, *, telegram: bool) -> tuple[bool, Sequence[str]]:
         """Ask where to talk. telegram: what Enter answers. Returns whether over Telegram, and over which others."""
-        dialog, offered = self.dialog, [*offered_channels(self.dialog.changes.loaded)]
+        dialog, offered = self.dialog, [*list_offered(self.dialog.changes.loaded)]
         listed = ", ".join(sorted({*offered, *plugins.APART[_GROUP]} - {_OF_PROGRAMS}))
         there = _TELEGRAM in dialog.changes.channels
         while True:
@@ -111,13 +111,13 @@ class ChannelStep:
 
     def review(self) -> Mapping[str, LiveCheck]:
         """Try out the channels that are on."""
-        on = [name for name in offered_channels(self.dialog.changes.loaded) if name in self.dialog.changes.channels]
+        on = [name for name in list_offered(self.dialog.changes.loaded) if name in self.dialog.changes.channels]
         return {name: check for name in on if (check := self._try_channel(name)) is not None}
 
     def ask(self, channel: str) -> None:
         """Ask for what a channel needs until it works, or the person keeps it. It stays off where one is missing."""
         changes, dialog = self.dialog.changes, self.dialog
-        model = offered_channels(changes.loaded)[channel]
+        model = list_offered(changes.loaded)[channel]
         try:
             check_packages(model)
         except ConfigError as error:

@@ -52,12 +52,12 @@ def find_local_servers(loaded: ResolvedSettings) -> list[LocalServer]:
     for name, preset in PRESETS.items():
         table = loaded.settings.plugin_tables("kenobot.providers").get(name, {})
         base_url = str(table.get("base_url") or preset.base_url)
-        if base_url.startswith(_LOOPBACK) and (models := offered_models(base_url, "", _LOCAL_SECONDS)):
+        if base_url.startswith(_LOOPBACK) and (models := list_models_offered(base_url, "", _LOCAL_SECONDS)):
             found.append(LocalServer(name, preset.title, models))
     return found
 
 
-def offered_models(base_url: str, secret: str, seconds: float = _SECONDS) -> tuple[str, ...]:
+def list_models_offered(base_url: str, secret: str, seconds: float = _SECONDS) -> tuple[str, ...]:
     """Return the names of the models that a server offers; none when it does not say."""
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
     with contextlib.suppress(ValueError, TypeError, KeyError, urllib.error.HTTPError):

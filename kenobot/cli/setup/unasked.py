@@ -11,7 +11,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.language import translate
 from kenobot.cli.setup import live_checks
 from kenobot.cli.setup.changes import SetupChanges
-from kenobot.cli.setup.channel_step import offered_channels
+from kenobot.cli.setup.channel_step import list_offered
 from kenobot.cli.setup.dialog import MARKS, Dialog
 from kenobot.cli.setup.live_checks import LiveCheck
 from kenobot.cli.setup.telegram_step import CODE_SECONDS, claim_owner
@@ -63,7 +63,7 @@ def _checks(context: CommandContext, changes: SetupChanges, runs: bool) -> Itera
             failed = live_checks.remove_webhook(after, context.clock)
             check = failed or live_checks.check_telegram(after, context.clock, runs=runs)
         yield "telegram", changes.touches("kenobot.channels", "telegram"), check
-    for name in offered_channels(after):
+    for name in list_offered(after):
         if name in after.settings.channels.enabled and not runs:
             found = live_checks.check_channel(after, name, context.plugin_context)
             if found is not None:

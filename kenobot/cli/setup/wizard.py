@@ -13,7 +13,7 @@ from kenobot.cli.options import show_progress
 from kenobot.cli.setup.channel_step import ChannelStep
 from kenobot.cli.setup.dialog import Dialog, complaint
 from kenobot.cli.setup.live_checks import LiveCheck
-from kenobot.cli.setup.service_check import LocalServer, offered_models
+from kenobot.cli.setup.service_check import LocalServer, list_models_offered
 from kenobot.cli.setup.telegram_step import TelegramStep
 from kenobot.cli.setup.time_zone import note_guess
 from kenobot.core import plugins
@@ -185,7 +185,7 @@ class Wizard:
             dialog.secret(file, ("kenobot.providers", name, "api_key"), service=preset.title)
         known = table.get("api_key")
         key = changes.secrets.get(file) or (known.get_secret_value() if isinstance(known, SecretStr) else "")
-        offered = offered_models(base_url, key) if base_url else ()
+        offered = list_models_offered(base_url, key) if base_url else ()
         self._ask_model(name, (preset.model, *offered) if preset.model else offered)
 
     def _ask_model(self, name: str, offered: Sequence[str]) -> None:

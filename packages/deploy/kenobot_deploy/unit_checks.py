@@ -33,7 +33,7 @@ def check_service(context: CommandContext) -> Iterator[Finding]:
 def _check_paths(manager: service.Manager) -> Iterator[Finding]:
     """Check that what the unit names is there: systemd does not start it otherwise."""
     lines = _lines(manager.unit)
-    started = Path(_started(lines)[0])
+    started = Path(_find_started(lines)[0])
     credentials = [Path(line.partition(":")[2]) for line in lines if line.startswith("LoadCredential=")]
     for path in (started, *credentials):
         if not _is_there(path):
@@ -79,7 +79,7 @@ def _lines(unit: Path) -> Sequence[str]:
         return ()
 
 
-def _started(lines: Sequence[str]) -> Sequence[str]:
+def _find_started(lines: Sequence[str]) -> Sequence[str]:
     """Return the words of the command that a unit starts, without systemd's escapes."""
     command = next((line.partition("=")[2] for line in lines if line.startswith("ExecStart=")), "")
     try:
@@ -91,7 +91,7 @@ def _started(lines: Sequence[str]) -> Sequence[str]:
 
 def _home(lines: Sequence[str]) -> Path | None:
     """Return the home that a unit serves; None when it names none."""
-    words = _started(lines)
+    words = _find_started(lines)
     return Path(words[words.index("--home") + 1]) if "--home" in words[:-1] else None
 
 

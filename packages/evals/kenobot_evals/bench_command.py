@@ -14,7 +14,7 @@ from kenobot.cli.context import CommandContext
 from kenobot.cli.pictures import plots
 from kenobot.core.redaction import escape_controls
 from kenobot_evals.life import fortnights, harm
-from kenobot_evals.life.asked import live_and_answer
+from kenobot_evals.life.asked import play_and_answer
 from kenobot_evals.life.harm import HarmScore
 from kenobot_evals.life.live import LifeScore, live
 from kenobot_evals.recall import chat, datasets, lifecycle
@@ -204,7 +204,7 @@ def bench_life(context: CommandContext) -> int:
         _show_progress(fortnight.name, at, len(chosen))
         scores.append(asyncio.run(live(fortnight, args.embedder, careful=args.model == "careful")))
         if args.answers:
-            asyncio.run(live_and_answer(fortnight, args.embedder, scores[-1]))
+            asyncio.run(play_and_answer(fortnight, args.embedder, scores[-1]))
         whole.add(scores[-1])
     options.show_progress()
     if args.json:

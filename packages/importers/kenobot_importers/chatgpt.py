@@ -27,7 +27,7 @@ def _read(open_file: Open, options: TalkOptions) -> Iterator[TalkRecord]:
 
 
 def _read_conversation(known: set[str], value: object, before: int, options: TalkOptions) -> Iterator[TalkRecord]:
-    """Read a conversation: its branch in order, then what stands on others. known: `_about` of those before it."""
+    """Read a conversation: its branch in order, then what stands on others. known: `_read_about` of those before it."""
     mapping = value.get("mapping") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(mapping, dict):
         yield TalkRecord("unclear", before + 1, "a conversation without messages")
@@ -48,8 +48,8 @@ def _read_conversation(known: set[str], value: object, before: int, options: Tal
             yield TalkRecord("unclear", number, str(message)[:200])
             continue
         at = _read_moment(message.get("create_time")) or at
-        role, kind, text = _said(message)
-        if (about := _about(message)) and about not in known:
+        role, kind, text = _read_said(message)
+        if (about := _read_about(message)) and about not in known:
             known.add(about)
             role, kind, text = _teller(message), "kept", about
         if name not in shown and kind == "kept":
@@ -80,7 +80,7 @@ def _newest_leaf(nodes: Mapping[str, Mapping[str, object]]) -> object:
     return max(leaves, key=age, default=None)
 
 
-def _said(message: Mapping[str, object]) -> tuple[Role, TalkKind, str]:
+def _read_said(message: Mapping[str, object]) -> tuple[Role, TalkKind, str]:
     author, content, metadata = (_mapping(message.get(name)) for name in ("author", "content", "metadata"))
     role = _ROLES.get(str(author.get("role")))
     hidden = metadata.get("is_visually_hidden_from_conversation") is True or message.get("weight") == 0
@@ -96,7 +96,7 @@ def _said(message: Mapping[str, object]) -> tuple[Role, TalkKind, str]:
     return role, "media" if any(isinstance(piece, dict) for piece in pieces) else "empty", ""
 
 
-def _about(message: Mapping[str, object]) -> str:
+def _read_about(message: Mapping[str, object]) -> str:
     """Read what the person told the program of themselves, or it noted of them; it stands before every conversation."""
     content = _mapping(message.get("content"))
     texts = (content.get(name) for name in _ABOUT.get(str(content.get("content_type")), ()))

@@ -36,10 +36,10 @@ def _read_conversation(value: object, before: int, options: TalkOptions) -> Iter
         at = parse_stamp(message.get("created_at")) or at
         role = _ROLES.get(str(message.get("sender")))
         on_branch = number - before - 1 in branch
-        for name, part in _attached_texts(message):
+        for name, part in _list_attached(message):
             shown: TalkKind = "kept" if on_branch else "branch"
             yield TalkRecord(shown, number, f"{name}:\n{part}", _USER, at, "user", key, title, quoted=True)
-        kind, text = _said(message)
+        kind, text = _read_said(message)
         if role is None and kind == "kept":
             kind = "system" if message.get("sender") == "system" else "unclear"
         if kind == "kept" and not on_branch:
@@ -65,7 +65,7 @@ def _branch(messages: Sequence[object], leaf: object) -> set[int]:
     return way
 
 
-def _said(message: Mapping[str, object]) -> tuple[TalkKind, str]:
+def _read_said(message: Mapping[str, object]) -> tuple[TalkKind, str]:
     content = message.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
@@ -78,7 +78,7 @@ def _said(message: Mapping[str, object]) -> tuple[TalkKind, str]:
     return ("system" if any(block.get("type") in _QUIET for block in blocks) or text else "empty"), ""
 
 
-def _attached_texts(message: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _list_attached(message: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Return the texts attached to a message, in pieces that memory takes whole, each with the name of its file."""
     attached = message.get("attachments")
     for each in attached if isinstance(attached, list) else ():

@@ -49,7 +49,7 @@ def import_agent(context: CommandContext) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:  # a file that went away, or a report that cannot be written
-        raise ConfigError("files.unreadable", path=_shown(error.filename or context.args.path), reason=error) from error
+        raise ConfigError("files.unreadable", path=_name(error.filename or context.args.path), reason=error) from error
 
 
 def _import(context: CommandContext) -> int:
@@ -57,7 +57,7 @@ def _import(context: CommandContext) -> int:
     plan = _plan(context)
     if not plan.files and not plan.manual_files:
         return options.print_failure(
-            say("There is nothing to take in: {path} holds no memories.", path=_shown(args.path))
+            say("There is nothing to take in: {path} holds no memories.", path=_name(args.path))
         )
     if args.report:
         write_report(Path(args.report).expanduser(), plan)
@@ -99,9 +99,9 @@ def _plan(context: CommandContext) -> ImportPlan:
     about = ImportContext(context.now, context.zone, frozenset(own), names, day_first)
     folder = _open_source(path)
     if folder.root in (home.path.resolve(), home.memory.resolve()):
-        raise ConfigError("importers.own_home", path=_shown(path))
+        raise ConfigError("importers.own_home", path=_name(path))
     if context.args.origin == "auto" and path.is_dir() and (folder.root / home.database.name).exists():
-        raise ConfigError("importers.not_that_home", path=_shown(path))
+        raise ConfigError("importers.not_that_home", path=_name(path))
     try:
         return _read(context, path, folder, about)
     except AmbiguousDates as error:
@@ -114,11 +114,11 @@ def _open_source(path: Path) -> SourceFolder:
     if path.is_dir():
         return SourceFolder(path)
     if not path.is_file():
-        raise ConfigError("importers.not_that_export", path=_shown(path))
+        raise ConfigError("importers.not_that_export", path=_name(path))
     try:
         return SourceArchive(path) if zipfile.is_zipfile(path) else SourceFolder(path.parent)
     except UNREADABLE as error:
-        raise ConfigError("files.unreadable", path=_shown(path), reason=error) from error
+        raise ConfigError("files.unreadable", path=_name(path), reason=error) from error
 
 
 def _read(context: CommandContext, path: Path, folder: SourceFolder, about: ImportContext) -> ImportPlan:
@@ -138,7 +138,7 @@ def _read(context: CommandContext, path: Path, folder: SourceFolder, about: Impo
         read_exports(plan)
     kinds = {sheet.origin for sheet in plan.files if sheet.origin}
     if origin == "files" and not kinds:
-        raise ConfigError("importers.unknown_kind", path=_shown(path), kinds=", ".join((*_HOMES, *EXPORTS)))
+        raise ConfigError("importers.unknown_kind", path=_name(path), kinds=", ".join((*_HOMES, *EXPORTS)))
     if origin == "files" and len(kinds) == 1:
         plan.origin = cast("Origin", kinds.pop())
     plan.limit_items()
@@ -206,5 +206,5 @@ class Progress:
         print(say("{done} of {size} …", done=done, size=self._size), file=sys.stderr, flush=True)
 
 
-def _shown(path: object) -> str:
+def _name(path: object) -> str:
     return one_line(str(path))

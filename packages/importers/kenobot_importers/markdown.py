@@ -114,7 +114,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     stamp = _TIME.match(item)
     if stamp and _clock(stamp) is not None and stamp[0].rstrip() != stamp[0]:
         at, item = _clock(stamp), item[stamp.end() :]
-    if _empty(item):
+    if _is_empty(item):
         if item:
             yield None
         return
@@ -128,7 +128,7 @@ def _fact(item: str, heading: str, at: time | None, day: date | None, choices: b
     yield MarkdownFact(item, category, at, day, heading)
 
 
-def _empty(said: str) -> bool:
+def _is_empty(said: str) -> bool:
     """Return whether this is a form's field without an answer, or a hint in italics."""
     if not any(char.isalnum() for char in said) and said.isascii():
         return True
@@ -165,7 +165,7 @@ def _clock(found: re.Match[str]) -> time | None:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Split into headings; list items with all that belongs to them; tables; paragraphs with a code block after them."""
+    """Split into headings; list items with what belongs to them; tables; paragraphs with a code block after them."""
     block: list[str] = []
     following = _following(lines)
     at = 0
@@ -232,12 +232,12 @@ def _items(block: Sequence[str]) -> Iterator[str]:
         if children:
             yield from (f"{label} {child}" for child in children)
             return
-    yield "\n".join([first, *(line.rstrip() for line in _outdented(rest))])
+    yield "\n".join([first, *(line.rstrip() for line in _outdent(rest))])
 
 
 def _children(lines: Sequence[str]) -> Iterator[str]:
     """Return the items of a list below a label, each with what stands below it; nothing when it is no list."""
-    plain = _outdented(lines)
+    plain = _outdent(lines)
     if not _BULLET.match(plain[0]):
         return
     child: list[str] = []
@@ -250,7 +250,7 @@ def _children(lines: Sequence[str]) -> Iterator[str]:
     yield "\n".join(child)
 
 
-def _outdented(lines: Sequence[str]) -> list[str]:
+def _outdent(lines: Sequence[str]) -> list[str]:
     wide = [line.expandtabs(4) for line in lines]
     least = min((len(line) - len(line.lstrip()) for line in wide), default=0)
     return [line[least:].rstrip() for line in wide]

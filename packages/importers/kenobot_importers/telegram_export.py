@@ -52,7 +52,7 @@ def _message(value: object, number: int, about: Mapping[str, object], options: T
     conversation = str(about.get("id") or about.get("name") or "")
     title = str(about.get("name") or "")
     speaker = str(value.get("from") or value.get("actor") or value.get("from_id") or value.get("actor_id") or "")
-    kind, text = _said(value)
+    kind, text = _read_said(value)
     if at is None and kind == "kept":
         kind = "unclear"
     forwarded = value.get("forwarded_from") or ("?" if "forwarded_from" in value else "")
@@ -62,7 +62,7 @@ def _message(value: object, number: int, about: Mapping[str, object], options: T
     )  # fmt: skip
 
 
-def _said(value: Mapping[str, object]) -> tuple[TalkKind, str]:
+def _read_said(value: Mapping[str, object]) -> tuple[TalkKind, str]:
     if value.get("type") == "service":
         return "system", str(value.get("action") or "")
     if value.get("type") not in ("message", None):

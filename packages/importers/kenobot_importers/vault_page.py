@@ -254,7 +254,7 @@ def _read_head(page: Page, head: Mapping[str, object], lines: Sequence[str], lin
             said = [text for text in said if not _TEMPLATE.search(text)]
             is_kept = bool(said)
             if said:
-                page.facts.append(PageFact(f"{name}: {_spoken(', '.join(said), links)}"))
+                page.facts.append(PageFact(f"{name}: {_read_spoken(', '.join(said), links)}"))
         elif not line[:1].isspace() and not line.startswith("-"):
             is_kept = False
         page.counts["kept" if is_kept and line.rstrip() != "---" else "system"] += 1
@@ -326,7 +326,7 @@ def _read_line(line: str, links: Mapping[str, str]) -> tuple[str, LineKind | Non
         if not bare.strip():
             return "", "empty"
     mark = _QUOTED if quote and quote[0].strip() else ""
-    return mark + _spoken(_BLOCK_ID.sub("", bare), links), None
+    return mark + _read_spoken(_BLOCK_ID.sub("", bare), links), None
 
 
 def _leads_to_days(line: str) -> bool:
@@ -337,14 +337,14 @@ def _leads_to_days(line: str) -> bool:
     return all(day_in(link[1].rpartition("/")[2]) is not None for link in found)
 
 
-def _spoken(text: str, links: Mapping[str, str]) -> str:
+def _read_spoken(text: str, links: Mapping[str, str]) -> str:
     """Return a line with its links as people read them, and fields `name:: value` as `name: value`."""
-    text = _LINK.sub(lambda found: _shown_link(found, links), text)
+    text = _LINK.sub(lambda found: _show_link(found, links), text)
     text = _URL_LINK.sub(r"\1 (\2)", text)
     return _FIELD.sub(r"\1: ", text)
 
 
-def _shown_link(link: re.Match[str], links: Mapping[str, str]) -> str:
+def _show_link(link: re.Match[str], links: Mapping[str, str]) -> str:
     """Return what a link shows, and in brackets the page that it names by another name."""
     page = link[1].rpartition("/")[2].removesuffix(".md").strip()
     shown = (link[3] or page or (link[2] or "").lstrip("#^")).strip()

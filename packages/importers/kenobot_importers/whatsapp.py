@@ -177,7 +177,7 @@ def _new_message(number: int, line: _Line) -> _Message:
     if found is None or not speaker or _is_event(speaker):
         kind: TalkKind = "system" if line.rest.strip(_MARK + " ") else "empty"
         return _Message(number, line.date, kind, "", [line.rest], [(kind, 1)], len(line.rest))
-    kind, text = _said(found[2])
+    kind, text = _read_said(found[2])
     return _Message(number, line.date, kind, speaker, [text], [(kind, 1)], len(text))
 
 
@@ -186,7 +186,7 @@ def _is_event(speaker: str) -> bool:
     return not _QUOTES.isdisjoint(speaker) or any(event in fold(speaker) for event in _EVENTS)
 
 
-def _said(text: str) -> tuple[TalkKind, str]:
+def _read_said(text: str) -> tuple[TalkKind, str]:
     """Return what a person's message is, and its words: of a picture its caption."""
     marked = text.startswith(_MARK)
     pieces = [piece.strip() for piece in text.split(_MARK)]

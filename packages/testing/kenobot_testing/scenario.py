@@ -36,19 +36,19 @@ class Expectation:
     gone: tuple[str, ...] = ()
     score: float | None = None
 
-    def missing_from(self, memory: str) -> list[str]:
+    def find_missing(self, memory: str) -> list[str]:
         """Return the expected texts that the prompt's memory lacks."""
         return [text for text in self.prompt if text not in memory]
 
-    def shown_in(self, memory: str, conversation: str = "") -> list[str]:
+    def find_shown(self, memory: str, conversation: str = "") -> list[str]:
         """Return the unwanted texts that the prompt shows."""
         whole = f"{memory}\n{conversation}"
         return [text for text in self.never if text in memory] + [text for text in self.nowhere if text in whole]
 
     def unmet(self, memory: str, files: Mapping[str, str], best_score: float) -> Iterator[str]:
         """Return what does not hold, a sentence each."""
-        yield from (f"the prompt's memory does not hold “{text}”" for text in self.missing_from(memory))
-        yield from (f"the prompt's memory shows “{text}”" for text in self.shown_in(memory))
+        yield from (f"the prompt's memory does not hold “{text}”" for text in self.find_missing(memory))
+        yield from (f"the prompt's memory shows “{text}”" for text in self.find_shown(memory))
         yield from (
             f"{path} does not hold “{text}”" for path, text in self.there.items() if text not in files.get(path, "")
         )

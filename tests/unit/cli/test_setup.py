@@ -20,7 +20,7 @@ import pytest
 from kenobot.cli import deployment
 from kenobot.cli.setup import command, live_checks, wizard
 from kenobot.cli.setup.live_checks import LiveCheck
-from kenobot.cli.setup.service_check import find_local_servers, is_refused, offered_models
+from kenobot.cli.setup.service_check import find_local_servers, is_refused, list_models_offered
 from kenobot.cli.setup.time_zone import system_timezone
 from kenobot.core import plugins
 from kenobot.core.settings.home import Home
@@ -51,7 +51,7 @@ class Person:
         monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
         monkeypatch.setattr(builtins, "input", self.answer)
         monkeypatch.setattr(getpass, "getpass", self.answer)
-        monkeypatch.setattr(wizard, "offered_models", lambda *_: ())
+        monkeypatch.setattr(wizard, "list_models_offered", lambda *_: ())
         monkeypatch.setattr(command, "find_local_servers", lambda _: [])
         monkeypatch.setenv("LANG", "en_GB.UTF-8")
         monkeypatch.delenv("LC_ALL", raising=False)
@@ -363,7 +363,7 @@ def _local(cli: Cli, monkeypatch: pytest.MonkeyPatch, service: str, *answers: st
         monkeypatch.setenv(f"KENOBOT_PROVIDERS__{name}__BASE_URL", "http://127.0.0.1:9/v1")
     person = Person(monkeypatch, *answers)
     monkeypatch.setattr(command, "find_local_servers", find_local_servers)
-    monkeypatch.setattr(wizard, "offered_models", offered_models)
+    monkeypatch.setattr(wizard, "list_models_offered", list_models_offered)
     code, out, _ = cli("setup")
     return code, out, person
 
@@ -431,8 +431,8 @@ def test_scripts_name_the_address_of_a_server(cli: Cli, home: Home) -> None:
 def test_what_is_no_list_of_models_is_no_server(service: str) -> None:
     """A web page, an error, an answer of another form, and nobody at all."""
     for path in ("page", "nowhere", "odd"):
-        assert offered_models(f"{service}/{path}", "") == ()
-    assert offered_models("http://127.0.0.1:9", "") == ()
+        assert list_models_offered(f"{service}/{path}", "") == ()
+    assert list_models_offered("http://127.0.0.1:9", "") == ()
 
 
 # ── repairs, and what the machine says ──────────────────────────────────────────────────────────────────────────────

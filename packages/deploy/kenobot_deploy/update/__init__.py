@@ -20,7 +20,7 @@ from kenobot.storage import migrate
 from kenobot.storage.updates import Environments, Side, Update
 from kenobot_deploy.service import Manager
 from kenobot_deploy.update import rehearsal
-from kenobot_deploy.update.environment import PackageInstaller, Wanted, wanted_wheel
+from kenobot_deploy.update.environment import PackageInstaller, Wanted, find_wheel
 from kenobot_deploy.update.installation import Installation, find_installation
 from kenobot_deploy.update.programs import DiskGuard, UpdateFailed, interruptible, is_full
 from kenobot_deploy.update.switch import (
@@ -239,7 +239,7 @@ def _find_wanted(context: CommandContext, installation: Installation, installer:
     """Return what to install; None when nothing is newer. Raises ConfigError and UpdateFailed."""
     args = context.args
     if args.wheel:
-        return wanted_wheel(Path(args.wheel).expanduser())
+        return find_wheel(Path(args.wheel).expanduser())
     _require_source(context, installation)
     version = args.to or installer.newest()
     if not re.fullmatch(r"\d[A-Za-z0-9.!+]*", version):

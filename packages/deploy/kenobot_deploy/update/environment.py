@@ -24,7 +24,7 @@ _WHEEL = re.compile(r"kenobot-(?P<version>[^-]+)-.+\.whl")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Describe an installation. requirement: as pip has it, without extras: `kenobot==0.2.0`, or a wheel's path. version: ""
+    """Describe an installation. requirement: as pip has it, without extras, such as `kenobot==0.2.0`. version: ""
     when it is not known before.
     """
 
@@ -42,7 +42,7 @@ class Wanted:
         return [f"kenobot{listed} @ {wheel.as_uri()}", *beside]
 
 
-def wanted_wheel(path: Path) -> Wanted:
+def find_wheel(path: Path) -> Wanted:
     """Raise ConfigError when there is no such wheel of KenoBot."""
     found = _WHEEL.fullmatch(path.name)
     if found is None or not path.is_file():

@@ -59,10 +59,10 @@ class ServiceRunner:
         self._manager = manager
 
     def restart(self, environment: Path) -> None:
-        self._systemctl("restart", "--no-block")
+        self._call_systemctl("restart", "--no-block")
 
     def stop(self) -> None:
-        self._systemctl("stop")
+        self._call_systemctl("stop")
         wait_free(self._home)
 
     def has_ended(self) -> bool:
@@ -71,9 +71,9 @@ class ServiceRunner:
     def go_on(self) -> None:
         if self._manager.state() not in ("active", "activating", "reloading"):
             self._manager.call("reset-failed")
-            self._systemctl("start", "--no-block")
+            self._call_systemctl("start", "--no-block")
 
-    def _systemctl(self, *arguments: str) -> None:
+    def _call_systemctl(self, *arguments: str) -> None:
         if self._manager.call(*arguments):
             raise UpdateFailed("update.systemctl_failed", action=arguments[0])
 
@@ -204,7 +204,7 @@ class Switch:
             self._runner.stop()
             free_room()  # not before: what was running would take it
             self._environments.write(update)
-            with _held(self._home):
+            with _hold_lock(self._home):
                 update = put_version_back(self._home, update, self._now())
         finally:  # whichever of them is in place: neither is half
             self._runner.go_on()
@@ -249,7 +249,7 @@ def stop_bot(home: Home) -> None:
 
 
 @contextmanager
-def _held(home: Home) -> Iterator[None]:
+def _hold_lock(home: Home) -> Iterator[None]:
     """Hold a home, against a supervisor that starts the bot again and again. Raises UpdateFailed."""
     ends = time.monotonic() + _STOP_SECONDS
     while True:

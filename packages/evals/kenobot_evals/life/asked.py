@@ -15,7 +15,7 @@ from kenobot.storage.approvals import Approval
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES
 from kenobot_evals.life.fortnights import Fortnight, Utterance
-from kenobot_evals.life.live import SCHEDULE, LifeScore, applied_changes, everything, house_of, told_by
+from kenobot_evals.life.live import SCHEDULE, LifeScore, apply_changes, everything, house_of, told_by
 from kenobot_testing.scenario import Speaker
 from kenobot_testing.scripted import ScriptedProvider
 from kenobot_testing.simulation import Simulation
@@ -27,7 +27,7 @@ ANSWERS = {"es": ("sí", "no", "solo una parte"), "en": ("yes", "no", "only a pa
 """The answers, by language: a yes, a no, and that a part of a memory is over."""
 
 
-async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore) -> None:
+async def play_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore) -> None:
     """Say all of a fortnight, answer each question, and add what became of it to the score of the fortnight.
 
     A yes is true where the memory asked about holds a fact that the message ends.
@@ -62,7 +62,7 @@ async def live_and_answer(fortnight: Fortnight, embedder: str, score: LifeScore)
             stored = await house.app.database.read(everything)
     places = {row: place + 1 for place, row in enumerate(said)}
     score.messages += len(said)
-    score.applied_asked += applied_changes(fortnight, _renumber(stored, places), _renumber(earlier, places))
+    score.applied_asked += apply_changes(fortnight, _renumber(stored, places), _renumber(earlier, places))
 
 
 class ReportingProvider(ScriptedProvider):

@@ -178,7 +178,7 @@ def score_memory(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequen
     return score
 
 
-def applied_changes(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequence[Record]) -> int:
+def apply_changes(fortnight: Fortnight, stored: Sequence[Record], earlier: Sequence[Record]) -> int:
     """Return how many facts that ended memory no longer holds, while it holds what is said instead."""
     changes = ((place, fact) for place, utterance in enumerate(fortnight.utterances) for fact in utterance.ends)
     return sum(_is_applied(fortnight, fact, place, stored, earlier) for place, fact in changes)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from kenobot.ports.clock import Clock
 from kenobot_evals.recall.datasets import Conversation, Question
-from kenobot_evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
+from kenobot_evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, open_homes
 
 HomeKind = Literal["alone", "together"]
 
@@ -135,7 +135,7 @@ async def _ask_all(
     clock: Clock,
     progress: ProgressCallback,
 ) -> None:
-    async for conversation, home in eval_homes(conversations, options, clock, progress):
+    async for conversation, home in open_homes(conversations, options, clock, progress):
         tick, sessions = partial(progress, conversation.name), conversation.number_sessions()
         for at, question in enumerate(conversation.questions, 1):
             answer = await home.recall(question, options.budget, 0, also=options.queries_for(question))

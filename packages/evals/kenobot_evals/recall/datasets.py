@@ -162,12 +162,12 @@ def few_notes(conversation: Conversation) -> list[Conversation]:
         chains.append(chain)
     chains.sort(key=lambda chain: _digest(chain[0].key))
     return [
-        _small(f"{conversation.name}, {at // _FEW + 1}", chains[at : at + _FEW], conversation.questions)
+        _select_few(f"{conversation.name}, {at // _FEW + 1}", chains[at : at + _FEW], conversation.questions)
         for at in range(0, len(chains), _FEW)
     ]
 
 
-def _small(name: str, chains: Sequence[Sequence[Passage]], questions: Sequence[Question]) -> Conversation:
+def _select_few(name: str, chains: Sequence[Sequence[Passage]], questions: Sequence[Question]) -> Conversation:
     passages = sorted((passage for chain in chains for passage in chain), key=lambda passage: passage.at)
     known = {passage.key for passage in passages}
     answered = [each for each in questions if not known.isdisjoint(each.gold)]

@@ -166,7 +166,7 @@ def build_embedder(name: str, folder: Path, clock: Clock, vectors: Path | None =
     return CachingEmbedder(embedder, vectors) if embedder is not None and vectors is not None else embedder
 
 
-async def eval_homes(
+async def open_homes(
     conversations: Sequence[Conversation],
     options: EvalOptions,
     clock: Clock,

@@ -19,7 +19,7 @@ from kenobot_evals.recall.eval_home import (
     EvalOptions,
     ProgressCallback,
     RecallAnswer,
-    eval_homes,
+    open_homes,
 )
 
 _MOST = 12  # memories, as a chat is given
@@ -61,10 +61,10 @@ async def run(
     """
     names = ("update", "contradiction", "forgetting", "scope", *_SURE, *_FEW.values(), _FOUND)
     areas = {name: AreaScore(name) for name in names}
-    async for conversation, home in eval_homes(conversations, options, clock, progress):
+    async for conversation, home in open_homes(conversations, options, clock, progress):
         await _ask_all(home, conversation, areas, judge, partial(progress, conversation.name))
     small = [part for conversation in conversations for part in few_notes(conversation)]
-    async for part, home in eval_homes(small, options, clock, progress):
+    async for part, home in open_homes(small, options, clock, progress):
         await _ask_few(home, part, areas)
     return list(areas.values())
 

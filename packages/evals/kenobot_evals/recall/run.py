@@ -9,7 +9,7 @@ from kenobot.ports.clock import Clock
 from kenobot_evals.recall.baselines import BM25
 from kenobot_evals.recall.counting_reranker import CountingReranker
 from kenobot_evals.recall.datasets import Conversation, Question
-from kenobot_evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, eval_homes
+from kenobot_evals.recall.eval_home import EvalOptions, ProgressCallback, RecallAnswer, open_homes
 from kenobot_evals.recall.explain import MissedPassage, explain_misses
 from kenobot_evals.recall.metrics import (
     DEPTHS,
@@ -126,7 +126,7 @@ async def run(
     """
     report = RecallReport(judge=judge)
     whole = sum(len(each.questions) for each in conversations)
-    async for conversation, home in eval_homes(conversations, options, clock, progress):
+    async for conversation, home in open_homes(conversations, options, clock, progress):
         report.model = home.embedding.model
         words, sessions = BM25(conversation.passages), conversation.number_sessions()
         for question in conversation.questions:

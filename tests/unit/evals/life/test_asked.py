@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot_evals.life.asked import live_and_answer
+from kenobot_evals.life.asked import play_and_answer
 from kenobot_evals.life.fortnights import Fact, Fortnight, Utterance
 from kenobot_evals.life.live import LifeScore
 
@@ -27,7 +27,7 @@ def _fortnight(ends: tuple[str, ...]) -> Fortnight:
 async def test_a_true_yes_applies_the_change() -> None:
     """The message ends what the memory holds: the question is right, and memory no longer holds it."""
     score = LifeScore("ana")
-    await live_and_answer(_fortnight(("entro 7",)), "none", score)
+    await play_and_answer(_fortnight(("entro 7",)), "none", score)
     assert (score.asked, score.rightly_asked, score.applied_asked, score.messages) == (1, 1, 1, 3)
     assert score.faults == []
 
@@ -35,6 +35,6 @@ async def test_a_true_yes_applies_the_change() -> None:
 async def test_what_still_holds_is_answered_by_no() -> None:
     """The question is wrong, and told among the faults; nothing is ended."""
     score = LifeScore("ana")
-    await live_and_answer(_fortnight(()), "none", score)
+    await play_and_answer(_fortnight(()), "none", score)
     assert (score.asked, score.rightly_asked, score.applied_asked, score.messages) == (1, 0, 0, 3)
     assert [fault.partition(":")[0] for fault in score.faults] == ["asked wrongly"]
