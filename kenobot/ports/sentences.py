@@ -141,9 +141,14 @@ def hide_mark(text: str) -> str:
 def pack(text: str) -> Any:
     """Return a text as JSON keeps it, by its key and values if it has any. `unpack` reads it."""
     if not isinstance(text, Sentence):
-        return text
+        return {"text": text} if _is_key(text) else text
     values = pack_values(text)
     return {"key": text.key, "values": values} if values else text.key
+
+
+def _is_key(text: str) -> bool:
+    """Return whether a text is the key of a sentence, and thus to be told from one that is stored by its key."""
+    return "." in text and " " not in text and find_sentence(text, "en") is not None
 
 
 def pack_values(sentence: Sentence) -> dict[str, Any]:
@@ -155,7 +160,9 @@ def unpack(stored: object) -> str:
     """Read what `pack` returned; "" of anything else."""
     match stored:
         case str():
-            return Sentence(stored) if find_sentence(stored, "en") else stored
+            return Sentence(stored) if _is_key(stored) else stored
+        case {"text": str(text)} if _is_key(text):
+            return text
         case {"key": str(key), "values": dict(values)}:
             try:
                 if find_sentence(key, "en") is None and not _has_plain_places(key):
@@ -219,7 +226,7 @@ def pack_text(text: str) -> str:
 
 def unpack_text(stored: str) -> str:
     """Read what `pack_text` returned; any other text is itself."""
-    if not stored.startswith('{"key"'):
+    if not stored.startswith(('{"key"', '{"text"')):
         return unpack(stored)
     try:
         return unpack(json.loads(stored)) or stored

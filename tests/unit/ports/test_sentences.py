@@ -9,11 +9,13 @@ from kenobot.ports.errors import ConfigError, StoreError, Unavailable
 from kenobot.ports.sentences import (
     Sentence,
     join_sentences,
+    pack,
     pack_text,
     read_catalogue,
     recognise,
     render,
     split_sentences,
+    unpack,
     unpack_text,
 )
 
@@ -100,3 +102,10 @@ def test_mistakes_that_are_told_together_are_told_apart_again_by_their_keys() ->
         render(each, "es") for each in mistakes
     ]
     assert split_sentences("one\ntwo") == ["one", "two"]
+
+
+@pytest.mark.parametrize("text", ["files.unreadable", "reasons.rebuilt", '{"text": "hi"}', "a.b", "plain words."])
+def test_a_text_that_is_the_key_of_a_sentence_stays_that_text(text: str) -> None:
+    """It is stored apart from a sentence that is stored by its key."""
+    assert unpack(json.loads(json.dumps(pack(text)))) == text
+    assert unpack_text(pack_text(text)) == text
