@@ -20,7 +20,7 @@ from bench import report
 from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
 from kenobot.app.embedder_choice import GROUP
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.core import plugins
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError
@@ -174,7 +174,7 @@ def report_of(costs: Mapping[str, BotCost], found: Mapping[str, Mapping[str, str
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = report.make_parser("embedders", str(__doc__), plot=False)
-    parser.add_argument("--messages", type=count_to(10_000), default=_MESSAGES, metavar="N", help=f"({_MESSAGES})")
+    parser.add_argument("--messages", type=parse_up_to(10_000), default=_MESSAGES, metavar="N", help=f"({_MESSAGES})")
     parser.add_argument(
         "--dataset",
         action="append",

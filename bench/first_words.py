@@ -23,7 +23,7 @@ from aiohttp import web
 
 from bench import report
 from bench.report import Report
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.ports.json_value import Json
 from tests.integration.process import Bot
 from tests.integration.providers.anthropic_standin import Entry, StandIn, drip, last_words
@@ -174,7 +174,7 @@ async def _measure(replies: int) -> Report:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = report.make_parser("first_words", str(__doc__), plot=False)
-    parser.add_argument("--replies", type=count_to(1000), default=10, metavar="N", help="to each chat (10)")
+    parser.add_argument("--replies", type=parse_up_to(1000), default=10, metavar="N", help="to each chat (10)")
     return report.run(parser, argv, lambda given: (asyncio.run(_measure(given.replies)), None))
 
 

@@ -18,7 +18,7 @@ from bench import report
 from bench.real_bot import Exchange, Line, conversation, open_line
 from bench.report import Report
 from kenobot.channels.telegram.settings import TelegramSettings
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.json_value import Json
 from kenobot.ports.messages import Inbound, Outbound
@@ -134,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         asyncio.run(clients_alone(*given[1:]))
         return 0
     parser = report.make_parser("telegram", str(__doc__), plot=False)
-    parser.add_argument("--messages", type=count_to(10_000), default=_MESSAGES, metavar="N", help=f"({_MESSAGES})")
+    parser.add_argument("--messages", type=parse_up_to(10_000), default=_MESSAGES, metavar="N", help=f"({_MESSAGES})")
     parser.add_argument("--embedder", default="auto", metavar="NAME", help="as memory.embedder (auto)")
     return report.run(parser, argv, lambda given: (asyncio.run(_measure(given.messages, given.embedder)), None))
 

@@ -14,7 +14,7 @@ from statistics import median
 
 from bench import report
 from bench.report import Report
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.core import plugins
 from kenobot.core.token_estimate import estimate_tokens
 from kenobot.gateway.access import Roster
@@ -70,8 +70,8 @@ class ToolsRow:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = report.make_parser("tools", _DESCRIPTION, plot=False)
-    parser.add_argument("--turns", type=count_to(10_000), default=20, help="messages of the conversation (20)")
-    parser.add_argument("--rounds", type=count_to(1000), default=5, help="how often each is played (5)")
+    parser.add_argument("--turns", type=parse_up_to(10_000), default=20, help="messages of the conversation (20)")
+    parser.add_argument("--rounds", type=parse_up_to(1000), default=5, help="how often each is played (5)")
     return report.run(parser, argv, _measure)
 
 

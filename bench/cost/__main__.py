@@ -8,7 +8,7 @@ from functools import partial
 from bench import report
 from bench.cost import checks, plot, run
 from bench.report import Report, TokenCaps
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.core.settings.schema import ContextSettings
 
 _SIZES, _TURNS = (10, 1000, 100_000), 60
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     shown = ",".join(map(str, _SIZES))
     parser.add_argument("--sizes", type=_sizes, default=_SIZES, metavar="N,N,…", help=f"how many memories ({shown})")
     parser.add_argument(
-        "--turns", type=count_to(10_000), default=_TURNS, metavar="N", help=f"messages of each talk ({_TURNS})"
+        "--turns", type=parse_up_to(10_000), default=_TURNS, metavar="N", help=f"messages of each talk ({_TURNS})"
     )
     parser.add_argument("--embedder", default="none", metavar="NAME", help="as memory.embedder (none)")
     return report.run(parser, argv, _measure)

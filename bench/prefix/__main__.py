@@ -14,7 +14,7 @@ from bench.prefix.rows import PrefixRow
 from bench.report import Report
 from kenobot.agent.prompt.context_builder import PromptLimits
 from kenobot.app.wiring import prompt_limits
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 from kenobot.core.settings.load import Settings
 from kenobot.ports.json_value import Json
 from tests.constants import constants_changed
@@ -35,7 +35,7 @@ recall`, asked in their own chat beside such notes.
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = report.make_parser("prefix", _DESCRIPTION)
-    number = count_to(1_000_000)
+    number = parse_up_to(1_000_000)
     parser.add_argument("--sizes", type=_sizes, default=_SIZES, metavar="N,N,…", help="of the latest notes, in tokens")
     parser.add_argument("--memories", type=number, default=10_000, help="in the home whose prompts are counted (10000)")
     parser.add_argument("--turns", type=number, default=60, help="messages of its talk (60)")

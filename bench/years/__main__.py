@@ -11,10 +11,10 @@ from bench.report import Report, TokenCaps
 from bench.years import checks, plot
 from bench.years import run as years
 from bench.years.run import WeekMetrics
-from kenobot.cli.options import count_to, show_progress
+from kenobot.cli.options import parse_up_to, show_progress
 
 _DAYS, _PER_DAY = 730, 50
-_number = count_to(10_000)
+_number = parse_up_to(10_000)
 _DESCRIPTION = """\
 Live through years of talk in a folder of its own, on a clock that runs ahead, with a model that follows a script: facts
 told once on the first day, guesses, habits said again and again, corrections, and small talk, in Spanish and English,

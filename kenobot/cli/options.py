@@ -118,7 +118,7 @@ def checked(parse: Callable[[str], T], complaint: str) -> Callable[[str], T]:
     return read
 
 
-def count_to(most: int) -> Callable[[str], int]:
+def parse_up_to(most: int) -> Callable[[str], int]:
     """Make a parser of numbers from 1 to `most`."""
     return checked(
         lambda text: _check_bounds(int(text) if text.isdecimal() else 0, 1, most),
@@ -168,8 +168,8 @@ def _dead_letter_id(text: str) -> "DeadLetterId":
 
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
-    "positive": count_to(1_000_000),
-    "days": count_to(30),
+    "positive": parse_up_to(1_000_000),
+    "days": parse_up_to(30),
     "share": checked(lambda text: _check_bounds(float(text), 0, 1), "no number from 0 to 1"),
     "seconds": checked(lambda text: _check_bounds(float(text), 0, 600), "not a number of seconds from 0 to 600"),
     "since": checked(_moment, "neither like 1h or 2d nor like 2026-11-21 (UTC)"),

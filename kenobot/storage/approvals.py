@@ -17,6 +17,7 @@ ApprovalState = Literal["approved", "denied", "replaced"]
 TOOL_CALL = "tool"
 """The kind of a question whether a tool call may run."""
 
+_COLUMNS = "session, account, kind, payload, expires, id"
 _KEEP_DAYS = 7
 
 
@@ -74,26 +75,18 @@ def find_beside(connection: Connection, session: str, kind: str, at: datetime) -
 def find_approval(connection: Connection, session: str, at: datetime) -> Approval | None:
     """Return the question that is open in a session at this time, if one is."""
     row = connection.execute(
-        "SELECT account, kind, payload, expires, id FROM approval WHERE session = ? AND state = 'open'", (session,)
+        f"SELECT {_COLUMNS} FROM approval WHERE session = ? AND state = 'open'", (session,)
     ).fetchone()
-    if row is None:
-        return None
-    account, kind, payload, expires, number = row
-    approval = Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
-    return approval if approval.expires > at else None
+    approval = _read(row)
+    return approval if approval is not None and approval.expires > at else None
 
 
 def list_open(connection: Connection, at: datetime) -> list[Approval]:
     """Return the questions that wait for an answer at this time, the newest first."""
     rows = connection.execute(
-        "SELECT session, account, kind, payload, expires, id FROM approval WHERE state = 'open' AND expires > ? "
-        "ORDER BY id DESC",
-        (at.isoformat(),),
+        f"SELECT {_COLUMNS} FROM approval WHERE state = 'open' AND expires > ? ORDER BY id DESC", (at.isoformat(),)
     )
-    return [
-        Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
-        for session, account, kind, payload, expires, number in rows
-    ]
+    return [found for row in rows if (found := _read(row)) is not None]
 
 
 def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Approval | None:
@@ -103,14 +96,11 @@ def find_quoted(connection: Connection, inbound: Inbound, at: datetime) -> Appro
     """
     answered = outbox.find_answered(connection, inbound.channel, inbound.chat, inbound.reply_to)
     row = connection.execute(
-        "SELECT account, kind, payload, expires, id FROM approval WHERE session = ? AND state IN ('open', 'replaced') "
+        f"SELECT {_COLUMNS} FROM approval WHERE session = ? AND state IN ('open', 'replaced') "
         "AND expires > ? AND json_extract(payload, '$.asked') = ? ORDER BY id DESC LIMIT 1",
         (inbound.session, at.isoformat(), answered),
     ).fetchone()
-    if row is None:
-        return None
-    account, kind, payload, expires, number = row
-    return Approval(inbound.session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
+    return _read(row)
 
 
 def count_answers(connection: Connection, kind: str, most: int, at: datetime) -> tuple[int, int]:
@@ -167,12 +157,16 @@ class OpenSessions:
 def get_approval(connection: Connection, number: int) -> Approval | None:
     """Return a question that nobody answered yet, by its id; also one that another has taken the place of."""
     row = connection.execute(
-        "SELECT session, account, kind, payload, expires FROM approval WHERE id = ? AND state IN ('open', 'replaced')",
-        (number,),
+        f"SELECT {_COLUMNS} FROM approval WHERE id = ? AND state IN ('open', 'replaced')", (number,)
     ).fetchone()
+    return _read(row)
+
+
+def _read(row: tuple[str, str, str, str, str, int] | None) -> Approval | None:
+    """Read a row of _COLUMNS; None for none."""
     if row is None:
         return None
-    session, account, kind, payload, expires = row
+    session, account, kind, payload, expires, number = row
     return Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
 
 
@@ -209,14 +203,11 @@ def withdraw_calls(connection: Connection, session: str, at: datetime, since: in
 def find_answered(connection: Connection, session: str, account: str, kind: str, answer: str) -> Approval | None:
     """Return the question that a message of this account answered; None for any other message."""
     row = connection.execute(
-        "SELECT payload, expires, id FROM approval WHERE session = ? AND account = ? AND kind = ? "
+        f"SELECT {_COLUMNS} FROM approval WHERE session = ? AND account = ? AND kind = ? "
         "AND state = 'approved' AND json_extract(payload, '$.answer') = ? ORDER BY id DESC LIMIT 1",
         (session, account, kind, answer),
     ).fetchone()
-    if row is None:
-        return None
-    payload, expires, number = row
-    return Approval(session, account, kind, json.loads(payload), datetime.fromisoformat(expires), number)
+    return _read(row)
 
 
 async def prune(database: Database, now: datetime) -> None:

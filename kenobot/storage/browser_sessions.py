@@ -67,11 +67,6 @@ def end_all(connection: Connection) -> None:
     _store(connection, "links", {})
 
 
-def count_sessions(connection: Connection, at: datetime) -> int:
-    """Count the sessions that are not over."""
-    return len(_load(connection, "sessions", at))
-
-
 def _add(connection: Connection, kind: _Kind, at: datetime) -> str:
     secret, stamp = secrets.token_urlsafe(_BYTES), at.isoformat()
     held = [*_load(connection, kind, at).items(), (_digest(secret), (stamp, stamp))]

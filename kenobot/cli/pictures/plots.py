@@ -6,7 +6,6 @@ from typing import Any
 
 from kenobot.ports.errors import ConfigError
 
-SUFFIXES = (".png", ".svg")
 INK, MUTED, LINE = "#1b1d21", "#565b66", "#dfdfd8"
 ACCENT, WARM, BAD, QUIET = "#0f766e", "#b45309", "#b42318", "#8b909b"
 """The colours of the dashboard, on a light ground."""

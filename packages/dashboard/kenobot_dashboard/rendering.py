@@ -15,7 +15,7 @@ from kenobot_dashboard.wording import Texts
 
 def render_template(name: str, values: Mapping[str, Any]) -> str:
     """Render a template of this package by its path in it."""
-    return _environment().get_template(name).render(values)
+    return _build_environment().get_template(name).render(values)
 
 
 def static_path(name: str) -> str:
@@ -24,7 +24,7 @@ def static_path(name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _build_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("kenobot_dashboard", ""),
         autoescape=True,
