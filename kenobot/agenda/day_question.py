@@ -7,7 +7,7 @@ from kenobot.language.question.agenda import AgendaQuestion, agenda_question
 
 
 def read_question(text: str, today: date) -> AgendaQuestion | PastQuestion | None:
-    """Return what of an agenda or of a log a message asks for; None for any other message."""
+    """Return the question for an agenda or a log that a message is; None for any other message."""
     if (past := past_question(text, today)) is not None:
         return past
     asked = agenda_question(text, today)
@@ -17,5 +17,5 @@ def read_question(text: str, today: date) -> AgendaQuestion | PastQuestion | Non
 
 
 def asks_for_days(text: str, today: date) -> bool:
-    """Return whether a text asks for an agenda or a log, and so tells nothing."""
+    """Return whether a text is a question for an agenda or a log, from which nothing is remembered."""
     return read_question(text, today) is not None

@@ -1,4 +1,4 @@
-"""Sum up how long answers took, what the time went into, what came of messages, and what models cost."""
+"""Sum up the times of answers by phase, the outcomes of messages, and the cost of models."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

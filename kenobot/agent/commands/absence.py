@@ -55,7 +55,7 @@ def render_absence(found: AbsenceExplanation, wanted: str, language: Language) -
 
 
 def absence_as_json(found: AbsenceExplanation) -> dict[str, object]:
-    """Return it for programs, without the words of what was forgotten."""
+    """Return the explanation for programs, without the words of forgotten memories."""
     row: dict[str, object] = {"outcome": found.outcome, "reason": found.reason, "question": found.question}
     row |= {"rank": found.rank, "of": found.looked_at, "before": [*found.before]}
     if (item := found.item) is not None and found.reason not in HIDDEN:
