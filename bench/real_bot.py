@@ -21,6 +21,7 @@ _ANSWER = "Claro, aquí va una respuesta de una frase; of course, an answer of u
 _WINDOW, _QUIET = 0.1, 0.0015  # seconds; CPU in them of a process that has nothing to do
 _CALM = 11  # such windows in a row: work behind the scenes rests for a second at most
 _LONGEST = 30.0
+_COMES_UP = 120.0  # on a busy machine
 
 Command = Callable[[str, str], list[str]]
 """Builds the command of another bot, from the addresses of Telegram and of the model."""
@@ -118,7 +119,7 @@ class Line:
 
     async def come_up(self) -> float:
         """Wait until the bot asks for messages and all is quiet; return the seconds of CPU that its start has taken."""
-        async with asyncio.timeout(_LONGEST):
+        async with asyncio.timeout(_COMES_UP):
             await self._telegram.polled.wait()
         await self.quiet()
         return cpu_seconds(self.pid)
