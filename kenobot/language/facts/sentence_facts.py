@@ -13,6 +13,7 @@ from kenobot.language.facts.lists import is_list, is_to_do
 from kenobot.language.facts.parse_facts import TIERS, Category, ExtractedFact, FactKind
 from kenobot.language.named_days import days_named
 from kenobot.language.question.asking import asks_for_work
+from kenobot.language.references import points_back
 from kenobot.language.statements.classify import kind_of
 from kenobot.language.statements.rule_tables import PHRASES
 from kenobot.language.statements.sentence_core import (
@@ -41,7 +42,6 @@ _GREETS_AS = lazy.regex(  # in small letters a name is one only behind a greetin
     r"(?P<name>[^\W\d_]{3,15})(?: (?:here|che))?\W*"
 )
 _FLEETING = lazy.regex(rf"(?:{PHRASES['fleeting']})")
-_GOES_ON = lazy.regex(rf"(?:{PHRASES['goes_on']})")
 _GUESSES = lazy.regex(rf"(?:{PHRASES['guesses']}) ")
 _OWN = lazy.regex(r"(?<!\w)(?:i|i'm|i've|we|my|our|yo|me|nos|mis?|nuestr[oa]s?|soy|tengo|vivo|trabajo)(?!\w)")
 _REFERS_ELSEWHERE = lazy.regex(rf"(?:{PHRASES['elsewhere']})\b(?!\s+(?:is|es)\b)|\W*\Z")
@@ -122,8 +122,7 @@ def states_something(text: str, *, of_known: bool) -> bool:
     told = read_core(text.strip()).told
     if not 1 < len(told.split()) <= _MOST_STATED or not is_statement(told) or not is_plain_telling(text):
         return False
-    plain = fold_text(told)
-    if asks_for_work(text) or _FLEETING.match(plain) or _GOES_ON.match(plain):
+    if asks_for_work(text) or points_back(told) or _FLEETING.match(fold_text(told)):
         return False
     first = _FIRST_WORD.match(told)
     is_name = first is not None and first[0][0].isupper() and not is_common_word(fold(first[0]))
