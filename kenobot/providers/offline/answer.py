@@ -79,8 +79,9 @@ def _small_talk(reading: ParsedRequest, said: str) -> str:
         return _say(reading, "own_name", reading.bot_name)
     if phrases.FORGET_ALL.match(said):
         return _say(reading, "forget_all")
-    if phrases.FORGET.match(said) and not reading.found and len(said.split()) > 1:
-        return _say(reading, "forget_none")
+    if phrases.FORGET.match(said) and len(said.split()) > 1:
+        lines = [_quote_line(line, reading) for line in reading.found]
+        return "\n".join([_say(reading, "forget_which"), *lines]) if lines else _say(reading, "forget_none")
     return next((_say(reading, phrase) for pattern, phrase in _SHORT_ANSWERS if pattern.match(said)), "")
 
 
