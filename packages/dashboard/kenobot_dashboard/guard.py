@@ -59,7 +59,7 @@ class HeaderGuard:
 
 def list_names(settings: HttpSettings) -> frozenset[str]:
     """Return the names under which browsers may come: this machine's, and those of the settings."""
-    return frozenset({"localhost", *(name.lower() for name in settings.mcp_hosts)})
+    return frozenset({"localhost", *(name.lower() for name in settings.server_names)})
 
 
 def check_host(request: Request, names: Collection[str]) -> None:

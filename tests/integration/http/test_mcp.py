@@ -36,7 +36,7 @@ _ACCEPT = {"Accept": "application/json, text/event-stream"}
 async def bot(tmp_path: Path) -> AsyncIterator[ServedBot]:
     """A bot that says the same to everything."""
     provider = ScriptedProvider(lambda _: "I see.", repeat_last=True)
-    async with served_bot(tmp_path, provider, mcp_hosts=["bot.example.org"]) as served:
+    async with served_bot(tmp_path, provider, server_names=["bot.example.org"]) as served:
         yield served
 
 
