@@ -170,12 +170,15 @@ async def test_a_dead_letter_is_retried_and_dropped(bot: ServedBot) -> None:
 async def test_a_setting_is_changed_by_the_same_rules_as_on_the_command_line(bot: ServedBot) -> None:
     """A wrong value says why; what may run, open or reveal anything names the command instead of a field."""
     async with owner(bot) as browser:
-        assert "bot.language" in await browser.read("/settings")
+        assert "settings/bot.language" in await browser.get("/settings")
         changed = await browser.post("/settings/bot.language", value="es")
         assert "It is changed" in changed.text
         assert "runs with: auto" in await browser.read("/settings")
         wrong = await browser.post("/settings/bot.language", value="klingon", code=409)
         assert "bot.language" in wrong.text
+        assert "a whole number from -1 to 23" in await browser.read("/settings/sleep.hour")
+        about = await browser.read("/settings/bot.language")
+        assert "Takes" in about
         page = await browser.get("/settings/channels.enabled")
         assert "kenobot config set channels.enabled" in page
         assert 'name="value"' not in page

@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """What is ahead of the owner, by day, and of others whom the owner may see. left_out: how many more there are."""
+    """Plans of the owner, by day, and of others whom the owner may see. left_out: how many more there are."""
 
     days: list[tuple[str, list[Line]]]
     left_out: int
