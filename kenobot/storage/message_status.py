@@ -51,7 +51,7 @@ def find_by_number(connection: Connection, channel: str, number: int) -> Message
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A line that a chat saw beside its conversation: a command, the answer to it, or a word of the bot's own accord."""
+    """A line beside a conversation: a command, the answer to it, or a word of the bot's own accord."""
 
     role: Literal["user", "assistant"]
     text: str

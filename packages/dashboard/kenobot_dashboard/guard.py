@@ -43,7 +43,7 @@ class HeaderGuard:
     """An ASGI application that adds the headers of the dashboard to each answer; without others, it is not stored."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_guarded(message: Message) -> None:
@@ -54,7 +54,7 @@ class HeaderGuard:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, send_guarded)
+        await self.app(scope, receive, send_guarded)
 
 
 def list_names(settings: HttpSettings) -> frozenset[str]:

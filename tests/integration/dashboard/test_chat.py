@@ -4,10 +4,13 @@ import asyncio
 import re
 from pathlib import Path
 
+import pytest
+
 from kenobot.ports.provider import Reply, ToolCall
 from kenobot_dashboard.pages.chat.uploads import MOST_BYTES, MOST_FILES
 from kenobot_testing.scripted import ScriptedProvider
 from tests.integration.dashboard.browser import BASE, Browser, owner, stranger
+from tests.integration.dashboard.chromium import find_chromium, find_violations, is_within_width, open_page
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.test_owner_api import put_secret
 
@@ -96,9 +99,9 @@ async def test_a_command_and_its_answer_stay_in_sight(bot: ServedBot) -> None:
     """Though neither is a part of the conversation that the model is shown."""
     async with owner(bot) as browser:
         await _send(browser, "Hello", [])
-        await _send(browser, "/remind tomorrow at 9 am to water the plants", [])
+        await _send(browser, "/remind in two days at 9 am to water the plants", [])
         said = await browser.read("/chat")
-        assert said.index("Hello") < said.index("/remind tomorrow") < said.index("I'll remind you of")
+        assert said.index("Hello") < said.index("/remind in two days") < said.index("I'll remind you of")
 
 
 async def test_what_an_answer_did_is_told_on_request(tmp_path: Path) -> None:
@@ -107,7 +110,9 @@ async def test_what_an_answer_did_is_told_on_request(tmp_path: Path) -> None:
         f"Noted.<memory>Carmen lives in Sevilla {SCRIPT}</memory>",
         "Nothing new.",
         Reply(
-            "", "tool_use", calls=(ToolCall("c", "remind", {"text": "water the plants", "when": "tomorrow at 9 am"}),)
+            "",
+            "tool_use",
+            calls=(ToolCall("c", "remind", {"text": "water the plants", "when": "in two days"}),),
         ),
         "I shall.",
     ]
@@ -127,3 +132,33 @@ async def test_what_an_answer_did_is_told_on_request(tmp_path: Path) -> None:
         assert "used the tool remind" in page
         assert "stored Carmen lives in Sevilla" in await browser.read(f"/why/{first}")
         await browser.get("/chat/acts/999", code=404)
+
+
+@pytest.mark.long
+async def test_files_and_what_an_answer_did_are_live(tmp_path: Path) -> None:
+    """A file is sent with its message, the field is empty again, and one click tells what the answer stored."""
+    find_chromium()
+    replies = ["Noted.<memory>Carmen lives in Sevilla.</memory>", "Nothing new."]
+    provider = ScriptedProvider(replies, repeat_last=True)
+    async with served_bot(tmp_path, provider) as bot, open_page(bot, width=360) as page:
+        await page.goto(f"{bot.base}{BASE}/chat")
+        await page.set_input_files("#files", files=[{"name": "cat.png", "mimeType": "image/png", "buffer": PICTURE}])
+        await page.fill("#text", "Look where Carmen lives.")
+        await page.press("#text", "Enter")
+        acts = page.get_by_role("link", name="what did it do?")
+        await acts.wait_for()
+        assert "cat.png" in await page.inner_text("#log")
+        assert await page.input_value("#files") == ""
+        await acts.click()
+        await page.wait_for_selector(".acts")
+        assert "stored Carmen lives in Sevilla." in " ".join((await page.inner_text(".acts")).split())
+        assert page.url.endswith("/chat")
+        assert await is_within_width(page)
+        assert await find_violations(page) == []
+        await page.reload()
+        assert await page.locator("#log img").evaluate("image => image.getAttribute('src')")
+        large = {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": b"x" * (MOST_BYTES + 1)}
+        await page.set_input_files("#files", files=[large])
+        await page.get_by_role("button", name="Send").click()
+        assert "more than 20 MB" in await page.evaluate("document.getElementById('files').validationMessage")
+        assert await page.locator("#log .line").count() == 2

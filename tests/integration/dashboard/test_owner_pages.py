@@ -66,7 +66,7 @@ async def test_reminders_are_set_and_cancelled(bot: ServedBot) -> None:
     """In words or by day and hour; what is no time is refused with what to do."""
     async with owner(bot) as browser:
         assert "No reminder is set" in await browser.read("/reminders")
-        await browser.post("/reminders", text="water the plants", when="tomorrow at 9 am")
+        await browser.post("/reminders", text="water the plants", when="in two days at 9 am")
         added = await browser.post("/reminders", text="call Luis", day="2099-12-24", hour="20:00")
         assert "The reminder is set." in added.text
         page = await browser.get("/reminders")
@@ -233,7 +233,7 @@ async def test_a_key_is_revoked_on_its_page(bot: ServedBot) -> None:
 async def _write_everywhere(bot: ServedBot, browser: Browser) -> None:
     """Put markup into what people and models can write."""
     await browser.post("/memories", text=f"Somebody wrote {SCRIPT}")
-    await browser.post("/reminders", text=SCRIPT, when="tomorrow at 9 am")
+    await browser.post("/reminders", text=SCRIPT, when="in two days at 9 am")
     await bot.app.loop(
         Inbound("http", "x1", "owner", "owner", SCRIPT, bot.app.clock.now(), user_name=SCRIPT, trace="a" * 16)
     )
