@@ -3,6 +3,7 @@
 import asyncio
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from tests.integration.dashboard.browser import BASE, Browser, owner, stranger
 from tests.integration.dashboard.chromium import find_chromium, find_violations, is_within_width, open_page
 from tests.integration.http.bot import ServedBot, served_bot
 from tests.integration.http.test_owner_api import put_secret
+
+if TYPE_CHECKING:
+    from playwright.async_api import FilePayload
 
 SCRIPT = "<script>alert(1)</script>"
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
@@ -142,7 +146,8 @@ async def test_files_and_what_an_answer_did_are_live(tmp_path: Path) -> None:
     provider = ScriptedProvider(replies, repeat_last=True)
     async with served_bot(tmp_path, provider) as bot, open_page(bot, width=360) as page:
         await page.goto(f"{bot.base}{BASE}/chat")
-        await page.set_input_files("#files", files=[{"name": "cat.png", "mimeType": "image/png", "buffer": PICTURE}])
+        picture: FilePayload = {"name": "cat.png", "mimeType": "image/png", "buffer": PICTURE}
+        await page.set_input_files("#files", files=[picture])
         await page.fill("#text", "Look where Carmen lives.")
         await page.press("#text", "Enter")
         acts = page.get_by_role("link", name="what did it do?")
@@ -157,7 +162,11 @@ async def test_files_and_what_an_answer_did_are_live(tmp_path: Path) -> None:
         assert await find_violations(page) == []
         await page.reload()
         assert await page.locator("#log img").evaluate("image => image.getAttribute('src')")
-        large = {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": b"x" * (MOST_BYTES + 1)}
+        large: FilePayload = {
+            "name": "large.bin",
+            "mimeType": "application/octet-stream",
+            "buffer": b"x" * (MOST_BYTES + 1),
+        }
         await page.set_input_files("#files", files=[large])
         await page.get_by_role("button", name="Send").click()
         assert "more than 20 MB" in await page.evaluate("document.getElementById('files').validationMessage")
