@@ -37,6 +37,8 @@ class Replay:
     def close(self) -> None:
         connection = self._connection
         if connection is not None and not connection.in_transaction and _data_version(connection) == self._seen:
+            if left := self._capture.take(connection):
+                self._differences.append(f"{[row.table for row in left.rows]} changed outside of a transaction")
             self._compare(connection)
 
     def _begin(self, connection: Connection) -> None:
