@@ -22,8 +22,10 @@ from kenobot.storage.connection import Connection
 
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
 _MOST_FOUND = 5
+_FIRST = 3  # of those found, which leave room for what may have taken their place
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _POLICY = DEFAULT.recall
+_NEARLY = 0.8  # of the best one's probability
 _NEAR_FROM = _POLICY.low_up_to  # relevance by meaning alone
 _TELLS_FROM = 0.75  # similarity of a word from which a memory speaks of that thing in other words
 
@@ -44,8 +46,8 @@ def find_memories(connection: Connection, memory: Memory, query: MemoryQuery) ->
         for each in found.memories
         for rival in list_rivals(connection, each.record.id, query.scopes)
     ]
-    shown = {each.record.id: each for each in (*found.memories, *rivals)}
-    return replace(found, shown=tuple(sort_newest_first(shown.values())[:_MOST_FOUND]))
+    shown = {each.record.id: each for each in (*found.memories[:_FIRST], *rivals, *found.memories[_FIRST:])}
+    return replace(found, shown=tuple(sort_newest_first([*shown.values()][:_MOST_FOUND])))
 
 
 def _choose_by_judge(
@@ -59,20 +61,26 @@ def _choose_by_judge(
         for each in report.memories
         if each.record.id not in known and not (asked.attribute and _gives_another(each.text, asked.attribute))
     ]
-    answers = [each for each in able if likely.get(each.record.id, 0.0) >= _POLICY.none_below]
-    surely = [*told, *(each for each in answers if likely[each.record.id] >= _POLICY.medium_below)]
-    if surely:  # what is newer may have changed it, in words that come less near to the question
-        first = max(map(_told_at, surely))
-        shown = [*surely, *(each for each in answers if each not in surely and _told_at(each) > first)]
+    best = max([*told, *able], key=lambda each: likely.get(each.record.id, 0.0), default=None)
+    most = likely.get(best.record.id, 0.0) if best is not None else 0.0
+    shown = [*told, *(each for each in able if best is not None and _answers_beside(each, best, likely))]
+    if told or (shown and most >= _POLICY.medium_below):
         is_unsure = not told and _are_of_other_things(memory, query.text, shown)
         return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
-    if answers:
-        return replace(report, level="low", shown=tuple(answers))
+    if shown:
+        return replace(report, level="low", shown=tuple(shown))
     if query.question.asks_for_work:  # which nothing that was told answers
         return _choose_by_words(memory, report, query, asked)
-    return replace(
-        report, level="none", shown=tuple(each for each in _list_about(report) if each in able)[:_MOST_FOUND]
-    )
+    near = tuple(each for each in _list_about(report) if each in able)
+    return replace(report, level="none", shown=near[:_MOST_FOUND])
+
+
+def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mapping[int, float]) -> bool:
+    """Return whether a memory probably answers as well as the best, or is newer and may have changed that."""
+    share, most = likely.get(memory.record.id, 0.0), likely.get(best.record.id, 0.0)
+    if share < _POLICY.none_below:
+        return False
+    return share >= _NEARLY * most or (share >= _POLICY.low_below and _told_at(memory) > _told_at(best))
 
 
 def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
