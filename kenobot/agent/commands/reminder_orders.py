@@ -15,8 +15,10 @@ from kenobot.core import lazy
 from kenobot.core.i18n import Language
 from kenobot.language.lexicon import STOPWORDS, fill_parts, load_tables
 from kenobot.language.sentences import split_sentences
-from kenobot.language.when import Choice, Moment, When, read_when, strip_when
+from kenobot.language.when import Choice, Moment, When
+from kenobot.language.when.read import read_when
 from kenobot.language.when.repeats import ORDINAL, read_place
+from kenobot.language.when.strip import strip_when
 from kenobot.language.words import fold
 from kenobot.ports.frozen import dataclass
 

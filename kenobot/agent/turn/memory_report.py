@@ -125,7 +125,7 @@ class MemoryReporter:
             if here and not extracted.facts and not sentence_core.question_in(here):
                 extracted = RuleFacts((ExtractedFact(here, confidence=TIERS["explicit"], evidence=(1,)),))
             if extracted.facts:
-                await self._embedding.embed_statements(fact.text for fact in extracted.facts)
+                await self._embedding.prepare_statements(fact.text for fact in extracted.facts)
                 decisions, lines = await self._database.write(partial(self._admit, pending.session, turn, extracted))
                 self._mirror.mark_dirty([each.record for _, each in decisions if each.record is not None])
                 self._embedding.note_news()
@@ -179,7 +179,7 @@ class MemoryReporter:
         asker, at = self._asker, self._clock.now()
         if asker is None or not pending.inbound.private:
             return None
-        await self._embedding.embed_statements([turn.text])
+        await self._embedding.prepare_statements([turn.text])
         return await self._database.read(lambda connection: asker.choose(connection, turn, decisions, at))
 
     def _states_something(self, turn: ConversationTurn, finding: _Finding) -> bool:
