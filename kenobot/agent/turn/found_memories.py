@@ -21,7 +21,7 @@ from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection
 
 _ALSO_TELLS = {"profession": ("employer",)}  # what somebody does, and for whom: either answers the first
-_MOST_FOUND = 5
+_MOST_FOUND = 8
 _FIRST = 3  # of those found, which leave room for what may have taken their place
 _NOISE_BELOW = 0.5  # of the best one's relevance
 _POLICY = DEFAULT.recall
@@ -63,8 +63,16 @@ def _choose_by_judge(
     ]
     best = max([*told, *able], key=lambda each: likely.get(each.record.id, 0.0), default=None)
     most = likely.get(best.record.id, 0.0) if best is not None else 0.0
-    shown = [*told, *(each for each in able if best is not None and _answers_beside(each, best, likely))]
-    if told or (shown and most >= _POLICY.medium_below):
+    whole = {each.record.id for each in able if likely.get(each.record.id) and _has_all_words(each, report)}
+    shown = [
+        *told,
+        *(
+            each
+            for each in able
+            if each.record.id in whole or (best is not None and _answers_beside(each, best, likely))
+        ),
+    ]
+    if told or whole or (shown and most >= _POLICY.medium_below):
         is_unsure = not told and _are_of_other_things(memory, query.text, shown)
         return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
     if shown:
@@ -73,6 +81,11 @@ def _choose_by_judge(
         return _choose_by_words(memory, report, query, asked)
     near = tuple(each for each in _list_about(report) if each in able)
     return replace(report, level="none", shown=near[:_MOST_FOUND])
+
+
+def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:
+    """Return whether a memory has all that a question names, as each about Moira for "what do you know of Moira?"."""
+    return bool(report.query_terms) and frozenset(report.query_terms) <= frozenset(memory.matched)
 
 
 def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mapping[int, float]) -> bool:

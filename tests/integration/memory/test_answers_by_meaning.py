@@ -101,3 +101,16 @@ async def test_it_is_never_said_that_nothing_was_told_where_something_near_was(
         said = await house.say("does Pia play the drums?")
         assert "The closest I remember:\n- “My daughter Pia plays the oboe”" in said
         assert "find nothing about this" in await house.say("who's the mayor of Oslo?")
+
+
+async def test_all_that_is_told_of_somebody_is_quoted_where_nothing_more_is_asked(
+    tmp_path: Path, embedder: ThreadedEmbedder
+) -> None:
+    """However little it looks like an answer."""
+    told = ("Fergus is a welder", "Fergus and Una split up", "Fergus adores figs", "I lent Fergus the long ladder")
+    async with scene(tmp_path, embedder) as house:
+        for each in told:
+            await house.say(each)
+        for asked in ("what do you know about Fergus?", "¿quién es Fergus?"):
+            said = await house.say(asked)
+            assert all(each in said for each in told)
