@@ -56,22 +56,15 @@ def _choose_by_judge(
     """Choose what probably answers a question. likely: how probably each memory does, by its record."""
     told = [MemoryReader.as_recalled(record, query.zone) for record in asked.records]
     known = {each.record.id for each in told}
-    able = [
-        each
-        for each in report.memories
-        if each.record.id not in known and not (asked.attribute and _gives_another(each.text, asked.attribute))
-    ]
+    able = [each for each in report.memories if each.record.id not in known and asked.may_be_told_by(each.record)]
     best = max([*told, *able], key=lambda each: likely.get(each.record.id, 0.0), default=None)
     most = likely.get(best.record.id, 0.0) if best is not None else 0.0
     whole = {each.record.id for each in able if likely.get(each.record.id) and _has_all_words(each, report)}
-    shown = [
-        *told,
-        *(
-            each
-            for each in able
-            if each.record.id in whole or (best is not None and _answers_beside(each, best, likely))
-        ),
-    ]
+    if told:  # which only what is newer may have changed
+        last = max(map(_told_at, told))
+        able = [each for each in able if _told_at(each) > last]
+    beside = [each for each in able if best is not None and _answers_beside(each, best, likely)]
+    shown = [*told, *(each for each in able if each in beside or each.record.id in whole)]
     if told or whole or (shown and most >= _POLICY.medium_below):
         is_unsure = not told and _are_of_other_things(memory, query.text, shown)
         return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
@@ -172,6 +165,15 @@ class _Asked:
     of_another: bool
     records: Sequence[Record]
 
+    def may_be_told_by(self, record: Record) -> bool:
+        """Return whether a record may tell it: not one of somebody else, nor one that gives another attribute alone."""
+        if not self.attribute:
+            return True
+        if not self.of_another and record.subject not in ("", OWNER_SUBJECT):
+            return False
+        given = read_attribute(record.text)
+        return given is None or given.attribute in (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
+
 
 def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport) -> _Asked:
     """Find the attribute that a question asks for."""
@@ -199,12 +201,6 @@ def _records_with_attribute(
         for record in Memory.records.list_with_attribute(connection, scope, subject, name)
     }
     return sorted(found.values(), key=lambda record: (record.valid_from, record.id), reverse=True)
-
-
-def _gives_another(text: str, attribute: str) -> bool:
-    """Return whether a text gives one attribute and no more, and not the one that is asked for."""
-    told = read_attribute(text)
-    return told is not None and told.attribute not in (attribute, *_ALSO_TELLS.get(attribute, ()))
 
 
 def _tells(record: Record, subject: str, attribute: str) -> bool:

@@ -103,6 +103,15 @@ async def test_it_is_never_said_that_nothing_was_told_where_something_near_was(
         assert "find nothing about this" in await house.say("who's the mayor of Oslo?")
 
 
+async def test_the_name_of_another_is_not_the_speakers(tmp_path: Path, embedder: ThreadedEmbedder) -> None:
+    """However new it is."""
+    async with scene(tmp_path, embedder) as house:
+        for told in ("Me llamo Berta", "mi cuñado se llama Elías", "my horse is called Tizón"):
+            await house.say(told)
+        said = await house.say("what's my name?")
+        assert "Berta" in said and "Elías" not in said and "Tizón" not in said
+
+
 async def test_all_that_is_told_of_somebody_is_quoted_where_nothing_more_is_asked(
     tmp_path: Path, embedder: ThreadedEmbedder
 ) -> None:
