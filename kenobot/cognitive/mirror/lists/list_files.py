@@ -8,7 +8,7 @@ read. A file that is not there is no edit: it is written again. One that is empt
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
@@ -56,6 +56,10 @@ class ListFiles(FileSync[Blocks]):
         # bounded: the list files; turn
         self._emptied: dict[str, tuple[FileStamp, float]] = {}  # files that are empty at once, and since when
         self._scanned: float | None = None
+        # bounded: the folders of list files there are; turn
+        self._listed: Mapping[str, FileStamp | None] = {}  # when all of their files were as noted
+        # bounded: the folders of list files there are; turn
+        self._folders: Mapping[str, FileStamp | None] = {}  # the same, when their stamps tell of every change
         self._scanned_archive: float | None = None
         self._archive_wanted = False  # of the look that comes next
         self._aged = ""  # the day on which logs were last looked through for such as have to leave
@@ -180,14 +184,29 @@ class ListFiles(FileSync[Blocks]):
         if not self.full_scan_is_due():
             return super().has_changes(session)
         now, under_way = self._clock.monotonic(), self._under_way
+        if self._is_as_listed(under_way):
+            self._scanned = now
+            return False
+        folders, before = scan.watched_folders(self._root), self._listed
+        self._folders, self._listed = {}, {}
         found = scan.list_files(self._root, self._seen, archive=False)
         there = {path: stamp for path, stamp in found.items() if path not in under_way}
         noted = {*self._known, *self._seen, *self._problems}
         is_gone = any(not path.startswith(ARCHIVE) for path in noted - there.keys() - under_way)
         if is_gone or not there.items() <= self._seen.items():
             return True
+        # Listed twice with the same stamps, seconds apart: nothing came within the tick of the clock that made one.
+        self._folders, self._listed = folders if folders == before else {}, folders
         self._scanned = now
         return False
+
+    def _is_as_listed(self, under_way: frozenset[str]) -> bool:
+        """Tell, without listing a folder, whether all of them and the files in them are as they were listed last."""
+        if not self._folders or disk.any_changed(str(self._root), self._folders):
+            return False
+        noted = {*self._known, *self._seen, *self._problems} - under_way
+        seen = {path: self._seen.get(path) for path in noted if not path.startswith(ARCHIVE)}
+        return not disk.any_changed(str(self._root), seen)
 
     def _list_hot(self, session: str) -> Sequence[str]:
         """List the files that people and this chat are likeliest to change: as many however large memory is."""
@@ -239,9 +258,7 @@ class ListFiles(FileSync[Blocks]):
                 return True
             if new is None:
                 return False
-            await self._database.write(
-                partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks)
-            )
+            self._notes.append(partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks))
             self._seen[path] = new
         return True
 
