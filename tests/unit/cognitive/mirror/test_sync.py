@@ -333,7 +333,7 @@ async def test_a_glance_over_all_files_lists_no_folder_that_was_listed_twice(
     for edit in (
         lambda: house.write("chats/c8/2024-01-01.md", "## 9:00 — new\n\n"),
         lambda: house.edit(other, "old", "older"),
-        lambda: (house.root / other).unlink(),
+        (house.root / other).unlink,
     ):
         edit()
         assert look()
