@@ -16,7 +16,15 @@ from zoneinfo import ZoneInfo
 
 from kenobot.cognitive.mirror import scan
 from kenobot.cognitive.mirror.file_sync import FileKey, FileSync, FileView
-from kenobot.cognitive.mirror.lists.list_view import CURSOR, Blocks, ListFile, TouchedRecords, find_copies, plan_append
+from kenobot.cognitive.mirror.lists.list_view import (
+    CURSOR,
+    Blocks,
+    ListFile,
+    LogAppend,
+    TouchedRecords,
+    find_copies,
+    plan_append,
+)
 from kenobot.cognitive.mirror.paths import ARCHIVE, FileRole, is_legacy, paths_of, role_of
 from kenobot.cognitive.policy import DEFAULT, Policy
 from kenobot.cognitive.store import events, list_file_rows, tiers
@@ -29,7 +37,7 @@ from kenobot.ports.errors import StoreError
 from kenobot.storage import disk
 from kenobot.storage.connection import Connection
 from kenobot.storage.database import Database
-from kenobot.storage.disk import UNKNOWN, FileStamp, ReadResult
+from kenobot.storage.disk import UNKNOWN, FileStamp, PendingFile, ReadResult
 from kenobot.storage.scopes import ALL_SCOPES
 
 log = logging.getLogger(__name__)
@@ -243,24 +251,32 @@ class ListFiles(FileSync[Blocks]):
         role, stamp = self._role(path), self._seen.get(path, UNKNOWN)
         if path not in self._laid_out or role.is_expired or stamp == UNKNOWN or path in self._problems:
             return False
-        plan = await self._database.read(
-            lambda connection: plan_append(ListFile(connection, path, role, self._zone), self._touched)
-        )
-        if plan is None or not plan.text:
-            return plan is not None
         with self._writing([path]):
             del self._seen[path]  # until it is noted, what stands there may be ours
-            try:
-                new = await disk.append(self._root, path, plan.text, stamp)
-            except OSError as error:
+            plan, done = await self._database.read(partial(self._plan_append, path=path, role=role, stamp=stamp))
+            if isinstance(done, OSError):
                 self._again.add(path)
-                self._report_unwritten(path, error)
+                self._report_unwritten(path, done)
                 return True
-            if new is None:
+            if plan is None:
+                self._seen[path] = stamp
+            if plan is None or done is None:
                 return False
-            self._notes.append(partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks))
-            self._seen[path] = new
+            if plan.text:
+                self._notes.append(
+                    partial(list_file_rows.extend_list_file, path=path, text=plan.text, blocks=plan.blocks)
+                )
+            self._seen[path] = done
         return True
+
+    def _plan_append(
+        self, connection: Connection, path: str, role: FileRole, stamp: FileStamp
+    ) -> tuple[LogAppend | None, FileStamp | OSError | None]:
+        """Plan what to append to a log, and append it in the same thread; the file's stamp, None if it was changed."""
+        plan = plan_append(ListFile(connection, path, role, self._zone), self._touched)
+        if plan is None or not plan.text:
+            return plan, stamp
+        return plan, disk.write(self._root, [PendingFile(path, plan.text, stamp, appends=True)])[path]
 
     def _learn(self, path: str) -> None:
         """Remember that a list file is there."""
