@@ -1,11 +1,15 @@
 """A second database that follows a first one by its captured changes alone, and must be equal to it at the end."""
 
+import itertools
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from kenobot.storage.capture import ChangeCapture, Changes, TruthTable, read_rows, read_sequences, read_tables
 from kenobot.storage.connection import Connection, copy_schema
+from kenobot.storage.keeper import use_keepers
+from tests.scratch import scratch
 
 
 class Replay:
@@ -83,6 +87,18 @@ class Replay:
         copy.execute("PRAGMA synchronous = OFF")
         copy.execute("PRAGMA journal_mode = MEMORY")
         return copy
+
+
+@contextmanager
+def replay_all() -> Iterator[list[str]]:
+    """Let a copy follow each database that this process opens to write within the block; the differences found."""
+    differences: list[str] = []
+    numbers = itertools.count()
+    with (
+        scratch() as folder,
+        use_keepers(lambda _: Replay(Path(folder) / f"{next(numbers)}.db", differences)),
+    ):
+        yield differences
 
 
 def _insert(copy: Connection, table: TruthTable, rows: list[tuple[object, ...]]) -> None:
