@@ -81,9 +81,9 @@ def one_schema(empty_database: bytes) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def replay() -> Iterator[None]:
+def replay(request: pytest.FixtureRequest) -> Iterator[None]:
     """With KENOBOT_TEST_REPLAY=1, let a copy follow each database that the test writes to, and compare them."""
-    if os.environ.get("KENOBOT_TEST_REPLAY") != "1":
+    if os.environ.get("KENOBOT_TEST_REPLAY") != "1" or request.node.get_closest_marker("no_replay"):
         yield
         return
     with replay_all() as differences:
