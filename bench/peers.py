@@ -128,7 +128,7 @@ def _figures(said: Sequence[Exchange], line: Line) -> dict[str, float]:
 
 def _report(figures: Mapping[str, Mapping[str, float]]) -> Report:
     kinds = list(next(iter(figures.values())))
-    rows = [(kind, *(f"{each[kind]:.3g}" for each in figures.values())) for kind in kinds]
+    rows = [(kind, *(f"{each[kind]:,.2f}" for each in figures.values())) for kind in kinds]
     record: dict[str, Json] = {name: {**each} for name, each in figures.items()}
     return Report(("", *figures), rows, [], [record], names_first=True)
 
