@@ -13,7 +13,8 @@ from kenobot.language.calendar import local_day, local_time, parse_time
 from kenobot.language.dates import DateRange
 from kenobot.language.facts.clause_rules import is_duty
 from kenobot.language.question.agenda import AgendaQuestion
-from kenobot.language.when import Moment, read_when
+from kenobot.language.when import Moment
+from kenobot.language.when.read import read_when
 from kenobot.ports.identity import QUOTED_TRUST
 from kenobot.ports.records import Record
 from kenobot.storage.connection import Connection

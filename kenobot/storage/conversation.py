@@ -406,6 +406,12 @@ def last_scope(connection: Connection, session: str) -> str:
     return str(row[0]) if row else ""
 
 
+def newest_messages(connection: Connection, sessions: Iterable[str]) -> dict[str, int]:
+    """Read the id of the newest message of each of these conversations; 0 where there is none."""
+    sql = "SELECT value, coalesce((SELECT max(id) FROM message WHERE session = value), 0) FROM json_each(?)"
+    return dict(connection.execute(sql, (json.dumps([*sessions]),)).fetchall())
+
+
 def messages_containing(
     connection: Connection, scope: str, session: str, pieces: Sequence[str], limit: int
 ) -> Iterator[MessageRow]:
