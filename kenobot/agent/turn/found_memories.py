@@ -86,7 +86,7 @@ def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mappin
     share, most = likely.get(memory.record.id, 0.0), likely.get(best.record.id, 0.0)
     if share < _POLICY.none_below:
         return False
-    return share >= _NEARLY * most or (share >= _POLICY.low_below and _told_at(memory) > _told_at(best))
+    return share >= _NEARLY * most or (share >= _POLICY.medium_below and _told_at(memory) > _told_at(best))
 
 
 def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
@@ -171,8 +171,11 @@ class _Asked:
             return True
         if not self.of_another and record.subject not in ("", OWNER_SUBJECT):
             return False
+        if self.of_another and _tells(record, OWNER_SUBJECT, self.attribute):
+            return False
         given = read_attribute(record.text)
-        return given is None or given.attribute in (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
+        names = (self.attribute, *_ALSO_TELLS.get(self.attribute, ()))
+        return given is None or (given.attribute in names and bool(given.subject) == self.of_another)
 
 
 def _find_asked(connection: Connection, query: MemoryQuery, report: SearchReport) -> _Asked:
