@@ -61,8 +61,8 @@ def _choose_by_judge(
     most = likely.get(best.record.id, 0.0) if best is not None else 0.0
     whole = {each.record.id for each in able if likely.get(each.record.id) and _has_all_words(each, report)}
     if told:  # which only what is newer may have changed
-        last = max(map(_told_at, told))
-        able = [each for each in able if _told_at(each) > last]
+        last = max(map(_get_time, told))
+        able = [each for each in able if _get_time(each) > last]
     beside = [each for each in able if best is not None and _answers_beside(each, best, likely)]
     shown = [*told, *(each for each in able if each in beside or each.record.id in whole)]
     if told or whole or (shown and most >= _POLICY.medium_below):
@@ -86,15 +86,15 @@ def _answers_beside(memory: RecalledMemory, best: RecalledMemory, likely: Mappin
     share, most = likely.get(memory.record.id, 0.0), likely.get(best.record.id, 0.0)
     if share < _POLICY.none_below:
         return False
-    return share >= _NEARLY * most or (share >= _POLICY.medium_below and _told_at(memory) > _told_at(best))
+    return share >= _NEARLY * most or (share >= _POLICY.medium_below and _get_time(memory) > _get_time(best))
 
 
 def sort_newest_first(memories: Iterable[RecalledMemory]) -> list[RecalledMemory]:
     """Sort memories by when they were told, the newest first."""
-    return sorted(memories, key=_told_at, reverse=True)
+    return sorted(memories, key=_get_time, reverse=True)
 
 
-def _told_at(memory: RecalledMemory) -> tuple[str, int]:
+def _get_time(memory: RecalledMemory) -> tuple[str, int]:
     return memory.record.valid_from or memory.record.created, memory.record.id
 
 
