@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from kenobot.agent.commands.changed import list_rivals
 from kenobot.cognitive.memory import DEFAULT, Memory, MemoryQuery, MemoryReader, Promises, RecalledMemory, SearchReport
+from kenobot.language.changes.change_signs import read_signs
 from kenobot.language.fingerprint import OWNER_SUBJECT
 from kenobot.language.question.asked_attributes import find_attribute, find_attribute_of_another
 from kenobot.language.question.asked_things import list_untold
@@ -66,7 +67,7 @@ def _choose_by_judge(
     beside = [each for each in able if best is not None and _answers_beside(each, best, likely)]
     shown = [*told, *(each for each in able if each in beside or each.record.id in whole)]
     if told or whole or (shown and most >= _POLICY.medium_below):
-        is_unsure = not told and _are_of_other_things(memory, query.text, shown)
+        is_unsure = not told and (_are_merely_nearest(shown, asked) or _are_of_other_things(memory, query.text, shown))
         return replace(report, level="low" if is_unsure else "high", shown=tuple(shown))
     if shown:
         return replace(report, level="low", shown=tuple(shown))
@@ -74,6 +75,12 @@ def _choose_by_judge(
         return _choose_by_words(memory, report, query, asked)
     near = tuple(each for each in _list_about(report) if each in able)
     return replace(report, level="none", shown=near[:_MOST_FOUND])
+
+
+def _are_merely_nearest(shown: Sequence[RecalledMemory], asked: "_Asked") -> bool:
+    """Return whether all are only the nearest there are, or tell of somebody else what is asked of the speaker."""
+    is_own = bool(asked.attribute) and not asked.of_another
+    return all(each.ways == ("nearest",) or (is_own and bool(read_signs(each.text).head_people)) for each in shown)
 
 
 def _has_all_words(memory: RecalledMemory, report: SearchReport) -> bool:

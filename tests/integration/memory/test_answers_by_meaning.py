@@ -136,3 +136,12 @@ async def test_what_is_gone_on_about_after_a_question_is_kept_with_what_it_is_ab
         await house.say("My uncle Sven is a baker")
         await house.say("where does Olga live?")
         assert "Sven" not in await house.say("her name is Petra now")
+
+
+async def test_what_is_told_of_a_relative_is_not_told_of_the_speaker(
+    tmp_path: Path, embedder: ThreadedEmbedder
+) -> None:
+    """It is quoted as what comes near."""
+    async with scene(tmp_path, embedder) as house:
+        await house.say("my aunt turns 70 on Friday")
+        assert "The closest I remember:\n- “my aunt turns 70 on Friday”" in await house.say("how old am I?")
