@@ -4,8 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.timeline_rows import HappeningRow, count_by_hour, page_of_events
+from kenobot.cognitive.control.timeline_rows import HappeningRow, count_between, page_of_events
 from kenobot.ports.browsing import HAPPENINGS, Days, Happening, Period, TimelineItem, TimelinePeriod
 from kenobot.ports.records import read_reason
 from kenobot.storage.connection import Connection
@@ -18,15 +19,12 @@ _NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items()
 def count_by_period(
     connection: Connection, reach: Scopes, days: Days, by: Period, *, subject: str = ""
 ) -> list[TimelinePeriod]:
-    """Count what happened by period, the newest first, without periods in which nothing did.
-
-    Hours are told apart: in a zone that is not a whole number of hours from UTC, what happened in the half hour around
-    midnight may count for the day beside it.
-    """
+    """Count what happened by period, the newest first, without periods in which nothing did."""
+    begins = _list_begins(days, by)
+    moments = [_find_beginning(day, days.zone) for day in (*begins, days.last + timedelta(days=1))]
     periods: dict[date, Counter[Happening]] = {}
-    for hour, kind, count in count_by_hour(connection, reach, *_find_bounds(days), [*_NAMES], subject):
-        day = datetime.fromisoformat(f"{hour}:00+00:00").astimezone(days.zone).date()
-        periods.setdefault(_begin(day, by), Counter())[_NAMES[kind]] += count
+    for number, kind, count in count_between(connection, reach, moments, [*_NAMES], subject):
+        periods.setdefault(_begin(begins[number], by), Counter())[_NAMES[kind]] += count
     return [
         TimelinePeriod(begin.isoformat(), _end(begin, by).isoformat(), dict(periods[begin]))
         for begin in sorted(periods, reverse=True)
@@ -79,7 +77,19 @@ def _end(begin: date, by: Period) -> date:
             return (begin.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
 
 
+def _list_begins(days: Days, by: Period) -> list[date]:
+    """List the day on which each period of some days begins among them."""
+    found, day = list[date](), days.first
+    while day <= days.last:
+        found.append(day)
+        day = _end(_begin(day, by), by) + timedelta(days=1)
+    return found
+
+
 def _find_bounds(days: Days) -> tuple[str, str]:
     """Return when some days begin and when they are over, as the database keeps moments."""
-    begin, end = (datetime.combine(day, time.min, days.zone) for day in (days.first, days.last + timedelta(days=1)))
-    return stamp(begin.astimezone(UTC)), stamp(end.astimezone(UTC))
+    return _find_beginning(days.first, days.zone), _find_beginning(days.last + timedelta(days=1), days.zone)
+
+
+def _find_beginning(day: date, zone: ZoneInfo) -> str:
+    return stamp(datetime.combine(day, time.min, zone).astimezone(UTC))

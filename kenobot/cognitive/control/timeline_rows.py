@@ -1,4 +1,4 @@
-"""Read the events that a timeline tells of: counted by the hour, and one by one."""
+"""Read the events that a timeline tells of: counted by period, and one by one."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kenobot.cognitive.store.records import AMONG, SAYS
 from kenobot.storage.connection import Connection
-from kenobot.storage.scopes import Scopes, scope_filter
+from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
 
 class HappeningRow(NamedTuple):
@@ -28,7 +28,10 @@ def find_first_event(connection: Connection, moment: str) -> int:
 
     Looks at some twenty rows, as events have no index of times. Where a clock was set back it is near.
     """
-    low, high = connection.execute("SELECT coalesce(min(id), 1), coalesce(max(id), 0) + 1 FROM event").fetchone()
+    # Asked for one by one, each is a step in the table; both at once would read all of it.
+    low, high = connection.execute(
+        "SELECT coalesce((SELECT min(id) FROM event), 1), coalesce((SELECT max(id) FROM event), 0) + 1"
+    ).fetchone()
     while low < high:
         middle = (low + high) // 2
         row = connection.execute("SELECT id, at FROM event WHERE id >= ? ORDER BY id LIMIT 1", (middle,)).fetchone()
@@ -39,13 +42,23 @@ def find_first_event(connection: Connection, moment: str) -> int:
     return int(low)
 
 
-def count_by_hour(
-    connection: Connection, reach: Scopes, begin: str, end: str, kinds: Sequence[str], subject: str
-) -> Iterator[tuple[str, str, int]]:
-    """Count the events of these types from a moment to another: hour in UTC, type, and how many."""
-    condition, values = _conditions(connection, reach, begin, end, kinds, subject)
+def count_between(
+    connection: Connection, reach: Scopes, moments: Sequence[str], kinds: Sequence[str], subject: str
+) -> Iterator[tuple[int, str, int]]:
+    """Count the events of these types between each moment and the next: the number of the first, type, and how many.
+
+    moments: ISO-8601 text, in order. Neither an event nor a record is read, but indexes of them.
+    """
+    among, values = _among(reach, subject)
+    if reach is ALL_SCOPES and not subject:
+        among = f"NOT IN (SELECT id FROM record WHERE NOT {SAYS})"  # a short list
+    ids = [find_first_event(connection, moment) for moment in moments]
+    spans = json.dumps([*zip(ids, ids[1:], strict=False)])
     yield from connection.execute(
-        f"SELECT substr(event.at, 1, 13), event.type, count(*) FROM event {condition} GROUP BY 1, 2", values
+        "SELECT * FROM (SELECT span.key, kind.value, (SELECT count(*) FROM event WHERE type = kind.value "
+        "AND id >= json_extract(span.value, '$[0]') AND id < json_extract(span.value, '$[1]') "
+        f"AND record_id {among}) AS found FROM json_each(?) AS span, json_each(?) AS kind) WHERE found > 0",
+        (*values, spans, json.dumps([*kinds])),
     )
 
 
@@ -61,24 +74,32 @@ def page_of_events(
     limit: int,
 ) -> list[HappeningRow]:
     """Return events of these types from a moment to another with ids below one, the newest first."""
-    condition, values = _conditions(connection, reach, begin, end, kinds, subject)
+    first, last = find_first_event(connection, begin), min(before, find_first_event(connection, end))
+    span = "id >= ? AND id < ?"
+    if subject:  # few may be about it: their events are sought among all of these types, in the index alone
+        among, values = _among(reach, subject)
+        found = connection.execute(
+            f"SELECT id FROM event INDEXED BY event_type WHERE type {AMONG} AND {span} AND record_id {among} "
+            "ORDER BY id DESC LIMIT ?",
+            (json.dumps([*kinds]), first, last, *values, limit),
+        ).fetchall()
+    else:  # most are of records in reach: type by type few are looked at, from the newest on
+        where, values = scope_filter(reach)
+        told = f"EXISTS (SELECT 1 FROM record WHERE record.id = record_id AND {SAYS} AND {where})"
+        sql = f"SELECT id FROM event WHERE type = ? AND {span} AND {told} ORDER BY id DESC LIMIT ?"
+        found = [row for kind in kinds for row in connection.execute(sql, (kind, first, last, *values, limit))]
+    newest = sorted(row[0] for row in found)[-limit:]
     rows = connection.execute(
         "SELECT event.id, event.at, event.type, event.actor, event.data, record.id, record.subject, record.text, "
-        f"record.status FROM event {condition} AND event.id < ? ORDER BY event.id DESC LIMIT ?",
-        (*values, before, limit),
+        f"record.status FROM event JOIN record ON record.id = event.record_id WHERE event.id {AMONG} "
+        "ORDER BY event.id DESC LIMIT ?",
+        (json.dumps(newest), limit),
     )
     return [HappeningRow._make(row) for row in rows]
 
 
-def _conditions(
-    connection: Connection, reach: Scopes, begin: str, end: str, kinds: Sequence[str], subject: str
-) -> tuple[str, tuple[str | int, ...]]:
+def _among(reach: Scopes, subject: str) -> tuple[str, tuple[str, ...]]:
+    """Return a condition on ids that chooses records in reach, about a subject where one is named, and its values."""
     where, scopes = scope_filter(reach)
-    first, last = find_first_event(connection, begin), find_first_event(connection, end)
-    about, named = ("AND record.subject = ?", (subject,)) if subject else ("", ())
-    # By the numbers of the period, not by the types, each of which has rows of all times: hence the plus.
-    condition = (
-        "CROSS JOIN record ON record.id = event.record_id WHERE event.id >= ? AND event.id < ? "
-        f"AND +event.type {AMONG} AND record.{SAYS} AND record.{where} {about}"
-    )
-    return condition, (first, last, json.dumps([*kinds]), *scopes, *named)
+    about, named = ("AND subject = ?", (subject,)) if subject else ("", ())
+    return f"IN (SELECT id FROM record WHERE {SAYS} AND {where} {about})", (*scopes, *named)
