@@ -10,7 +10,7 @@ from typing import Literal
 
 from kenobot.ports.frozen import dataclass
 from kenobot.ports.messages import Attachment
-from kenobot.storage.connection import Connection
+from kenobot.storage.connection import Connection, make_storable
 from kenobot.storage.database import Database
 
 AttachmentState = Literal["waiting", "stored", "done", "failed"]
@@ -71,10 +71,18 @@ def read_attachments(stored: str, items: str) -> tuple[Attachment, ...]:
 
 
 def add_rows(connection: Connection, message: int, attachments: Sequence[Attachment]) -> None:
-    """Add the rows of a message that comes in, in the transaction that stores it. What has no bytes is done with."""
-    states: list[AttachmentState] = ["waiting" if each.handle else "done" for each in attachments]
-    rows = [(message, number, state) for number, state in enumerate(states)]
-    connection.executemany("INSERT INTO attachment (inbox_id, number, state) VALUES (?, ?, ?)", rows)
+    """Add the rows of a message that comes in, in the transaction that stores it. What has no bytes is done with.
+
+    One with a digest was stored by its channel.
+    """
+    states: list[AttachmentState] = [
+        "stored" if each.digest else "waiting" if each.handle else "done" for each in attachments
+    ]
+    rows = [
+        (message, number, state, each.digest)
+        for number, (state, each) in enumerate(zip(states, attachments, strict=True))
+    ]
+    connection.executemany("INSERT INTO attachment (inbox_id, number, state, digest) VALUES (?, ?, ?, ?)", rows)
 
 
 def copy_rows(connection: Connection, message: int, to: int) -> None:
@@ -98,7 +106,7 @@ def save_row(connection: Connection, message: int, row: AttachmentRow) -> None:
     connection.execute(
         "UPDATE attachment SET state = ?, mime = ?, digest = ?, text = ?, problem = ? "
         "WHERE inbox_id = ? AND number = ?",
-        (row.state, row.mime, row.digest, row.text, row.problem, message, row.number),
+        (row.state, row.mime, row.digest, make_storable(row.text), make_storable(row.problem), message, row.number),
     )
 
 

@@ -13,7 +13,8 @@ from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import Scopes
 from kenobot.storage.times import stamp
 
-_NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
+NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
+"""What each type of event tells."""
 
 
 def count_by_period(
@@ -23,8 +24,8 @@ def count_by_period(
     begins = _list_begins(days, by)
     moments = [_find_beginning(day, days.zone) for day in (*begins, days.last + timedelta(days=1))]
     periods: dict[date, Counter[Happening]] = {}
-    for number, kind, count in count_between(connection, reach, moments, [*_NAMES], subject):
-        periods.setdefault(_begin(begins[number], by), Counter())[_NAMES[kind]] += count
+    for number, kind, count in count_between(connection, reach, moments, [*NAMES], subject):
+        periods.setdefault(_begin(begins[number], by), Counter())[NAMES[kind]] += count
     return [
         TimelinePeriod(begin.isoformat(), _end(begin, by).isoformat(), dict(periods[begin]))
         for begin in sorted(periods, reverse=True)
@@ -42,14 +43,15 @@ def list_happenings(
     subject: str = "",
 ) -> list[TimelineItem]:
     """List what happened in some days, the newest first. kinds: none for all. before: only events with ids below."""
-    wanted = [kind for kind, name in _NAMES.items() if name in (kinds or _NAMES.values())]
+    wanted = [kind for kind, name in NAMES.items() if name in (kinds or NAMES.values())]
     rows = page_of_events(connection, reach, *_find_bounds(days), wanted, subject, before=before, limit=limit)
-    return [_item(row) for row in rows]
+    return [make_item(row) for row in rows]
 
 
-def _item(row: HappeningRow) -> TimelineItem:
+def make_item(row: HappeningRow) -> TimelineItem:
+    """Make the line of a timeline from a row, without the words of what was forgotten."""
     text = "" if row.status == "forgotten" else row.text
-    name = _NAMES[row.kind]
+    name = NAMES[row.kind]
     data = json.loads(row.data)
     part_of = data.get("part_of")
     event = part_of if isinstance(part_of, int) else row.event

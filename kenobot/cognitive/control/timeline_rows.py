@@ -8,6 +8,11 @@ from kenobot.cognitive.store.records import AMONG, SAYS
 from kenobot.storage.connection import Connection
 from kenobot.storage.scopes import ALL_SCOPES, Scopes, scope_filter
 
+_SELECT = (
+    "SELECT event.id, event.at, event.type, event.actor, event.data, record.id, record.subject, record.text, "
+    "record.status FROM event"
+)
+
 
 class HappeningRow(NamedTuple):
     """An event about a record, with the record's subject, text and status now. data: JSON."""
@@ -90,10 +95,24 @@ def page_of_events(
         found = [row for kind in kinds for row in connection.execute(sql, (kind, first, last, *values, limit))]
     newest = sorted(row[0] for row in found)[-limit:]
     rows = connection.execute(
-        "SELECT event.id, event.at, event.type, event.actor, event.data, record.id, record.subject, record.text, "
-        f"record.status FROM event JOIN record ON record.id = event.record_id WHERE event.id {AMONG} "
-        "ORDER BY event.id DESC LIMIT ?",
+        f"{_SELECT} JOIN record ON record.id = event.record_id WHERE event.id {AMONG} ORDER BY event.id DESC LIMIT ?",
         (json.dumps(newest), limit),
+    )
+    return [HappeningRow._make(row) for row in rows]
+
+
+def list_session_events(
+    connection: Connection, reach: Scopes, session: str, since: str, before: str, kinds: Sequence[str], limit: int
+) -> list[HappeningRow]:
+    """Return events of these types in a conversation, after a moment and before another, in order."""
+    where, scopes = scope_filter(reach)
+    first, last = find_first_event(connection, since), find_first_event(connection, before)
+    # By the numbers of the time, not by the types, each of which has rows of all times: hence the plus.
+    rows = connection.execute(
+        f"{_SELECT} CROSS JOIN record ON record.id = event.record_id WHERE event.id >= ? AND event.id < ? "
+        f"AND +event.type {AMONG} AND record.{SAYS} AND record.{where} AND event.session = ? AND event.at > ? "
+        "ORDER BY event.id LIMIT ?",
+        (first, last, json.dumps([*kinds]), *scopes, session, since, limit),
     )
     return [HappeningRow._make(row) for row in rows]
 
