@@ -42,7 +42,8 @@ _PAGE_MS, _SEARCH_MS, _GRAPH_MS = 100.0, 150.0, 1000.0  # what is aimed at
 _SHARE = 0.05  # by which a turn may become dearer
 _BADGE_SECONDS, _TABS = 60.0, 3  # of an open dashboard
 _BLOCK, _REST = 20, 0.4  # turns in turn with and without it; seconds between two
-_LOOK, _CALM, _PATIENCE = 0.1, 15, 900.0
+_LOOK, _CALM = 0.1, 15
+_STARTS, _RESTS = 600.0, 120.0  # seconds that it may take to start, and to come to rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class _Bot:
         return 1000 * cpu_seconds(self.pid)
 
     def _wait_until_served(self) -> None:
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _STARTS
         while True:
             with contextlib.suppress(httpx.TransportError):
                 self.browser.get("/login")
@@ -195,7 +196,7 @@ class _Bot:
 
     def wait_until_quiet(self) -> None:
         """Wait until it uses next to no CPU."""
-        until, calm, seen = time.monotonic() + _PATIENCE, 0, self.cpu
+        until, calm, seen = time.monotonic() + _RESTS, 0, self.cpu
         while calm < _CALM and time.monotonic() < until:
             time.sleep(_LOOK)
             now = self.cpu

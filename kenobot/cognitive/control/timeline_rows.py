@@ -59,12 +59,13 @@ def count_between(
         among = f"NOT IN (SELECT id FROM record WHERE NOT {SAYS})"  # a short list
     ids = [find_first_event(connection, moment) for moment in moments]
     spans = json.dumps([*zip(ids, ids[1:], strict=False)])
-    yield from connection.execute(
-        "SELECT * FROM (SELECT span.key, kind.value, (SELECT count(*) FROM event WHERE type = kind.value "
+    rows = connection.execute(
+        "SELECT span.key, kind.value, (SELECT count(*) FROM event WHERE type = kind.value "
         "AND id >= json_extract(span.value, '$[0]') AND id < json_extract(span.value, '$[1]') "
-        f"AND record_id {among}) AS found FROM json_each(?) AS span, json_each(?) AS kind) WHERE found > 0",
+        f"AND record_id {among}) FROM json_each(?) AS span, json_each(?) AS kind",
         (*values, spans, json.dumps([*kinds])),
     )
+    yield from (row for row in rows if row[2])
 
 
 def page_of_events(
