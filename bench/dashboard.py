@@ -4,7 +4,7 @@ The real `kenobot run` with the channel http, a model that costs nothing, and ma
 browser does and asks for each page, filter, search and the graph, some times in turn: the milliseconds until all of the
 answer is there, the CPU of the bot's process meanwhile, and the longest step of its event loop. Then turns, with and
 without a dashboard open beside them, some of each in turn: the CPU of each. Pages of an open dashboard ask for the badge
-of health once a minute, as htmx has them do; the chat's follows an answer by its stream of events.
+of health once a minute, as htmx has them do; that of the chat follows an answer by its stream of events.
 """
 
 import argparse
@@ -17,12 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Final
 
 import httpx
 
@@ -43,7 +42,7 @@ _SHARE = 0.05  # by which a turn may become dearer
 _BADGE_SECONDS, _TABS = 60.0, 3  # of an open dashboard
 _BLOCK, _REST = 20, 0.4  # turns in turn with and without it; seconds between two
 _LOOK, _CALM = 0.1, 15
-_STARTS, _RESTS = 600.0, 120.0  # seconds that it may take to start, and to come to rest
+_STARTS, _RESTS = 600.0, 60.0  # seconds that it may take to start, and to come to rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,9 @@ def _report(timed: Sequence[Timed], turns: Turns | None, megabytes: float) -> Re
         for each in timed
     ]
     failures = [
-        f"{each.name}: {each.p50:.0f} ms, {each.limit:.0f} at most are aimed at." for each in timed if each.p50 > each.limit
+        f"{each.name}: {each.p50:.0f} ms, {each.limit:.0f} at most are aimed at."
+        for each in timed
+        if each.p50 > each.limit
     ]
     note = f"Milliseconds. The bot has {megabytes:.0f} MB in memory at the end."
     if turns is not None:
@@ -251,7 +252,9 @@ def _list_requests(records: int, turns: int, bot: _Bot) -> list[Asked]:
         "Memories": ["/memories"],
         "Memories, deep": [f"/memories?cursor={records // 2}"],
         "Memories of a person": [f"/memories?subject=person{rng.randrange(PEOPLE)}" for _ in range(3)],
-        "Memories of a form": [f"/memories?form={form}" for form in ("note", "episode", "procedure", "profile", "entity")],
+        "Memories of a form": [
+            f"/memories?form={form}" for form in ("note", "episode", "procedure", "profile", "entity")
+        ],
         "Memories of an origin": [f"/memories?source={name}" for name in ("tag", "import", "sleep", "command", "none")],
         "Memories of a state": [f"/memories?status={name}" for name in ("superseded", "forgotten", "expired", "all")],
         "Memories of some days": [
@@ -290,8 +293,8 @@ def _list_requests(records: int, turns: int, bot: _Bot) -> list[Asked]:
     asked.append(Asked("Graph of topics", "/people/graph", _GRAPH_MS))
     asked.append(Asked("Graph of 10,000 memories", "/people/graph?detail=memories", _GRAPH_MS))
     for kind, texts in queries(language_samplers(Random(20261129)), rng).items():
-        for text in texts[:3]:
-            asked.append(Asked(f"Search, {kind}", f"/memories?{httpx.QueryParams({'q': text[:1900]})}", _SEARCH_MS))
+        paths = (f"/memories?{httpx.QueryParams({'q': text[:1900]})}" for text in texts[:3])
+        asked += [Asked(f"Search, {kind}", path, _SEARCH_MS) for path in paths]
     absent = queries(language_samplers(Random(20261129)), rng)["as people write"][0]
     asked.append(Asked("Why not", f"/why?{httpx.QueryParams({'q': absent})}", _SEARCH_MS))
     return asked
@@ -299,14 +302,11 @@ def _list_requests(records: int, turns: int, bot: _Bot) -> list[Asked]:
 
 def _time_requests(bot: _Bot, asked: Sequence[Asked], times: int) -> list[Timed]:
     """Ask for each some times, those of one name in turn."""
-    found = []
-    for name in dict.fromkeys(each.name for each in asked):
-        found.append(_time_kind(bot, [each for each in asked if each.name == name], times))
-    return found
+    names = dict.fromkeys(each.name for each in asked)
+    return [_time_kind(bot, [each for each in asked if each.name == name], times) for name in names]
 
 
 def _time_kind(bot: _Bot, asked: Sequence[Asked], times: int) -> Timed:
-    bot.wait_until_quiet()
     bot.read_steps()
     walls, cpus, size = list[float](), list[float](), 0
     for _ in range(times):

@@ -194,7 +194,7 @@ def _summaries(after: int, turns: int, now: datetime) -> Iterator[_Row]:
 
 def _holder(number: int, form: str, scope: str, key: str, now: datetime) -> _Row:
     at = stamp(now - timedelta(days=1))
-    times: _Row = {name: at for name in ("valid_from", "created", "updated", "last_seen")}
+    times: _Row = dict.fromkeys(("valid_from", "created", "updated", "last_seen"), at)
     figures: _Row = {"confidence": 1.0, "importance": 0.5, "stability": 1.0, "changed_event": 0}
     row: _Row = {"id": number, "form": form, "scope": scope, "text": "", "source": "sleep", "trust": "owner"}
     return row | times | figures | {"day": at[:10], "key": key}
@@ -260,7 +260,9 @@ def _talk(
             mail = {"channel": "telegram", "chat": session, "text": said, "trace": trace, "done_at": at}
             came = {"id": number, "external_id": f"x{number}", "session": session, "sender": "1", "state": "answered"}
             tables["inbox"].append(mail | came | {"sent_at": at, "received_at": at})
-            tables["outbox"].append(mail | {"inbox_id": number, "part": 0, "state": "sent", "text": "", "created_at": at})
+            tables["outbox"].append(
+                mail | {"inbox_id": number, "part": 0, "state": "sent", "text": "", "created_at": at}
+            )
     return tables
 
 

@@ -3,10 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from kenobot.cognitive.control.timeline_rows import HappeningRow, count_between, page_of_events
+from kenobot.cognitive.control.timeline_rows import HappeningRow, count_between, page_of_events, read_span
 from kenobot.ports.browsing import HAPPENINGS, Days, Happening, Period, TimelineItem, TimelinePeriod
 from kenobot.ports.records import read_reason
 from kenobot.storage.connection import Connection
@@ -15,14 +16,15 @@ from kenobot.storage.times import stamp
 
 NAMES: dict[str, Happening] = {kind: name for name, kinds in HAPPENINGS.items() for kind in kinds}
 """What each type of event tells."""
+_DAY = timedelta(days=1)
 
 
 def count_by_period(
     connection: Connection, reach: Scopes, days: Days, by: Period, *, subject: str = ""
 ) -> list[TimelinePeriod]:
     """Count what happened by period, the newest first, without periods in which nothing did."""
-    begins = _list_begins(days, by)
-    moments = [_find_beginning(day, days.zone) for day in (*begins, days.last + timedelta(days=1))]
+    begins = _list_begins(_cut_to_events(connection, days), by)
+    moments = [_find_beginning(day, days.zone) for day in (*begins, days.last + _DAY)]
     periods: dict[date, Counter[Happening]] = {}
     for number, kind, count in count_between(connection, reach, moments, [*NAMES], subject):
         periods.setdefault(_begin(begins[number], by), Counter())[NAMES[kind]] += count
@@ -77,6 +79,15 @@ def _end(begin: date, by: Period) -> date:
             return begin + timedelta(days=6)
         case "month":
             return (begin.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+
+
+def _cut_to_events(connection: Connection, days: Days) -> Days:
+    """Return those of some days in which something may have happened."""
+    span = read_span(connection)
+    if span is None:
+        return replace(days, last=days.first - _DAY)
+    first, last = (datetime.fromisoformat(moment).astimezone(days.zone).date() for moment in span)
+    return replace(days, first=max(days.first, first - _DAY), last=min(days.last, last + _DAY))
 
 
 def _list_begins(days: Days, by: Period) -> list[date]:

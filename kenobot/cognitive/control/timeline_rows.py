@@ -1,5 +1,6 @@
 """Read the events that a timeline tells of: counted by period, and one by one."""
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -47,6 +48,14 @@ def find_first_event(connection: Connection, moment: str) -> int:
     return int(low)
 
 
+def read_span(connection: Connection) -> tuple[str, str] | None:
+    """Return the moments of the first and the last event; None before the first."""
+    rows = connection.execute(
+        "SELECT at FROM event WHERE id IN ((SELECT min(id) FROM event), (SELECT max(id) FROM event)) ORDER BY id"
+    ).fetchall()
+    return (rows[0][0], rows[-1][0]) if rows else None
+
+
 def count_between(
     connection: Connection, reach: Scopes, moments: Sequence[str], kinds: Sequence[str], subject: str
 ) -> Iterator[tuple[int, str, int]]:
@@ -58,7 +67,7 @@ def count_between(
     if reach is ALL_SCOPES and not subject:
         among = f"NOT IN (SELECT id FROM record WHERE NOT {SAYS})"  # a short list
     ids = [find_first_event(connection, moment) for moment in moments]
-    spans = json.dumps([*zip(ids, ids[1:], strict=False)])
+    spans = json.dumps([*itertools.pairwise(ids)])
     rows = connection.execute(
         "SELECT span.key, kind.value, (SELECT count(*) FROM event WHERE type = kind.value "
         "AND id >= json_extract(span.value, '$[0]') AND id < json_extract(span.value, '$[1]') "

@@ -400,7 +400,9 @@ def live_counts_by_form(connection: Connection, reach: Scopes, *, without_key: s
     counts: Counter[str] = Counter()
     # By the index of live records, in whose order they are counted as they come.
     rows = connection.execute(
-        f"SELECT form, count(*) FROM record INDEXED BY record_live WHERE {LIVE} AND {SAYS} AND {where} GROUP BY scope, form", scopes
+        f"SELECT form, count(*) FROM record INDEXED BY record_live WHERE {LIVE} AND {SAYS} AND {where} "
+        "GROUP BY scope, form",
+        scopes,
     )
     for form, number in rows:
         counts[form] += number

@@ -11,6 +11,7 @@ import pytest
 
 from kenobot.agenda.plans import find_plans
 from kenobot.cognitive.memory import Inspection, Memory
+from kenobot.cognitive.store.events import add_event
 from kenobot.language.dates import DateRange
 from kenobot.language.question.agenda import AgendaQuestion
 from kenobot.ports.browsing import Days, RecordFilter
@@ -79,7 +80,9 @@ _ASKED: dict[str, Callable[[Connection], object]] = {
     "changes of a kind": _changes("forgotten"),
     "changes of a person": _changes(subject="Ana"),
     "topics": lambda connection: Inspection.draw_graph(connection, ALL_SCOPES, "topics", 300),
-    "topics of a person": lambda connection: Inspection.draw_graph(connection, ALL_SCOPES, "topics", 300, subject="Ana"),
+    "topics of a person": lambda connection: Inspection.draw_graph(
+        connection, ALL_SCOPES, "topics", 300, subject="Ana"
+    ),
     "plans": _plans(undated=False),
     "plans without a day": _plans(undated=True),
     "conversations": lambda connection: conversation.page_of_conversations(connection, None, _NEWEST, 31),
@@ -90,6 +93,8 @@ _ASKED: dict[str, Callable[[Connection], object]] = {
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Connection]:
     migrate(tmp_path / "kenobot.db", tmp_path)
+    with closing(connect(tmp_path / "kenobot.db")) as writer:
+        add_event(writer, _NOW, "owner", "created")  # without any, periods are not asked for
     with closing(connect(tmp_path / "kenobot.db", readonly=True)) as found:
         yield found
 
