@@ -47,10 +47,9 @@ class TimedConnection(Connection):
         """Wait for an answer. Raises OperationalError, and the connection is closed, when none comes."""
         try:
             return super().wait(gen, interval, self.seconds + _GRACE_SECONDS if timeout is None else timeout)
-        except psycopg.errors.QueryCanceled:
-            raise
-        except psycopg.OperationalError:
-            self.pgconn.finish()  # whatever is under way on it, nobody hears how it ended
+        except psycopg.OperationalError as error:
+            if error.sqlstate is None and not isinstance(error, psycopg.errors.PipelineAborted):
+                self.pgconn.finish()  # whatever is under way on it, nobody hears how it ended
             raise
 
 
