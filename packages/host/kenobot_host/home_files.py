@@ -123,19 +123,19 @@ def _stamp(found: os.stat_result) -> Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
 
 
-def pack_file(root: Path, path: str, sealer: Sealer | None) -> StoredFile:
-    """Read a file, sealed where it is a secret. Raises ConfigError without a key, and StoreError."""
+def pack_file(root: Path, path: str, sealer: Sealer | None, as_path: str = "") -> StoredFile:
+    """Read a file, sealed where it is a secret. as_path: where it is to be, if elsewhere. Raises ConfigError without a key, and StoreError."""
     try:
         content, mode = (root / path).read_bytes(), (root / path).stat().st_mode & 0o777
     except FileNotFoundError:
-        return StoredFile(path, 0, is_secret(path), None)
+        return StoredFile(as_path or path, 0, is_secret(path), None)
     except OSError as error:
         raise StoreError("files.unreadable", path=root / path, reason=error) from error
     if not is_secret(path):
-        return StoredFile(path, mode, False, content)
+        return StoredFile(as_path or path, mode, False, content)
     if sealer is None:
         raise ConfigError("host.key_missing")
-    return StoredFile(path, mode, True, sealer.seal(content))
+    return StoredFile(as_path or path, mode, True, sealer.seal(content))
 
 
 def write_file(root: Path, file: StoredFile, sealer: Sealer | None) -> None:

@@ -42,6 +42,8 @@ class WorkingCopies:
             row = load_home(connection, held.home)
         if row is None:
             raise ConfigError("host.no_home", name=held.home)
+        if not row.is_here:
+            raise ConfigError("host.is_moving", name=row.name)
         is_warm = _read_state(home.database) == (newest_schema(), row.version)
         clear_copy(home, database=not is_warm)
         home.prepare()
