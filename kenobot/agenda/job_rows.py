@@ -104,6 +104,12 @@ def due_jobs(connection: Connection, now: datetime, channels: Sequence[str], mos
     return [_job(row) for row in rows]
 
 
+def find_next_due(connection: Connection) -> datetime | None:
+    """Return when the next job is due, whosever it is; None where none waits."""
+    (due,) = connection.execute("SELECT min(next_due) FROM job WHERE state = 'active' AND next_due != ''").fetchone()
+    return _moment(due)
+
+
 def newest_moment(connection: Connection) -> datetime | None:
     """Return the latest moment at which anything was told or added."""
     newest = "SELECT (SELECT max(told_at) FROM occurrence), (SELECT max(created) FROM job)"
