@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kenobot.ports.errors import StoreCorrupt, StoreError, StoreFull
+from kenobot.storage.keeper import Keeper, open_keeper
 
 T = TypeVar("T")
 
@@ -34,13 +35,49 @@ class SteppedConnection(sqlite3.Connection):
         return super().execute(sql, *values)
 
 
+class WritingConnection(SteppedConnection):
+    """A connection whose transactions end by `commit`, with the keeper of its database, if it has one."""
+
+    keeper: Keeper | None = None
+    _is_behind = False
+
+    def commit(self) -> None:
+        """Keep what the transaction changed, then commit it.
+
+        Raises StoreError when it is not kept, or the database is behind what was kept, and sqlite3.Error.
+        """
+        if self.before_query is not None:
+            self.before_query()
+        if self.keeper is None or not self.in_transaction:
+            super().execute("COMMIT")  # unlike the library's own, an error where no transaction is open any more
+            return
+        if self._is_behind:
+            raise StoreError("database.behind")
+        self.keeper.keep(self)
+        try:
+            super().execute("COMMIT")
+        except BaseException:
+            self._is_behind = True
+            raise
+
+    def close(self) -> None:
+        keeper, self.keeper = self.keeper, None
+        try:
+            if keeper is not None:
+                keeper.close()
+        finally:
+            super().close()
+
+
 def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], None] | None = None) -> Connection:
     """Open a connection with KenoBot's settings, in autocommit mode: transactions are spelled out.
 
+    One that writes ends its transactions by `commit`, for its keeper's sake.
     before_query: see `SteppedConnection`; one that writes may be given it later.
     """
     uri = f"{path.absolute().as_uri()}?mode={'ro' if readonly else 'rwc'}"
-    factory = sqlite3.Connection if readonly and before_query is None else SteppedConnection
+    plain = sqlite3.Connection if before_query is None else SteppedConnection
+    factory = plain if readonly else WritingConnection
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10, factory=factory
     )
@@ -54,7 +91,10 @@ def connect(path: Path, *, readonly: bool = False, before_query: Callable[[], No
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
             connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
-    except sqlite3.Error:
+        if isinstance(connection, WritingConnection) and (keeper := open_keeper(path)) is not None:
+            keeper.watch(connection)
+            connection.keeper = keeper
+    except (sqlite3.Error, StoreError):
         connection.close()
         raise
     except UnicodeDecodeError:  # SQLite quotes a schema that is damaged

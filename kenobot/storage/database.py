@@ -252,7 +252,7 @@ class Database:
                 if not is_first:
                     connection.execute("RELEASE job")
             if connection.in_transaction or any(job.error is None for job in group):
-                connection.execute("COMMIT")
+                connection.commit()
         except Exception as error:
             if connection.in_transaction:
                 with contextlib.suppress(sqlite3.Error):
