@@ -22,7 +22,7 @@ RETRY: Final = _MINE + "SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL,
 
 _DEFER: Final = """
 SELECT procrastinate_defer_jobs_v1(ARRAY[
-  ROW(%s, %s, 0, %s, %s, %s, %s)::procrastinate_job_to_defer_v1
+  ROW(%s::varchar, %s::varchar, 0, %s::text, %s::text, %s::jsonb, %s::timestamptz)::procrastinate_job_to_defer_v1
 ])
 """
 # An activation that is being fetched is waited for; one that waits is held until this transaction ends, so that the
