@@ -104,9 +104,11 @@ def due_jobs(connection: Connection, now: datetime, channels: Sequence[str], mos
     return [_job(row) for row in rows]
 
 
-def find_next_due(connection: Connection) -> datetime | None:
-    """Return when the next job is due, whosever it is; None where none waits."""
-    (due,) = connection.execute("SELECT min(next_due) FROM job WHERE state = 'active' AND next_due != ''").fetchone()
+def find_next_due(connection: Connection, channel: str) -> datetime | None:
+    """Return when the next job of a channel is due, whosever it is; None where none waits."""
+    (due,) = connection.execute(
+        "SELECT min(next_due) FROM job WHERE state = 'active' AND next_due != '' AND channel = ?", (channel,)
+    ).fetchone()
     return _moment(due)
 
 

@@ -1,5 +1,6 @@
 """SQL of activations: requests for them, their fence, and timers."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
@@ -77,9 +78,9 @@ async def set_timer(connection: AsyncConnection, home: int, due: datetime | None
 async def note_opened(connection: AsyncConnection, home: int) -> bool:
     """Note that a home is being opened, where it has anything to do; False where it has not."""
     found = await connection.execute(
-        "INSERT INTO activity (home, is_unfinished) SELECT %(home)s, true WHERE "
-        "EXISTS (SELECT 1 FROM mail WHERE home = %(home)s) "
-        "OR EXISTS (SELECT 1 FROM activity WHERE home = %(home)s AND (is_unfinished OR due <= clock_timestamp())) "
+        "INSERT INTO kenobot.activity (home, is_unfinished) SELECT %(home)s, true WHERE "
+        "EXISTS (SELECT 1 FROM kenobot.mail WHERE home = %(home)s) "
+        "OR EXISTS (SELECT 1 FROM kenobot.activity WHERE home = %(home)s AND (is_unfinished OR due <= clock_timestamp())) "
         "ON CONFLICT (home) DO UPDATE SET is_unfinished = true RETURNING home",
         {"home": home},
     )
@@ -89,10 +90,10 @@ async def note_opened(connection: AsyncConnection, home: int) -> bool:
 async def note_put_away(connection: AsyncConnection, home: int, due: datetime | None, *, is_unfinished: bool) -> None:
     """Note how a home was put away, set its timer, and have it opened again where anything is left."""
     await connection.execute(
-        "UPDATE activity SET is_unfinished = %s, due = %s WHERE home = %s", (is_unfinished, due, home)
+        "UPDATE kenobot.activity SET is_unfinished = %s, due = %s WHERE home = %s", (is_unfinished, due, home)
     )
     await set_timer(connection, home, due)
-    left = await connection.execute("SELECT 1 FROM mail WHERE home = %s LIMIT 1", (home,))
+    left = await connection.execute("SELECT 1 FROM kenobot.mail WHERE home = %s LIMIT 1", (home,))
     if is_unfinished or await left.fetchone():
         await request_activation(connection, home)
 
@@ -104,3 +105,11 @@ async def holds(connection: AsyncConnection, job: int, worker: int, attempts: in
         (job, worker, attempts),
     )
     return await found.fetchone() is not None
+
+
+async def find_held(connection: AsyncConnection, jobs: Collection[int]) -> set[tuple[int, int, int]]:
+    """Return the job, worker and attempts of those jobs that are being done."""
+    found = await connection.execute(
+        "SELECT id, worker_id, attempts FROM procrastinate_jobs WHERE id = ANY(%s) AND status = 'doing'", (list(jobs),)
+    )
+    return {(job, worker, attempts) for job, worker, attempts in await found.fetchall()}

@@ -9,8 +9,8 @@ from psycopg import AsyncConnection
 from kenobot_host.activation_rows import request_activation
 
 _ROUTE: Final = """
-SELECT coalesce((SELECT home FROM route WHERE bot = %(bot)s AND chat = %(chat)s),
-                (SELECT home FROM bot WHERE bot = %(bot)s))
+SELECT coalesce((SELECT home FROM kenobot.route WHERE bot = %(bot)s AND chat = %(chat)s),
+                (SELECT home FROM kenobot.bot WHERE bot = %(bot)s))
 """
 
 
@@ -35,7 +35,7 @@ class Bot:
     home: int | None
 
 
-_BOT: Final = "SELECT bot, token, base_url, intake, username, home FROM bot"
+_BOT: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot"
 
 
 async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Update]) -> int:
@@ -53,7 +53,7 @@ async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Upda
             continue
         homes.add(row[0])
         await connection.execute(
-            "INSERT INTO mail (bot, update_id, home, chat, raw) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
             (bot, update.number, row[0], update.chat, update.raw),
         )
     for home in sorted(homes):  # two transactions wait for each other's locks in the same order
@@ -64,20 +64,20 @@ async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Upda
 async def load_mail(connection: AsyncConnection, bot: str, home: int, most: int) -> list[tuple[int, str]]:
     """Return the oldest updates of a home by the platform's numbers: what a sequence of ours numbers is insertion."""
     found = await connection.execute(
-        "SELECT update_id, raw FROM mail WHERE home = %s AND bot = %s ORDER BY update_id LIMIT %s", (home, bot, most)
+        "SELECT update_id, raw FROM kenobot.mail WHERE home = %s AND bot = %s ORDER BY update_id LIMIT %s", (home, bot, most)
     )
     return [(number, raw) for number, raw in await found.fetchall()]
 
 
 async def delete_mail(connection: AsyncConnection, bot: str, numbers: Collection[int]) -> None:
     """Delete updates that are stored: these, and no others below them, which may have come in late."""
-    await connection.execute("DELETE FROM mail WHERE bot = %s AND update_id = ANY(%s)", (bot, list(numbers)))
+    await connection.execute("DELETE FROM kenobot.mail WHERE bot = %s AND update_id = ANY(%s)", (bot, list(numbers)))
 
 
 async def find_homes_with_mail(connection: AsyncConnection, homes: Collection[int]) -> set[int]:
     """Return which of some homes have mail."""
     found = await connection.execute(
-        "SELECT home FROM unnest(%s::bigint[]) AS home WHERE EXISTS (SELECT 1 FROM mail WHERE mail.home = home.home)",
+        "SELECT home FROM unnest(%s::bigint[]) AS wanted (home) WHERE EXISTS (SELECT 1 FROM kenobot.mail WHERE mail.home = wanted.home)",
         (list(homes),),
     )
     return {home for (home,) in await found.fetchall()}
@@ -98,7 +98,7 @@ async def load_bot(connection: AsyncConnection, account: str) -> Bot | None:
 
 async def set_username(connection: AsyncConnection, account: str, username: str) -> None:
     """Note the name that a bot has on its platform."""
-    await connection.execute("UPDATE bot SET username = %s WHERE bot = %s", (username, account))
+    await connection.execute("UPDATE kenobot.bot SET username = %s WHERE bot = %s", (username, account))
 
 
 async def take_pace(connection: AsyncConnection, bot: str, seconds: float) -> float:
@@ -108,7 +108,7 @@ async def take_pace(connection: AsyncConnection, bot: str, seconds: float) -> fl
     """
     await connection.execute("SET LOCAL synchronous_commit = off")
     found = await connection.execute(
-        "INSERT INTO pace (bot, free_at) VALUES (%(bot)s, clock_timestamp() + %(step)s * interval '1 s') "
+        "INSERT INTO kenobot.pace (bot, free_at) VALUES (%(bot)s, clock_timestamp() + %(step)s * interval '1 s') "
         "ON CONFLICT (bot) DO UPDATE SET "
         "free_at = greatest(pace.free_at, clock_timestamp()) + %(step)s * interval '1 s' "
         "RETURNING extract(epoch FROM free_at - clock_timestamp()) - %(step)s",
@@ -116,3 +116,13 @@ async def take_pace(connection: AsyncConnection, bot: str, seconds: float) -> fl
     )
     row = await found.fetchone()
     return max(0.0, float(row[0])) if row else 0.0
+
+
+async def find_bot_of(connection: AsyncConnection, home: int) -> Bot | None:
+    """Return the bot that speaks for a home: whose chats it has, or that sends it the rest."""
+    found = await connection.execute(
+        _BOT + " WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(home)s) ORDER BY bot LIMIT 1",
+        {"home": home},
+    )
+    row = await found.fetchone()
+    return Bot(*row) if row else None

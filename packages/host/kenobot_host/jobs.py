@@ -1,0 +1,43 @@
+"""The jobs of a host: homes that are activated, timers that activate them, and bots that are polled."""
+
+import logging
+
+from procrastinate import App, JobContext
+
+from kenobot.ports.errors import KenobotError
+from kenobot_host import activation_rows
+from kenobot_host.activation import BOTS, HOMES, Activation, find_release
+from kenobot_host.intake import pool_of
+from kenobot_host.polling import BotPoller
+from kenobot_host.warm_home import WarmHomes
+
+_log = logging.getLogger(__name__)
+
+
+def add_home_jobs(engine: App, homes: WarmHomes) -> None:
+    """Teach a worker's engine to open homes, and to have them opened when it is time."""
+
+    @engine.task(name=activation_rows.ACTIVATE, queue=HOMES, pass_context=True)
+    async def activate(context: JobContext, home: int) -> None:
+        try:
+            await homes.serve(Activation.of(home, context.job), find_release(context))
+        except KenobotError as error:
+            _log.error("home %s cannot be opened: %s", home, error)
+            raise
+
+    @engine.task(name=activation_rows.WAKE, queue=HOMES)
+    async def wake(home: int) -> None:
+        async with pool_of(engine).connection() as connection:
+            await activation_rows.request_activation(connection, home)
+
+    del activate, wake
+
+
+def add_bot_jobs(engine: App, poller: BotPoller) -> None:
+    """Teach an ingress's engine to poll bots, each token in one place at a time."""
+
+    @engine.task(name=activation_rows.POLL, queue=BOTS, pass_context=True)
+    async def poll(context: JobContext, bot: str) -> None:
+        await poller.poll(bot, find_release(context))
+
+    del poll
