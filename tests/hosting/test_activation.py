@@ -12,7 +12,8 @@ from procrastinate.jobs import Job, Status
 
 from kenobot_host import activation_rows as rows
 from kenobot_host.activation import HOMES, Activation, open_engine, rescue
-from kenobot_host.intake import create_tables
+from kenobot_host.intake import pool_of
+from kenobot_host.schema_rows import upgrade_schema
 
 HOME = 7
 
@@ -20,14 +21,16 @@ HOME = 7
 @pytest_asyncio.fixture
 async def engine(database_url: str) -> AsyncIterator[App]:
     """The engine on a new database."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        upgrade_schema(connection)
+        connection.execute("INSERT INTO kenobot.home (home, name, schema) VALUES (%s, 'ana', 1)", (HOME,))
     engine = open_engine(database_url, 8)
     async with engine.open_async():
-        await create_tables(engine)
         yield engine
 
 
 async def _request(engine: App, home: int = HOME) -> None:
-    async with engine.connector.pool.connection() as connection:
+    async with pool_of(engine).connection() as connection:
         await rows.request_activation(connection, home)
 
 
@@ -36,7 +39,7 @@ async def _fetch(engine: App, worker: int) -> Job | None:
 
 
 async def _execute(engine: App, sql: str, *values: object) -> list[tuple[object, ...]]:
-    async with engine.connector.pool.connection() as connection:
+    async with pool_of(engine).connection() as connection:
         done = await connection.execute(sql, values)
         return [] if done.description is None else await done.fetchall()
 
@@ -52,7 +55,7 @@ async def _activations(engine: App) -> list[tuple[object, ...]]:
 
 async def _holds(engine: App, job: Job) -> bool:
     held = Activation.of(HOME, job)
-    async with engine.connector.pool.connection() as connection:
+    async with pool_of(engine).connection() as connection:
         return await rows.holds(connection, held.job, held.worker, held.attempts)
 
 
@@ -117,7 +120,7 @@ async def test_a_job_that_was_rescued_meanwhile_is_not_rescued_twice(engine: App
 async def test_a_timer_does_not_hold_up_its_home(engine: App) -> None:
     """What is due next month waits without the lock, so that mail of today opens the home."""
     due = datetime.now(UTC) + timedelta(days=30)
-    async with engine.connector.pool.connection() as connection:
+    async with pool_of(engine).connection() as connection:
         await rows.set_timer(connection, HOME, due + timedelta(days=1))
         await rows.set_timer(connection, HOME, due)
     await _request(engine)
@@ -134,21 +137,21 @@ async def test_mail_of_a_transaction_that_ends_later_is_seen_by_the_job_that_wai
     worker = await engine.job_manager.register_worker()
     async with await psycopg.AsyncConnection.connect(database_url) as late:
         await rows.request_activation(late, HOME)
-        await late.execute("INSERT INTO mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,))
+        await late.execute("INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,))
         assert await _fetch(engine, worker) is None
         await late.commit()
     assert await _fetch(engine, worker) is not None
-    async with engine.connector.pool.connection() as connection:
+    async with pool_of(engine).connection() as connection:
         assert await rows.note_opened(connection, HOME)
 
 
 async def test_a_home_without_anything_to_do_is_not_opened(engine: App) -> None:
     """An activation that finds neither mail nor work that is due ends at once; one that was broken off does not."""
-    async with engine.connector.pool.connection() as connection:
+    async with pool_of(engine).connection() as connection:
         assert not await rows.note_opened(connection, HOME)
-        await connection.execute("INSERT INTO mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,))
+        await connection.execute("INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,))
         assert await rows.note_opened(connection, HOME)
-        await connection.execute("DELETE FROM mail")
+        await connection.execute("DELETE FROM kenobot.mail")
         assert await rows.note_opened(connection, HOME), "what was broken off is not taken up"
         await rows.note_put_away(connection, HOME, None, is_unfinished=False)
         assert not await rows.note_opened(connection, HOME)

@@ -1,6 +1,4 @@
-"""Make the tables of intake and activation."""
-
-from importlib import resources
+"""Share a process's connections to PostgreSQL with its engine."""
 
 from procrastinate import App, PsycopgConnector
 from psycopg import AsyncConnection
@@ -12,11 +10,3 @@ def pool_of(engine: App) -> AsyncConnectionPool[AsyncConnection]:
     connector = engine.connector
     assert isinstance(connector, PsycopgConnector)
     return connector.pool
-
-
-async def create_tables(engine: App) -> None:
-    """Make Procrastinate's tables and those of intake in a new database."""
-    await engine.schema_manager.apply_schema_async()
-    text = resources.files("kenobot_host").joinpath("intake.sql").read_text("utf-8")
-    async with pool_of(engine).connection() as connection:
-        await connection.execute(text.encode())
