@@ -1,11 +1,10 @@
-"""Activation of homes by Procrastinate, against a real PostgreSQL: the traps that the design names, and orders of events."""
+"""Activation of homes by Procrastinate, against a real PostgreSQL: the traps that the design names."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import psycopg
-import pytest
 import pytest_asyncio
 from procrastinate import App
 from procrastinate.jobs import Job, Status
@@ -46,7 +45,9 @@ async def _execute(engine: App, sql: str, *values: object) -> list[tuple[object,
 
 async def _silence(engine: App, worker: int) -> None:
     """Let a worker's heartbeat be long ago."""
-    await _execute(engine, "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 min' WHERE id = %s", worker)
+    await _execute(
+        engine, "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 min' WHERE id = %s", worker
+    )
 
 
 async def _activations(engine: App) -> list[tuple[object, ...]]:
@@ -131,13 +132,17 @@ async def test_a_timer_does_not_hold_up_its_home(engine: App) -> None:
     assert timers == [(due, None)]
 
 
-async def test_mail_of_a_transaction_that_ends_later_is_seen_by_the_job_that_waits(engine: App, database_url: str) -> None:
+async def test_mail_of_a_transaction_that_ends_later_is_seen_by_the_job_that_waits(
+    engine: App, database_url: str
+) -> None:
     """A job that mail relies on is not fetched before that mail is there, so it cannot find nothing and end."""
     await _request(engine)
     worker = await engine.job_manager.register_worker()
     async with await psycopg.AsyncConnection.connect(database_url) as late:
         await rows.request_activation(late, HOME)
-        await late.execute("INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,))
+        await late.execute(
+            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,)
+        )
         assert await _fetch(engine, worker) is None
         await late.commit()
     assert await _fetch(engine, worker) is not None
@@ -149,7 +154,9 @@ async def test_a_home_without_anything_to_do_is_not_opened(engine: App) -> None:
     """An activation that finds neither mail nor work that is due ends at once; one that was broken off does not."""
     async with pool_of(engine).connection() as connection:
         assert not await rows.note_opened(connection, HOME)
-        await connection.execute("INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,))
+        await connection.execute(
+            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES ('1', 1, %s, '', '{}')", (HOME,)
+        )
         assert await rows.note_opened(connection, HOME)
         await connection.execute("DELETE FROM kenobot.mail")
         assert await rows.note_opened(connection, HOME), "what was broken off is not taken up"

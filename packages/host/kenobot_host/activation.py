@@ -1,4 +1,4 @@
-"""Run Procrastinate so that a job is a lease: one that has passed on can be neither finished nor retried by its former worker.
+"""Run Procrastinate so that a job is a lease: a worker that lost one can neither finish it nor have it retried.
 
 `Activation` names the job row that a home is held by. Procrastinate's own `finish_job` and `retry_job` look at a job's
 number alone, so a worker that was stopped beyond its heartbeat would end the job of the worker that holds the home now.
@@ -58,7 +58,7 @@ class Activation:
 class LeasedJobs(JobManager):
     """Manage jobs so that only their holder ends them, and a database that is away for a moment ends no worker."""
 
-    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:  # noqa: FBT001 - the library's own
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """Finish a job that is still its worker's. What became of a broken commit is found out by asking again."""
         leased = {"job": job.id, "worker": job.worker_id, "attempts": job.attempts}
 
@@ -67,21 +67,20 @@ class LeasedJobs(JobManager):
                 rows.FINISH, **leased, status=status.value, delete_job=delete_job
             )
 
-        await _insist(finish, _FINISH_SECONDS)
+        await insist(finish)
 
-    async def retry_job(self, job: Job, retry_at=None, priority=None, queue=None, lock=None) -> None:  # type: ignore[no-untyped-def, override]
-        """Queue a job anew that is still its worker's."""
-        del retry_at, priority, queue, lock  # at once, and as it was
+    async def retry_job(self, job: Job, *_: object, **__: object) -> None:
+        """Queue a job anew that is still its worker's: at once, and as it was."""
         await self.connector.execute_query_all_async(
             rows.RETRY, job=job.id, worker=job.worker_id, attempts=job.attempts
         )
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Tell that a worker lives; try again for as long as anybody would believe it."""
-        await _insist(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
+        await insist(lambda: super(LeasedJobs, self).update_heartbeat(worker_id), STALLED_SECONDS)
 
 
-async def _insist(work: Callable[[], Awaitable[None]], seconds: float) -> None:
+async def insist(work: Callable[[], Awaitable[None]], seconds: float = _FINISH_SECONDS) -> None:
     """Do work, again where the database cannot be reached, for some seconds. Raises what ended the last try."""
     ends = asyncio.get_running_loop().time() + seconds
     while True:
@@ -116,12 +115,14 @@ class HostWorker(Worker):
     def stop(self) -> None:
         """Fetch no more jobs, and tell those under way to end."""
         self.released.set()
-        super().stop()
+        super().stop()  # type: ignore[no-untyped-call]
 
 
 def open_engine(url: str, connections: int) -> App:
     """Return Procrastinate's app on a database, its pool not opened yet."""
-    connector = PsycopgConnector(conninfo=url, min_size=1, max_size=connections, timeout=5.0, kwargs={"connect_timeout": 5})
+    connector = PsycopgConnector(
+        conninfo=url, min_size=1, max_size=connections, timeout=5.0, kwargs={"connect_timeout": 5}
+    )
     engine = App(connector=connector)
     engine.job_manager = LeasedJobs(connector)
     return engine
@@ -137,7 +138,7 @@ async def work(engine: App, queue: str, concurrency: int, name: str, stop: async
     """Run workers, one after another, until `stop` is set: a database that was away ends one, never the process."""
     while not stop.is_set():
         worker = HostWorker(engine, queue, concurrency, name)
-        running = asyncio.create_task(worker.run(), name=f"worker {name}")
+        running = asyncio.create_task(worker.run(), name=f"worker {name}")  # type: ignore[no-untyped-call]
         asked = asyncio.create_task(stop.wait())
         await asyncio.wait({running, asked}, return_when=asyncio.FIRST_COMPLETED)
         worker.stop()

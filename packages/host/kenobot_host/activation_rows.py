@@ -8,18 +8,24 @@ from psycopg import AsyncConnection
 from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
-_MINE: Final = """
+FINISH: Final = """
 WITH mine AS MATERIALIZED (
   SELECT id FROM procrastinate_jobs
   WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
     AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
   FOR NO KEY UPDATE
 )
+SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete_job)s) FROM mine
 """
-FINISH: Final = (
-    _MINE + "SELECT procrastinate_finish_job_v1(id, %(status)s::procrastinate_job_status, %(delete_job)s) FROM mine"
+RETRY: Final = """
+WITH mine AS MATERIALIZED (
+  SELECT id FROM procrastinate_jobs
+  WHERE id = %(job)s AND status = 'doing' AND attempts = %(attempts)s
+    AND worker_id IS NOT DISTINCT FROM %(worker)s::bigint
+  FOR NO KEY UPDATE
 )
-RETRY: Final = _MINE + "SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM mine"
+SELECT procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM mine
+"""
 
 _DEFER: Final = """
 SELECT procrastinate_defer_jobs_v1(ARRAY[
@@ -80,7 +86,8 @@ async def note_opened(connection: AsyncConnection, home: int) -> bool:
     found = await connection.execute(
         "INSERT INTO kenobot.activity (home, is_unfinished) SELECT %(home)s, true WHERE "
         "EXISTS (SELECT 1 FROM kenobot.mail WHERE home = %(home)s) "
-        "OR EXISTS (SELECT 1 FROM kenobot.activity WHERE home = %(home)s AND (is_unfinished OR due <= clock_timestamp())) "
+        "OR EXISTS (SELECT 1 FROM kenobot.activity "
+        "WHERE home = %(home)s AND (is_unfinished OR due <= clock_timestamp())) "
         "ON CONFLICT (home) DO UPDATE SET is_unfinished = true RETURNING home",
         {"home": home},
     )

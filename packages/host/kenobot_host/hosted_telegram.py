@@ -1,4 +1,4 @@
-"""Serve a home's chats on Telegram in a host: updates come from the table of mail, and only the holder of the home sends."""
+"""Serve a home's chats on Telegram in a host: updates come from the mail, and only the holder of the home sends."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ class Lease:
                     return
         except UNREACHABLE as error:
             raise Unavailable("host.unreachable", reason=error) from None
-        raise Unavailable("host.passed_on")
+        raise Unavailable("host.taken_over")
 
 
 class MailSource:

@@ -1,17 +1,20 @@
 """The jobs of a host: homes that are activated, timers that activate them, and bots that are polled."""
 
 import logging
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from procrastinate import App, JobContext
 
-from kenobot.ports.errors import KenobotError
 from kenobot_host import activation_rows
-from kenobot_host.activation import BOTS, HOMES, Activation, find_release
+from kenobot_host.activation import BOTS, HOMES, Activation, find_release, insist
 from kenobot_host.intake import pool_of
 from kenobot_host.polling import BotPoller
 from kenobot_host.warm_home import WarmHomes
 
 _log = logging.getLogger(__name__)
+
+_TRY_AGAIN: Final = timedelta(seconds=10)  # after a home could not be opened
 
 
 def add_home_jobs(engine: App, homes: WarmHomes) -> None:
@@ -21,9 +24,13 @@ def add_home_jobs(engine: App, homes: WarmHomes) -> None:
     async def activate(context: JobContext, home: int) -> None:
         try:
             await homes.serve(Activation.of(home, context.job), find_release(context))
-        except KenobotError as error:
-            _log.error("home %s cannot be opened: %s", home, error)
-            raise
+        except Exception:
+            _log.exception("home %s was not served to its end: it is opened again later", home)
+            await insist(lambda: _try_later(home))
+
+    async def _try_later(home: int) -> None:
+        async with pool_of(engine).connection() as connection:
+            await activation_rows.set_timer(connection, home, datetime.now(UTC) + _TRY_AGAIN)
 
     @engine.task(name=activation_rows.WAKE, queue=HOMES)
     async def wake(home: int) -> None:

@@ -35,7 +35,12 @@ class Bot:
     home: int | None
 
 
-_BOT: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot"
+_BOTS: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot ORDER BY bot"
+_BOT: Final = "SELECT bot, token, base_url, intake, username, home FROM kenobot.bot WHERE bot = %s"
+_BOT_OF: Final = """
+SELECT bot, token, base_url, intake, username, home FROM kenobot.bot
+WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(home)s) ORDER BY bot LIMIT 1
+"""
 
 
 async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Update]) -> int:
@@ -53,7 +58,8 @@ async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Upda
             continue
         homes.add(row[0])
         await connection.execute(
-            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            "INSERT INTO kenobot.mail (bot, update_id, home, chat, raw) VALUES (%s, %s, %s, %s, %s) "
+            "ON CONFLICT DO NOTHING",
             (bot, update.number, row[0], update.chat, update.raw),
         )
     for home in sorted(homes):  # two transactions wait for each other's locks in the same order
@@ -64,7 +70,8 @@ async def put_mail(connection: AsyncConnection, bot: str, updates: Sequence[Upda
 async def load_mail(connection: AsyncConnection, bot: str, home: int, most: int) -> list[tuple[int, str]]:
     """Return the oldest updates of a home by the platform's numbers: what a sequence of ours numbers is insertion."""
     found = await connection.execute(
-        "SELECT update_id, raw FROM kenobot.mail WHERE home = %s AND bot = %s ORDER BY update_id LIMIT %s", (home, bot, most)
+        "SELECT update_id, raw FROM kenobot.mail WHERE home = %s AND bot = %s ORDER BY update_id LIMIT %s",
+        (home, bot, most),
     )
     return [(number, raw) for number, raw in await found.fetchall()]
 
@@ -77,7 +84,8 @@ async def delete_mail(connection: AsyncConnection, bot: str, numbers: Collection
 async def find_homes_with_mail(connection: AsyncConnection, homes: Collection[int]) -> set[int]:
     """Return which of some homes have mail."""
     found = await connection.execute(
-        "SELECT home FROM unnest(%s::bigint[]) AS wanted (home) WHERE EXISTS (SELECT 1 FROM kenobot.mail WHERE mail.home = wanted.home)",
+        "SELECT home FROM unnest(%s::bigint[]) AS wanted (home) "
+        "WHERE EXISTS (SELECT 1 FROM kenobot.mail WHERE mail.home = wanted.home)",
         (list(homes),),
     )
     return {home for (home,) in await found.fetchall()}
@@ -85,13 +93,13 @@ async def find_homes_with_mail(connection: AsyncConnection, homes: Collection[in
 
 async def load_bots(connection: AsyncConnection) -> list[Bot]:
     """Return every bot of the host."""
-    found = await connection.execute(_BOT + " ORDER BY bot")
+    found = await connection.execute(_BOTS)
     return [Bot(*row) for row in await found.fetchall()]
 
 
 async def load_bot(connection: AsyncConnection, account: str) -> Bot | None:
     """Return a bot by its account."""
-    found = await connection.execute(_BOT + " WHERE bot = %s", (account,))
+    found = await connection.execute(_BOT, (account,))
     row = await found.fetchone()
     return Bot(*row) if row else None
 
@@ -120,9 +128,14 @@ async def take_pace(connection: AsyncConnection, bot: str, seconds: float) -> fl
 
 async def find_bot_of(connection: AsyncConnection, home: int) -> Bot | None:
     """Return the bot that speaks for a home: whose chats it has, or that sends it the rest."""
-    found = await connection.execute(
-        _BOT + " WHERE home = %(home)s OR bot IN (SELECT bot FROM kenobot.route WHERE home = %(home)s) ORDER BY bot LIMIT 1",
-        {"home": home},
-    )
+    found = await connection.execute(_BOT_OF, {"home": home})
     row = await found.fetchone()
     return Bot(*row) if row else None
+
+
+async def load_files(connection: AsyncConnection, home: int) -> dict[str, bytes]:
+    """Return the files of a home that are not sealed, by their paths below its folder."""
+    found = await connection.execute(
+        "SELECT path, content FROM kenobot.file WHERE home = %s AND NOT sealed AND content IS NOT NULL", (home,)
+    )
+    return {path: content for path, content in await found.fetchall()}

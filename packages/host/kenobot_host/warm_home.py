@@ -17,8 +17,7 @@
 import asyncio
 import contextlib
 import logging
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -39,7 +38,7 @@ from kenobot.core.settings.home import Home
 from kenobot.core.settings.load import ResolvedSettings, load_settings
 from kenobot.gateway.channel_supervisor import keep_running
 from kenobot.ports.clock import Clock
-from kenobot.ports.errors import ConfigError, KenobotError, StoreError
+from kenobot.ports.errors import ConfigError, StoreError
 from kenobot.storage.connection import Connection
 from kenobot.storage.keeper import Keeper
 from kenobot.storage.mail_counts import count_mail, find_next_part
@@ -90,7 +89,7 @@ class WarmHomes:
         self._locks: dict[int, asyncio.Lock] = {}  # bounded: the homes at work or waiting; serve
 
     def build_keeper(self, database: Path) -> Keeper | None:
-        """Build the keeper of a connection that is to write to a database; None where it is no home's of this worker."""
+        """Build the keeper of a connection that is to write to a database; None where it is none of an open home."""
         for home in tuple(self._open.values()):
             if home.home.database == database:
                 return self._services.copies.build_keeper(home.activation)
@@ -117,13 +116,13 @@ class WarmHomes:
             if released.is_set() or not await activation_rows.note_opened(connection, activation.home):
                 return
             bot = await mail_rows.find_bot_of(connection, activation.home)
-            texts = await mail_rows.load_texts(connection, activation.home)
+            files = await mail_rows.load_files(connection, activation.home)
         if bot is None:
             raise ConfigError("host.no_bot", home=activation.home)
         home = WarmHome(self._services, activation, bot)
         self._open[activation.home] = home
         try:
-            await home.run(texts, released)
+            await home.run(files, released)
         finally:
             del self._open[activation.home]
 
@@ -165,9 +164,9 @@ class WarmHome:
         held = self.activation
         return await activation_rows.holds(connection, held.job, held.worker, held.attempts)
 
-    async def run(self, texts: Mapping[str, str], released: asyncio.Event) -> None:
+    async def run(self, files: Mapping[str, bytes], released: asyncio.Event) -> None:
         """Open, serve and put away. Raises KenobotError where it cannot be opened."""
-        await asyncio.to_thread(self._prepare, texts)
+        await asyncio.to_thread(self._prepare, files)
         loaded = await asyncio.to_thread(self._load_settings)
         log.redact_also(tuple(loaded.secrets()))
         parts = self._build_parts(loaded)
@@ -188,15 +187,13 @@ class WarmHome:
                         connection, self.activation.home, due, is_unfinished=is_unfinished
                     )
 
-    def _prepare(self, texts: Mapping[str, str]) -> None:
-        """Make the working copy, without any file of an older one: these would be read as a person's edits."""
-        shutil.rmtree(self.home.path, ignore_errors=True)
-        self.home.prepare()
-        for name, content in texts.items():
+    def _prepare(self, files: Mapping[str, bytes]) -> None:
+        """Make the working copy, and the files that belong to it."""
+        self._services.copies.bring_up(self.activation, self.home)
+        for name, content in files.items():
             file = self.home.path / name
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file.write_text(content, "utf-8")
-        self._services.copies.bring_up(self.activation, self.home)
+            file.write_bytes(content)
         self.home.seed_identity()
 
     def _load_settings(self) -> ResolvedSettings:
@@ -216,7 +213,9 @@ class WarmHome:
     async def _serve(self, app: App, released: asyncio.Event) -> None:
         """Serve the channel until the home is idle, released or lost."""
         channel = app.channels[CHANNEL]
-        intake = asyncio.create_task(keep_running(channel, app.loop, app.bus, app.clock), name=f"mail {self.home.path.name}")
+        intake = asyncio.create_task(
+            keep_running(channel, app.loop, app.bus, app.clock), name=f"mail {self.home.path.name}"
+        )
         behind = asyncio.create_task(app.run_background(tuple), name=f"background {self.home.path.name}")
         try:
             await self._await_end(app, released)
