@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,9 @@ from psycopg import sql  # noqa: E402
 from psycopg.conninfo import make_conninfo  # noqa: E402
 
 from tests.hosting.server import PostgresServer, find_binaries  # noqa: E402
+
+if TYPE_CHECKING:
+    from tests.hosting.cell import Cell
 
 NAMED = "KENOBOT_TEST_POSTGRES"
 """Names a server whose account may create databases, as a libpq URL; without it one is started."""
@@ -61,3 +65,13 @@ def database_url(postgres_url: str) -> Iterator[str]:
     yield make_conninfo(postgres_url, dbname=name)
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def cell(database_url: str) -> "Iterator[Cell]":
+    """A new database with the tables of homes."""
+    from tests.hosting.cell import Cell
+
+    made = Cell(database_url)
+    yield made
+    made.close()

@@ -10,6 +10,7 @@ from kenobot.storage.migrate import migrations
 
 ColumnType = Literal["bigint", "text", "double precision", "bytea"]
 SqlValue = int | float | str | bytes | None
+Row = tuple[SqlValue, ...]
 
 LOCAL = frozenset({"signal", "term_index", "record_file", "list_file"})
 """Tables that stay in the working copy: events for observers, and what is made anew from records."""
