@@ -34,9 +34,7 @@ class Platform(Telegram):
 
     def __init__(self) -> None:
         super().__init__()
-        self.emulator = LoBotApiEmulator(
-            enable_control=True, max_updates=100_000, max_history=100, max_bots=64
-        )
+        self.emulator = LoBotApiEmulator(enable_control=True, max_updates=100_000, max_history=100, max_bots=64)
         self.hooks: dict[str, str] = {}
         self.ingresses: Sequence[int] = ()
         self.posted_again = 0
