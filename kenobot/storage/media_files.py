@@ -1,6 +1,7 @@
 """Keep the bytes of attachments in the media folder, each file under the SHA-256 of its content."""
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import secrets
@@ -49,7 +50,7 @@ class MediaFolder:
         try:
             await asyncio.to_thread(self.path.mkdir, mode=0o700, exist_ok=True)
             try:
-                async with aiofiles.open(part, "xb", opener=_private) as file:
+                async with _open_part(part) as file:
                     digest = await self._receive(file, chunks, most)
                     await asyncio.to_thread(self._finish, file.fileno(), part, digest)
                     return digest
@@ -111,6 +112,17 @@ class MediaFolder:
             total -= size
             removed += _remove(path)
         return removed
+
+
+@contextlib.asynccontextmanager
+async def _open_part(part: Path) -> "AsyncIterator[AsyncBufferedIOBase]":
+    """Open a new file to receive into, and close it at the end, also where the opening is cancelled. Raises OSError."""
+    opening = asyncio.ensure_future(aiofiles.open(part, "xb", opener=_private))
+    try:
+        await asyncio.shield(opening)
+        yield opening.result()
+    finally:  # the thread opens the file even if nobody waits for it any more
+        await (await opening).close()
 
 
 def _private(path: str, flags: int) -> int:

@@ -1,7 +1,9 @@
 """The media folder: whole files under their digests, and room for them."""
 
+import asyncio
 import hashlib
 import os
+import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kenobot.ports.errors import StoreError, Unavailable
+from kenobot.storage import media_files
 from kenobot.storage.media_files import MediaFolder, TooLarge
 
 
@@ -69,3 +72,29 @@ async def test_what_nothing_refers_to_goes_and_then_the_oldest(tmp_path: Path) -
     os.utime(part, (old, old))
     assert folder.remove_unused(set(), 1500, at_once=True) == 2
     assert sorted(path.name for path in folder.path.iterdir()) == ["notes.txt"]
+
+
+async def test_receiving_that_is_cancelled_while_its_file_is_opened_closes_and_removes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow disk opens the file after the receiver is gone; no descriptor and no part of a file stays."""
+    opening, disk_ready, opened = threading.Event(), threading.Event(), list[int]()
+
+    def open_slowly(path: str, flags: int) -> int:
+        opening.set()
+        disk_ready.wait(10)
+        opened.append(os.open(path, flags, 0o600))
+        return opened[-1]
+
+    monkeypatch.setattr(media_files, "_private", open_slowly)
+    folder = MediaFolder(tmp_path / "media")
+    receiving = asyncio.ensure_future(folder.save(_chunks(b"photo"), 100))
+    await asyncio.to_thread(opening.wait, 10)
+    receiving.cancel()
+    disk_ready.set()
+    with pytest.raises(asyncio.CancelledError):
+        await receiving
+    assert len(opened) == 1
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
+    assert not list((tmp_path / "media").iterdir())
