@@ -88,7 +88,10 @@ def test_what_a_copy_commits_is_in_postgres(cell: Cell, tmp_path: Path) -> None:
     connection, keeper = _open_copy(cell, home, tmp_path / "copy.db")
     _commit(connection, keeper, (_ADD, ("told", "a")), (_ADD, ("told", "b")))
     _commit(
-        connection, keeper, ("UPDATE event SET actor = 'ñandú 🦤 \u0001' WHERE id = 3", ()), ("DELETE FROM event WHERE id = 4", ())
+        connection,
+        keeper,
+        ("UPDATE event SET actor = 'ñandú 🦤 \u0001' WHERE id = 3", ()),
+        ("DELETE FROM event WHERE id = 4", ()),
     )
     _commit(connection, keeper, ("UPDATE key_value SET key = 'z' WHERE key = 'a'", ()))
     _commit(connection, keeper, ("INSERT OR REPLACE INTO key_value VALUES ('z', 'new')", ()))

@@ -138,4 +138,4 @@ async def load_files(connection: AsyncConnection, home: int) -> dict[str, bytes]
     found = await connection.execute(
         "SELECT path, content FROM kenobot.file WHERE home = %s AND NOT sealed AND content IS NOT NULL", (home,)
     )
-    return {path: content for path, content in await found.fetchall()}
+    return dict(await found.fetchall())

@@ -167,25 +167,27 @@ class WarmHome:
     async def run(self, files: Mapping[str, bytes], released: asyncio.Event) -> None:
         """Open, serve and put away. Raises KenobotError where it cannot be opened."""
         await asyncio.to_thread(self._prepare, files)
-        loaded = await asyncio.to_thread(self._load_settings)
-        log.redact_also(tuple(loaded.secrets()))
-        parts = self._build_parts(loaded)
-        app = App(self.home, loaded, self._services.clock, parts, Random())  # noqa: S311 - trace ids and jitter
+        app = await asyncio.to_thread(self._build_app)  # other homes go on meanwhile, and so does the heartbeat
         due: datetime | None = None
         is_unfinished = True
         try:
             await app.start_turns()
+            _log.info("home %d is open", self.activation.home)
             await self._serve(app, released)
         finally:
             with contextlib.suppress(StoreError):
                 due, is_unfinished = await app.database.read(partial(self._find_rest, app))
             await app.stop()
-        if not self.lost.is_set():
-            async with self._services.pool.connection() as connection:
-                if await self.holds(connection):
-                    await activation_rows.note_put_away(
-                        connection, self.activation.home, due, is_unfinished=is_unfinished
-                    )
+        await self._note_put_away(due, is_unfinished=is_unfinished)
+
+    async def _note_put_away(self, due: datetime | None, *, is_unfinished: bool) -> None:
+        home = self.activation.home
+        async with self._services.pool.connection() as connection:
+            if not self.lost.is_set() and await self.holds(connection):
+                await activation_rows.note_put_away(connection, home, due, is_unfinished=is_unfinished)
+                _log.info("home %d is put away%s", home, ", with work left" if is_unfinished else "")
+            else:
+                _log.warning("home %d was lost to another worker", home)
 
     def _prepare(self, files: Mapping[str, bytes]) -> None:
         """Make the working copy, and the files that belong to it."""
@@ -196,9 +198,13 @@ class WarmHome:
             file.write_bytes(content)
         self.home.seed_identity()
 
-    def _load_settings(self) -> ResolvedSettings:
+    def _build_app(self) -> App:
+        """Build the app of the home by its settings. Raises ConfigError and StoreError."""
         own = {_TOKEN: self._bot.token} | ({_ADDRESS: self._bot.base_url} if self._bot.base_url else {})
-        return load_settings(self.home, {**self._services.environ, **own})
+        loaded = load_settings(self.home, {**self._services.environ, **own})
+        log.redact_also(tuple(loaded.secrets()))
+        parts = self._build_parts(loaded)
+        return App(self.home, loaded, self._services.clock, parts, Random())  # noqa: S311 - trace ids and jitter
 
     def _build_parts(self, loaded: ResolvedSettings) -> PluginInstances:
         """Build the plugins of the home, its channel fed from the mail."""

@@ -6,6 +6,7 @@ some seconds of silence.
 
 import asyncio
 import fcntl
+import importlib
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -16,6 +17,8 @@ from typing import Any, Final
 
 from procrastinate import App
 
+from kenobot.app.app import LOADED_LATER
+from kenobot.core.worker import SCHEDULER_MODULES
 from kenobot.ports.clock import SystemClock
 from kenobot.ports.errors import ConfigError, Unavailable
 from kenobot.storage.keeper import use_keepers
@@ -54,6 +57,8 @@ async def run_worker(options: WorkerOptions, copies: WorkingCopies, stop: asynci
             )
             homes = WarmHomes(services)
             add_home_jobs(engine, homes)
+            for module in (*LOADED_LATER, *SCHEDULER_MODULES):  # or the first home would keep the heartbeat waiting
+                await asyncio.to_thread(importlib.import_module, module)
             _log.info("ready: worker %s, for %d homes", options.name, options.homes)
             with use_keepers(homes.build_keeper):
                 async with run_beside(lambda: rescue_on(engine, HOMES), homes.ring_on):

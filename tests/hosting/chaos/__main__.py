@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 from tests.hosting.chaos.play import Outcome, Story, calm_down, compare_memory, play
 
@@ -18,13 +19,15 @@ def _print(name: str, outcome: Outcome) -> None:
         print(f"BROKEN  {each}")
 
 
-async def _play(story: Story, alone: bool) -> int:
+async def _play(story: Story, alone: bool, log: Path | None) -> int:
     def progress(text: str) -> None:
         if sys.stderr.isatty():
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     disturbed = await play(story, progress)
     _print("disturbed", disturbed)
+    if log is not None:
+        log.write_text("".join(disturbed.log), "utf-8")
     broken = len(disturbed.broken)
     if not alone:
         calm = await play(calm_down(story), progress)
@@ -42,9 +45,10 @@ def main() -> int:
     for each in fields(Story):
         parser.add_argument(f"--{each.name.replace('_', '-')}", type=type(each.default), default=each.default)
     parser.add_argument("--alone", action="store_true", help="without the calm run to compare with")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="write there what the processes logged")
     options = vars(parser.parse_args())
-    alone = options.pop("alone")
-    return asyncio.run(_play(Story(**options), alone))
+    alone, log = options.pop("alone"), options.pop("log")
+    return asyncio.run(_play(Story(**options), alone, log))
 
 
 if __name__ == "__main__":

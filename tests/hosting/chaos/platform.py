@@ -1,4 +1,4 @@
-"""Telegram for many bots: those that are polled ask the emulator, the others have updates posted to several ingresses."""
+"""Telegram for many bots: those that poll ask the emulator, the others have updates posted to several ingresses."""
 
 import asyncio
 import itertools

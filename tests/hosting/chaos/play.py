@@ -1,4 +1,4 @@
-"""Talk to the bots of a cell while its workers, ingresses and its database are killed, stopped and cut off; then compare.
+"""Talk to the bots of a cell while its workers, ingresses and database are killed, stopped and cut off; then compare.
 
 What must hold: nothing lost, nothing doubled, the order of a chat, no commit of a worker that has lost its home, each
 working copy equal to the rows of its version, and memory as in a run in one process that nobody disturbed.
@@ -65,6 +65,7 @@ class Outcome:
     copies: int = 0
     seconds: float = 0.0
     broken: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
     memory: dict[str, Counter[str]] = field(default_factory=dict)
 
 
@@ -111,6 +112,9 @@ async def play(story: Story, progress: Callable[[str], None] = lambda _: None) -
             await asyncio.gather(troubles, return_exceptions=True)
         await _end(stage)
         await asyncio.to_thread(_check, stage)
+        stage.outcome.log += sorted(
+            f"{line[:32]} {each.name} {line[32:]}" for each in stage.cell.processes for line in each.log
+        )
         stage.outcome.seconds = time.monotonic() - began
         return stage.outcome
 
@@ -253,6 +257,7 @@ def _check_home(stage: Stage, bot: BotOf, home: int, chats: tuple[str, ...], loa
     sent = [(f"telegram-{item.chat}", item.text) for item in stage.platform.sent if item.chat in chats]
     verdict = compare(loaded, asked, sent, has_files=False)
     outcome.repeated_parts += verdict.repeated_parts
+    outcome.log += [f"repeated {times - 1} times: {each}\n" for each, times in Counter(sent).items() if times > 1]
     if not verdict.holds:
         outcome.broken.append(f"home {home} of bot {bot.account}: {verdict}")
     with closing(sqlite3.connect(loaded / "kenobot.db")) as connection:
@@ -277,7 +282,8 @@ def _compare_copies(stage: Stage, home: int, version: int, loaded: Path) -> Iter
             for table in read_tables(rows):
                 here, there = (Counter(map(repr, read_rows(each, table))) for each in (mine, rows))
                 if here != there:
-                    yield f"home {home}, {table.name}: copy and rows differ, such as {[*(here - there), *(there - here)][:2]}"
+                    differing = [*(here - there), *(there - here)][:2]
+                    yield f"home {home}, {table.name}: copy and rows differ, such as {differing}"
             if read_sequences(mine) != read_sequences(rows):
                 yield f"home {home}: ids may come back: {read_sequences(mine)} is kept as {read_sequences(rows)}"
 

@@ -40,3 +40,6 @@ CREATE UNLOGGED TABLE kenobot.pace (
   bot         text COLLATE "C" PRIMARY KEY,
   free_at     timestamptz NOT NULL            -- when its next message may go out
 );
+
+-- Procrastinate's own index for locks begins with the job's id, so that a fetch would read all of it for each candidate.
+CREATE INDEX jobs_by_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing');
