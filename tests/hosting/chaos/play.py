@@ -242,7 +242,7 @@ def _check(stage: Stage) -> None:
             for home, chats in bot.chats.items():
                 loaded = stage.cell.folder / "checked" / str(home)
                 loaded.mkdir(parents=True)
-                version = store.load(home, loaded / "kenobot.db")
+                version = store.load(home, loaded / "kenobot.db").version
                 _check_home(stage, bot, home, chats, loaded)
                 outcome.broken += _compare_copies(stage, home, version, loaded / "kenobot.db")
         outcome.broken += _find_left(stage)
