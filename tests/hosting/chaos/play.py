@@ -112,9 +112,7 @@ async def play(story: Story, progress: Callable[[str], None] = lambda _: None) -
             await asyncio.gather(troubles, return_exceptions=True)
         await _end(stage)
         await asyncio.to_thread(_check, stage)
-        stage.outcome.log += sorted(
-            f"{line[:32]} {each.name} {line[32:]}" for each in stage.cell.processes for line in each.log
-        )
+        stage.outcome.log += [f"{each.name} {line}" for each in stage.cell.processes for line in each.log]
         stage.outcome.seconds = time.monotonic() - began
         return stage.outcome
 
@@ -262,7 +260,7 @@ def _check_home(stage: Stage, bot: BotOf, home: int, chats: tuple[str, ...], loa
         outcome.broken.append(f"home {home} of bot {bot.account}: {verdict}")
     with closing(sqlite3.connect(loaded / "kenobot.db")) as connection:
         rows = connection.execute(
-            "SELECT scope, form, category, subject, text, trust, status, mentions FROM record"
+            "SELECT scope, form, category, subject, text, trust, status, mentions FROM record WHERE form != 'summary'"
         ).fetchall()
     outcome.memory[f"home {home}"] = Counter(map(repr, rows))
 
